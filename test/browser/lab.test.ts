@@ -66,6 +66,11 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await lab.isOpen('Timeline');
     expect(await lab.run('"FAILED"')).toContain('OFFRAMP_FAILED');
 
+    await lab.open('Limit payments');
+    expect(await lab.run('"policy"')).toContain('Policy:');
+    await lab.open('Limits left');
+    expect(await lab.run('"leftAmount"')).toContain('$5,000.00');
+
     await lab.open('Webhooks');
     expect(await lab.run('"secret"')).toContain('WebhookEndpoint:');
     await lab.open('Deliveries');

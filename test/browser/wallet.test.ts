@@ -7,7 +7,8 @@ import { accountTypes } from '../../src/core/account-types.ts';
 import { succeed } from '../setup/acts.ts';
 import { browserPath, screenshot } from '../setup/browser.ts';
 import { sandboxInBrowser } from '../setup/browser-sandbox.ts';
-import { connect } from '../setup/gateway.ts';
+import { connect, type TestPlatform } from '../setup/gateway.ts';
+import { serverOf } from '../setup/new-credentials.ts';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -103,6 +104,56 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await page.close();
   });
 
+  test('shows what a policy leaves for today, and a payment that waits until somebody else approves it', async () => {
+    const sandbox = connect(started.gateway.url, '', `Basic ${btoa('sandbox:sandbox')}`);
+    const customerId = await sampleCustomer(sandbox);
+    const usd = (decimal: string) => ({ currency: 'USD', amount: { decimal } });
+    const limits = [
+      { period: 'DAY', ...usd('100.00') },
+      { period: 'DAY', payments: 5 },
+    ];
+    await succeed(sandbox, 'setPolicy', { subjectId: customerId, limits, approval: { above: [usd('20.00')] } });
+    const page = await started.browser.newPage({
+      viewport: { width: 390, height: 844 },
+      colorScheme: 'dark',
+      locale: 'en-US',
+    });
+    onTestFailed(() => screenshot(page, 'wallet-limits-failed', { fullPage: true }));
+    await page.goto(`${started.gateway.url}/wallet`);
+    const pay = page.getByRole('region', { name: 'Pay' });
+    await pay.getByLabel('From').selectOption({ index: await optionWith(page, 'From', 'USD account') });
+    await pay.getByText('$100.00 left today · 5 payments left today').waitFor();
+    await pay.getByLabel('To').selectOption({ index: 0 });
+    await pay.getByLabel('Amount').fill('20.01');
+    await pay.getByRole('button', { name: 'Get a quote' }).click();
+    await pay.getByRole('button', { name: 'Pay $20.01' }).click();
+    await pay
+      .getByRole('status')
+      .filter({ hasText: /^waits for approval until / })
+      .waitFor();
+    await pay.getByText('$79.99 left today · 4 payments left today').waitFor();
+    const history = page.getByRole('region', { name: 'History' });
+    const waiting = history.getByRole('listitem').filter({ hasText: '$20.01' });
+    await waiting.getByText(/waits for approval/).waitFor();
+    await screenshot(page, 'wallet-limits-phone-dark', { fullPage: true });
+    expect(await faultsOf(page)).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.setViewportSize({ width: 1200, height: 900 });
+    await screenshot(page, 'wallet-limits', { fullPage: true });
+    expect(await faultsOf(page)).toEqual([]);
+
+    const { transactions } = await sandbox.ask(
+      '{ transactions(first: 1, filter: { status: [CREATED] }) { edges { node { id } } } }',
+    );
+    const boss = await serverOf(sandbox, 'VIEW', 'APPROVE');
+    await succeed(boss, 'approveTransaction', { transactionId: transactions.edges[0].node.id });
+    await pay.getByRole('status').filter({ hasText: 'COMPLETED' }).waitFor();
+    await pay.getByText('$79.99 left today').waitFor();
+    await succeed(sandbox, 'deletePolicy', { subjectId: customerId });
+    await page.close();
+  });
+
   test('a payee of every kind is added as an invoice prints it, and what is wrong is said beside its field or after it', async () => {
     const page = await started.browser.newPage({ locale: 'de-DE' });
     onTestFailed(() => screenshot(page, 'payee-failed', { fullPage: true }));
@@ -179,17 +230,22 @@ function emptied(type: string): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(fields).flatMap(([name, field]) => ('values' in field ? [] : [[name, '']])));
 }
 
-/** Announces a payment of $7.77 to the customer of the wallet, which waits until its platform approves it. */
-async function announce(url: string): Promise<{ approve(): Promise<void> }> {
-  const sandbox = connect(url, '', `Basic ${btoa('sandbox:sandbox')}`);
+/** The id of the customer of the wallet. */
+async function sampleCustomer(sandbox: TestPlatform): Promise<string> {
   const { customers } = await sandbox.ask(
     '{ customers(first: 1, filter: { name: "Sample Person" }) { edges { node { id } } } }',
   );
+  return customers.edges[0].node.id;
+}
+
+/** Announces a payment of $7.77 to the customer of the wallet, which waits until its platform approves it. */
+async function announce(url: string): Promise<{ approve(): Promise<void> }> {
+  const sandbox = connect(url, '', `Basic ${btoa('sandbox:sandbox')}`);
   const { transaction } = await succeed(
     sandbox,
     'sandboxReceiveUma',
     {
-      receiver: { customerId: customers.edges[0].node.id },
+      receiver: { customerId: await sampleCustomer(sandbox) },
       senderUmaAddress: '$success.usd@sandbox.uma.money',
       currency: 'USD',
       amount: { decimal: '7.77' },

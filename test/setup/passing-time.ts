@@ -59,7 +59,7 @@ export function passHours({ databaseUrl }: TestGateway, hours: number): Promise<
   return withoutTriggers(databaseUrl, async (client) => {
     const by = `interval '${hours} hours'`;
     await client.query(`begin;
-      update policy_use set used_at = used_at - ${by};
+      update policy_use set used_at = used_at - ${by}, released_at = released_at - ${by};
       update policy set used = (select coalesce(jsonb_object_agg(key, jsonb_set(value, '{from}', to_jsonb((value ->> 'from')::timestamptz - ${by}))), '{}') from jsonb_each(used)),
         updated_at = updated_at - ${by};
       commit`);

@@ -1,7 +1,7 @@
 -- Checks the groups of a batch one by one, applies the accepted ones together, and concludes each. They are applied
 -- together because the fixed cost of statements is a large part of the cost of a payment. p_policies contains the
 -- policies that lock_plans has locked. Returns answers like commit_batches.
-create or replace function commit_batch(p_groups jsonb, p_policies uuid[]) returns jsonb[]
+create or replace function commit_batch(p_groups jsonb, p_policies policy[]) returns jsonb[]
   language plpgsql
 as $$
 declare
@@ -14,14 +14,14 @@ begin
   for v_at in 0 .. v_count - 1 loop
     v_answers := v_answers || check_group(p_groups -> v_at);
   end loop;
-  if p_policies <> '{}' then
+  if cardinality(p_policies) > 0 then
     v_answers := count_payments(v_answers, p_policies);
   end if;
 
   v_plans := jsonb_path_query_array(to_jsonb(v_answers), '$[*].plans[*]');
   if v_plans <> '[]' then
     perform apply_plans(v_plans);
-    if p_policies <> '{}' and v_plans @? '$[*].plan.transactions[*] ? (@.to == "FAILED" || @.to == "REJECTED" || @.to == "EXPIRED" || @.to == "REFUNDED")' then
+    if cardinality(p_policies) > 0 and v_plans @? '$[*].plan.transactions[*] ? (@.to == "FAILED" || @.to == "REJECTED" || @.to == "EXPIRED" || @.to == "REFUNDED")' then
       perform release_payments(v_plans);
     end if;
   end if;

@@ -20,9 +20,14 @@ create or replace function commit_batches(p_batches jsonb) returns jsonb[]
 as $$
 declare
   v_answers jsonb[] := '{}';
-  v_policies uuid[] := lock_plans(jsonb_path_query_array(p_batches, '$[*][*][*]'));
+  v_policies policy[] := lock_plans(jsonb_path_query_array(p_batches, '$[*][*][*]'));
 begin
   for v_at in 0 .. jsonb_array_length(p_batches) - 1 loop
+    if v_at > 0 and cardinality(v_policies) > 0 then
+      -- The previous batch has counted payments.
+      v_policies := array(
+        select p from unnest(v_policies) l join policy p on p.platform_id = l.platform_id and p.id = l.id order by p.platform_id, p.id);
+    end if;
     v_answers := v_answers || commit_batch(p_batches -> v_at, v_policies);
   end loop;
   return v_answers;

@@ -12,7 +12,7 @@
 -- and a customer gets no further internal accounts.
 -- The ids are collected by expressions, which cost far less than statements. Then one statement locks the rows of
 -- each table, by key.
-create or replace function lock_plans(p_plans jsonb) returns uuid[]
+create or replace function lock_plans(p_plans jsonb) returns policy[]
   language plpgsql
 as $$
 declare
@@ -91,7 +91,7 @@ begin
   end if;
   if v_active <> '{}' then
     return array(
-      select id from policy where platform_id = any (v_platforms) and subject_id = any (v_active)
+      select p from policy p where platform_id = any (v_platforms) and subject_id = any (v_active)
       order by platform_id, id for no key update);
   end if;
   return '{}';

@@ -1943,7 +1943,7 @@ begin
 end
 $$;
 
-create or replace function commit_batch(p_groups jsonb, p_policies uuid[]) returns jsonb[]
+create or replace function commit_batch(p_groups jsonb, p_policies policy[]) returns jsonb[]
   language plpgsql
 as $$
 declare
@@ -1956,14 +1956,14 @@ begin
   for v_at in 0 .. v_count - 1 loop
     v_answers := v_answers || check_group(p_groups -> v_at);
   end loop;
-  if p_policies <> '{}' then
+  if cardinality(p_policies) > 0 then
     v_answers := count_payments(v_answers, p_policies);
   end if;
 
   v_plans := jsonb_path_query_array(to_jsonb(v_answers), '$[*].plans[*]');
   if v_plans <> '[]' then
     perform apply_plans(v_plans);
-    if p_policies <> '{}' and v_plans @? '$[*].plan.transactions[*] ? (@.to == "FAILED" || @.to == "REJECTED" || @.to == "EXPIRED" || @.to == "REFUNDED")' then
+    if cardinality(p_policies) > 0 and v_plans @? '$[*].plan.transactions[*] ? (@.to == "FAILED" || @.to == "REJECTED" || @.to == "EXPIRED" || @.to == "REFUNDED")' then
       perform release_payments(v_plans);
     end if;
   end if;
@@ -1989,9 +1989,14 @@ create or replace function commit_batches(p_batches jsonb) returns jsonb[]
 as $$
 declare
   v_answers jsonb[] := '{}';
-  v_policies uuid[] := lock_plans(jsonb_path_query_array(p_batches, '$[*][*][*]'));
+  v_policies policy[] := lock_plans(jsonb_path_query_array(p_batches, '$[*][*][*]'));
 begin
   for v_at in 0 .. jsonb_array_length(p_batches) - 1 loop
+    if v_at > 0 and cardinality(v_policies) > 0 then
+      -- The previous batch has counted payments.
+      v_policies := array(
+        select p from unnest(v_policies) l join policy p on p.platform_id = l.platform_id and p.id = l.id order by p.platform_id, p.id);
+    end if;
     v_answers := v_answers || commit_batch(p_batches -> v_at, v_policies);
   end loop;
   return v_answers;
@@ -2031,17 +2036,18 @@ begin
 end
 $$;
 
-create or replace function count_payments(p_answers jsonb[], p_policies uuid[]) returns jsonb[]
+create or replace function count_payments(p_answers jsonb[], p_policies policy[]) returns jsonb[]
   language plpgsql
 as $$
 declare
-  v_now timestamptz;
+  v_now timestamptz := clock_ms();
   v_platform uuid;
   v_spend jsonb;
+  v_subjects uuid[];
   v_policy policy;
   v_checked jsonb;
-  v_ids uuid[];
-  v_used jsonb[];
+  v_used jsonb[] := array_fill(null::jsonb, array[cardinality(p_policies)]);
+  v_counting jsonb[];
   v_due timestamptz;
   v_reserves boolean;
 begin
@@ -2049,20 +2055,18 @@ begin
     v_spend := p_answers[v_at] #> '{plans,0,plan,spend}';
     continue when v_spend is null;
     v_platform := p_answers[v_at] #>> '{plans,0,platform}';
-    v_now := clock_ms();
-    v_ids := '{}';
-    v_used := '{}';
+    v_subjects := uuids(v_spend -> 'subjects');
+    v_counting := v_used;
     v_checked := '{}';
     v_due := null;
     v_reserves := false;
-    for v_policy in
-      select * from policy
-      where platform_id = v_platform and id = any (p_policies) and subject_id = any (uuids(v_spend -> 'subjects')) order by id
-    loop
+    for v_number in 1 .. cardinality(p_policies) loop
+      v_policy := p_policies[v_number];
+      continue when v_policy.platform_id <> v_platform or v_policy.subject_id <> all (v_subjects);
+      v_policy.used := coalesce(v_used[v_number], v_policy.used);
       v_checked := check_policy(v_policy, v_spend, v_now);
       exit when v_checked ? 'code';
-      v_ids := v_ids || v_policy.id;
-      v_used := v_used || v_checked;
+      v_counting[v_number] := v_checked;
       if v_policy.approval is not null and not v_spend ? 'waits' and needs_approval(v_policy, v_spend) then
         v_due := least(v_due, (v_spend ->> 'until')::timestamptz, v_now + (v_policy.approval ->> 'expiresInSeconds')::int * interval '1 second');
         v_reserves := v_reserves or (v_policy.approval ->> 'reserves')::boolean;
@@ -2076,12 +2080,15 @@ begin
       p_answers[v_at] := jsonb_build_object('outcome', 'now', 'refusal', v_checked);
       continue;
     end if;
-    for v_number in 1 .. cardinality(v_ids) loop
-      with counted as (update policy set used = v_used[v_number] where platform_id = v_platform and id = v_ids[v_number])
-      insert into policy_use (platform_id, transaction_id, policy_id, used_at, amount, currency)
-      values (v_platform, (v_spend ->> 'transaction_id')::uuid, v_ids[v_number], v_now, (v_spend ->> 'amount')::bigint,
-              v_spend ->> 'currency');
-    end loop;
+    v_used := v_counting;
+    insert into policy_use (platform_id, transaction_id, policy_id, used_at, amount, currency)
+    select v_platform, (v_spend ->> 'transaction_id')::uuid, p.id, v_now, (v_spend ->> 'amount')::bigint, v_spend ->> 'currency'
+    from unnest(p_policies) p where p.platform_id = v_platform and p.subject_id = any (v_subjects);
+  end loop;
+  for v_number in 1 .. cardinality(p_policies) loop
+    continue when v_used[v_number] is null;
+    v_policy := p_policies[v_number];
+    update policy set used = v_used[v_number] where platform_id = v_policy.platform_id and id = v_policy.id;
   end loop;
   return p_answers;
 end
@@ -2615,7 +2622,7 @@ begin
 end
 $$;
 
-create or replace function lock_plans(p_plans jsonb) returns uuid[]
+create or replace function lock_plans(p_plans jsonb) returns policy[]
   language plpgsql
 as $$
 declare
@@ -2694,7 +2701,7 @@ begin
   end if;
   if v_active <> '{}' then
     return array(
-      select id from policy where platform_id = any (v_platforms) and subject_id = any (v_active)
+      select p from policy p where platform_id = any (v_platforms) and subject_id = any (v_active)
       order by platform_id, id for no key update);
   end if;
   return '{}';

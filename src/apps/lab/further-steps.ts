@@ -115,6 +115,51 @@ const furtherSteps: readonly Step[] = [
     gives: quoteAndTransaction,
   },
   {
+    operation: 'LimitPayments',
+    title: 'Limit payments',
+    about:
+      'Limits what the customer may pay in a day, and lets larger payments wait until somebody else approves them. Limits are checked in the transaction that commits the payment.',
+    docs: 'docs/guides/keys.md',
+    query: `mutation LimitPayments($customer: ID!) {
+  setPolicy(input: {
+    subjectId: $customer
+    limits: [{ period: DAY, currency: "USD", amount: { decimal: "5000.00" } }, { period: DAY, payments: 100 }]
+    approval: { above: [{ currency: "USD", amount: { decimal: "1000.00" } }] }
+  }) {
+    ... on SetPolicySuccess { policy { id version } }
+    ... on UserError { code message path }
+  }
+}
+`,
+    variables: { customer: open.customer },
+  },
+  {
+    operation: 'LimitsLeft',
+    title: 'Limits left',
+    about:
+      'How much of each limit is left, and the payments that wait for an approval. A second token with APPROVE approves them.',
+    docs: 'docs/guides/keys.md',
+    query: `query LimitsLeft($customer: ID!) {
+  customer(id: $customer) {
+    policy {
+      limits {
+        period
+        usedAmount { formatted }
+        leftAmount { formatted }
+        usedPayments
+        leftPayments
+        renewsAt
+      }
+    }
+    waiting: transactions(filter: { status: [CREATED] }, first: 10) {
+      edges { node { id sentAmount { formatted } approvalDueAt createdById } }
+    }
+  }
+}
+`,
+    variables: { customer: open.customer },
+  },
+  {
     operation: 'Resume',
     title: 'Resume',
     about:

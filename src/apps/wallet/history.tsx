@@ -1,7 +1,7 @@
 import { useQuery } from '@apollo/client/react';
 import { useEffect, useRef } from 'react';
 import { History } from '../client/generated/documents.ts';
-import { locale, timeText } from './service.ts';
+import { locale, statusText, timeText } from './service.ts';
 
 /** Shows all payments, newest first. The next page is read when the end of the list comes into view. */
 export function Payments() {
@@ -35,7 +35,7 @@ export function Payments() {
             <span>
               <strong>{(node.type === 'INCOMING' ? node.receivedAmount : node.sentAmount)?.formatted}</strong>
               <small className="status" data-status={node.status}>
-                {node.status}
+                {statusText(node)}
               </small>
             </span>
           </li>

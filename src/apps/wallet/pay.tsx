@@ -1,10 +1,16 @@
 import { useMutation, useQuery } from '@apollo/client/react';
 import { type FormEvent, useRef, useState } from 'react';
-import { CreateQuote, type CreateQuoteMutation, ExecuteQuote, PayeePicker } from '../client/generated/documents.ts';
+import {
+  CreateQuote,
+  type CreateQuoteMutation,
+  ExecuteQuote,
+  PayeePicker,
+  type PayeePickerQuery,
+} from '../client/generated/documents.ts';
 import { useCountdown, useTransaction } from '../client/react.ts';
 import { decimalOf } from './amount.ts';
 import { NewPayee } from './payee.tsx';
-import { locale, timeText } from './service.ts';
+import { locale, statusText, timeText } from './service.ts';
 
 type Quoted = Extract<CreateQuoteMutation['createQuote'], { __typename: 'CreateQuoteSuccess' }>;
 
@@ -17,7 +23,11 @@ export function Pay() {
   const [payee, setPayee] = useState<string>();
   const [isAdding, setAdding] = useState(false);
   const customer = data?.viewer.customer;
+  const [sourceId, setSource] = useState<string>();
   const sources = customer?.sources.edges.flatMap(({ node }) => ('balance' in node ? [node] : [])) ?? [];
+  const payable = moneyFirst(sources);
+  const source = payable.find(({ id }) => id === sourceId) ?? payable[0];
+  const left = data && source ? leftOf(data.viewer.policies, source.balance.currency.code) : [];
 
   async function quote(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
@@ -52,8 +62,8 @@ export function Pay() {
       <form onSubmit={quote}>
         <label>
           From
-          <select name="source" required>
-            {moneyFirst(sources).map((account) => (
+          <select name="source" required value={source?.id} onChange={({ target }) => setSource(target.value)}>
+            {payable.map((account) => (
               <option key={account.id} value={account.id}>
                 {account.displayName} · {account.balance.formatted}
               </option>
@@ -73,8 +83,15 @@ export function Pay() {
         </label>
         <label>
           Amount
-          <input name="amount" inputMode="decimal" autoComplete="off" required />
+          <input
+            name="amount"
+            inputMode="decimal"
+            autoComplete="off"
+            required
+            aria-describedby={left.length > 0 ? 'left' : undefined}
+          />
         </label>
+        {left.length > 0 && <p id="left">{left.join(' · ')}</p>}
         <button type="submit" disabled={loading || !customer}>
           Get a quote
         </button>
@@ -95,6 +112,24 @@ export function Pay() {
         </details>
       )}
     </section>
+  );
+}
+
+const periods = {
+  PAYMENT: 'in one payment',
+  DAY: 'today',
+  MONTH: 'this month',
+  LAST_24_HOURS: 'in 24 hours',
+  LAST_30_DAYS: 'in 30 days',
+} as const;
+
+/** Returns in words how much the customer may still pay in a currency, and how often: "$299.99 left today". */
+function leftOf(policies: PayeePickerQuery['viewer']['policies'], currency: string): string[] {
+  return policies.flatMap(({ limits }) =>
+    limits.flatMap(({ period, leftAmount, leftPayments }) => {
+      if (leftAmount?.currency.code === currency) return [`${leftAmount.formatted} left ${periods[period]}`];
+      return leftAmount ? [] : [`${leftPayments} payments left ${periods[period]}`];
+    }),
   );
 }
 
@@ -174,7 +209,7 @@ function PaymentStatus({ id }: { id: string }) {
   return (
     <div>
       <p role="status" className="status" data-status={value?.status}>
-        {error ? error.message : (value?.status ?? 'connecting …')}
+        {error ? error.message : value ? statusText(value) : 'connecting …'}
       </p>
       <ol>
         {value?.timeline.map(({ status, reason, occurredAt }) => (

@@ -43,6 +43,11 @@ export const locale = navigator.language;
 
 const times = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
 
+/** Returns a payment's status in words, if a person is to know more than its name. */
+export function statusText({ status, approvalDueAt }: { status: string; approvalDueAt?: string | null }): string {
+  return status === 'CREATED' && approvalDueAt ? `waits for approval until ${timeText(approvalDueAt)}` : status;
+}
+
 export function timeText(time: string): string {
   return times.format(new Date(time));
 }

@@ -1,6 +1,6 @@
 import { useQuery, useSubscription } from '@apollo/client/react';
 import { useState } from 'react';
-import { FollowAccounts, FollowTransactions, History, Home } from '../client/generated/documents.ts';
+import { FollowAccounts, FollowTransactions, History, Home, PayeePicker } from '../client/generated/documents.ts';
 import { useConnectionState, usePayments } from '../client/react.ts';
 import { Payments } from './history.tsx';
 import { moneyFirst, Pay } from './pay.tsx';
@@ -14,10 +14,13 @@ export function Wallet({ network }: { network: Network }) {
   useSubscription(FollowAccounts, { variables: { locale } });
   useSubscription(FollowTransactions, {
     variables: { locale },
-    // A payment that has just begun: the list contains the executed ones.
+    // A payment that has just begun: the list contains the executed ones. It counts in the limits until it fails.
     onData: ({ client, data: { data } }) => {
-      if (data && data.transactionUpdates.previousStatus !== 'PROCESSING')
-        client.refetchQueries({ include: [History] });
+      if (
+        data &&
+        (data.transactionUpdates.previousStatus !== 'PROCESSING' || data.transactionUpdates.status !== 'COMPLETED')
+      )
+        client.refetchQueries({ include: [History, PayeePicker] });
     },
   });
   const [statementOf, setStatementOf] = useState<string>();

@@ -12,7 +12,7 @@ export const CreateQuote =
 export const ExecuteQuote =
   'sha256:12bb61a18ee49cc805e03695d828b5ae724305309b78b6a9b67f94dc3db4a59e' as Operation<of.ExecuteQuoteMutation, of.ExecuteQuoteMutationVariables>;
 export const History =
-  'sha256:e0c8cd90aa0e2a909d34150ae2def2a21fe727a01c56371a76be71347ded4f2b' as Operation<of.HistoryQuery, of.HistoryQueryVariables>;
+  'sha256:d06d1eb25710377d13ba860791dbc6a32dc461062893a25e7edf99f451db31d0' as Operation<of.HistoryQuery, of.HistoryQueryVariables>;
 export const Home =
   'sha256:fdd26cb00a92f57a9be59b3099c04e5e75dd8472c66359dac83db971320f9fd9' as Operation<of.HomeQuery, of.HomeQueryVariables>;
 export const LookUpReceiver =
@@ -22,7 +22,7 @@ export const PayIn =
 export const PayeeForm =
   'sha256:90561da32ecf6e97479f3bf0f0704db0dbf205bc8c5946fe14722bd779fc7164' as Operation<of.PayeeFormQuery, of.PayeeFormQueryVariables>;
 export const PayeePicker =
-  'sha256:28778c33a729eae5766a5d66445d599b9c38bb285b47318d634f43f028a510ea' as Operation<of.PayeePickerQuery, of.PayeePickerQueryVariables>;
+  'sha256:221d075d3e4e2575e30ec2ceec8ad530a626e8bb0b277029493cef548bf8c316' as Operation<of.PayeePickerQuery, of.PayeePickerQueryVariables>;
 export const Quote =
   'sha256:c059877c307ec27755ab0acc4e2f5607a12f90e53313942f2ab297722e7b92cf' as Operation<of.QuoteQuery, of.QuoteQueryVariables>;
 export const Receipt =
@@ -30,15 +30,15 @@ export const Receipt =
 export const Statement =
   'sha256:b0902822260075f1037b2c852537a5c78ef17af1027ac48893755b34fc21d858' as Operation<of.StatementQuery, of.StatementQueryVariables>;
 export const Transactions =
-  'sha256:af48be380974254942dcfd6bee24f379a49d5a4e8f917e67e145cb12283327bf' as Operation<of.TransactionsQuery, of.TransactionsQueryVariables>;
+  'sha256:d02f6181a37e563568b0de5eff6c5e7016e58a507ab2d96d58421fd9f01341fa' as Operation<of.TransactionsQuery, of.TransactionsQueryVariables>;
 export const Transaction =
-  'sha256:6b9de2b2f25cf91ad24d682012ec9aafe46646f9292d762da484e81477206a1f' as Operation<of.TransactionQuery, of.TransactionQueryVariables>;
+  'sha256:4f3cee3fb10d825566982149b8748faaa84db1579199379309649789de70e19e' as Operation<of.TransactionQuery, of.TransactionQueryVariables>;
 export const FollowTransaction =
-  'sha256:6f1120e8f114c9de6622d2a2a0f91fd565d244ecb1b79e92b8d2a7f7256921c7' as Operation<of.FollowTransactionSubscription, of.FollowTransactionSubscriptionVariables>;
+  'sha256:79b864daa2e264c74679119bc10d779ecffc114a108c9e89dea70f7938f5e438' as Operation<of.FollowTransactionSubscription, of.FollowTransactionSubscriptionVariables>;
 export const FollowTransactions =
-  'sha256:8fc586f4b177eaecada0ce5c2876d9042a4166d1584299f93b711a0e17682958' as Operation<of.FollowTransactionsSubscription, of.FollowTransactionsSubscriptionVariables>;
+  'sha256:79d0c0300aa885c829806165bf57e8508fa99bdfd67f7390c80bffb2ccbe12b7' as Operation<of.FollowTransactionsSubscription, of.FollowTransactionsSubscriptionVariables>;
 export const TransactionList =
-  'sha256:da1de494bac9ed38b18a1844c3fbbaad59da4d45810c7e5e2f3caffee48f9537' as Operation<of.TransactionListSubscription, of.TransactionListSubscriptionVariables>;
+  'sha256:149784ff1d9fd81148abc32eab4aeb6baad10030db25411e262c4db2a5261eed' as Operation<of.TransactionListSubscription, of.TransactionListSubscriptionVariables>;
 export const FollowAccounts =
   'sha256:790874de94b6826ecd1e6bed84c6ea8b7756e1322ff69ea9523b25d9ea9ee5d7' as Operation<of.FollowAccountsSubscription, of.FollowAccountsSubscriptionVariables>;
 export const SupportSearch =

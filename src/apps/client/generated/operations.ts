@@ -614,6 +614,19 @@ export type PixKeyType =
   /** A random key of 32 letters or digits. */
   | 'RANDOM';
 
+/** The payments that a limit of a policy counts together. */
+export type PolicyPeriod =
+  /** All payments of a calendar day, in the policy's time zone. */
+  | 'DAY'
+  /** All payments of the last 24 hours. */
+  | 'LAST_24_HOURS'
+  /** All payments of the last 30 times 24 hours. */
+  | 'LAST_30_DAYS'
+  /** All payments of a calendar month, in the policy's time zone. */
+  | 'MONTH'
+  /** Each payment on its own. */
+  | 'PAYMENT';
+
 /** A wallet on Polygon. */
 export type PolygonWalletInput = {
   /** Address of the wallet: 0x and 40 hexadecimal digits. */
@@ -1163,7 +1176,7 @@ export type HistoryQueryVariables = Exact<{
 }>;
 
 
-export type HistoryQuery = { viewer: { feedCursor: string }, transactions: { totalCount: number, edges: Array<{ cursor: string, node: { id: string, type: TransactionType, status: TransactionStatus, terminal: boolean, failureReason: FailureReason | null, description: string | null, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, version: number, sentAmount: { decimal: string, formatted: string, currency: { code: string } } | null, receivedAmount: { decimal: string, formatted: string, currency: { code: string } } | null, source:
+export type HistoryQuery = { viewer: { feedCursor: string }, transactions: { totalCount: number, edges: Array<{ cursor: string, node: { id: string, type: TransactionType, status: TransactionStatus, terminal: boolean, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, description: string | null, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, version: number, sentAmount: { decimal: string, formatted: string, currency: { code: string } } | null, receivedAmount: { decimal: string, formatted: string, currency: { code: string } } | null, source:
           | { __typename: 'AccountSource', displayName: string, maskedNumber: string | null }
           | { __typename: 'RealtimeFundingSource', displayName: string, maskedNumber: string | null }
           | { __typename: 'UmaSource', displayName: string, maskedNumber: string | null }
@@ -1246,7 +1259,7 @@ export type PayeePickerQueryVariables = Exact<{
 }>;
 
 
-export type PayeePickerQuery = { viewer: { permissions: Array<Permission>, grants: Array<ClientGrant>, customer: { id: string, kycStatus: KycStatus, sources: { edges: Array<{ cursor: string, node:
+export type PayeePickerQuery = { viewer: { permissions: Array<Permission>, grants: Array<ClientGrant>, policies: Array<{ id: string, limits: Array<{ period: PolicyPeriod, renewsAt: ScalarText<'DateTime'> | null, leftPayments: number | null, leftAmount: { formatted: string, currency: { code: string } } | null }> }>, customer: { id: string, kycStatus: KycStatus, sources: { edges: Array<{ cursor: string, node:
             | { id: string, displayName: string, maskedNumber: string }
             | { id: string, displayName: string, maskedNumber: string, balance: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } }
            }> }, payees: { edges: Array<{ cursor: string, node:
@@ -1354,7 +1367,7 @@ export type AccountPartsFragment =
   | AccountParts_InternalAccount_Fragment
 ;
 
-export type TransactionPartsFragment = { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
+export type TransactionPartsFragment = { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
     | { displayName: string, maskedNumber: string | null }
     | { displayName: string, maskedNumber: string | null }
     | { displayName: string, maskedNumber: string | null }
@@ -1371,7 +1384,7 @@ export type TransactionsQueryVariables = Exact<{
 }>;
 
 
-export type TransactionsQuery = { viewer: { feedCursor: string }, transactions: { edges: Array<{ cursor: string, node: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
+export type TransactionsQuery = { viewer: { feedCursor: string }, transactions: { edges: Array<{ cursor: string, node: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
           | { displayName: string, maskedNumber: string | null }
           | { displayName: string, maskedNumber: string | null }
           | { displayName: string, maskedNumber: string | null }
@@ -1386,7 +1399,7 @@ export type TransactionQueryVariables = Exact<{
 }>;
 
 
-export type TransactionQuery = { transaction: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
+export type TransactionQuery = { transaction: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
       | { displayName: string, maskedNumber: string | null }
       | { displayName: string, maskedNumber: string | null }
       | { displayName: string, maskedNumber: string | null }
@@ -1401,7 +1414,7 @@ export type FollowTransactionSubscriptionVariables = Exact<{
 }>;
 
 
-export type FollowTransactionSubscription = { transactionUpdates: { cursor: string, status: TransactionStatus, terminal: boolean, transaction: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
+export type FollowTransactionSubscription = { transactionUpdates: { cursor: string, status: TransactionStatus, terminal: boolean, transaction: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
         | { displayName: string, maskedNumber: string | null }
         | { displayName: string, maskedNumber: string | null }
         | { displayName: string, maskedNumber: string | null }
@@ -1416,7 +1429,7 @@ export type FollowTransactionsSubscriptionVariables = Exact<{
 }>;
 
 
-export type FollowTransactionsSubscription = { transactionUpdates: { cursor: string, previousStatus: TransactionStatus | null, status: TransactionStatus, terminal: boolean, transaction: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
+export type FollowTransactionsSubscription = { transactionUpdates: { cursor: string, previousStatus: TransactionStatus | null, status: TransactionStatus, terminal: boolean, transaction: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
         | { displayName: string, maskedNumber: string | null }
         | { displayName: string, maskedNumber: string | null }
         | { displayName: string, maskedNumber: string | null }
@@ -1432,14 +1445,14 @@ export type TransactionListSubscriptionVariables = Exact<{
 }>;
 
 
-export type TransactionListSubscription = { transactionChanges: { cursor: string, snapshot: { edges: Array<{ cursor: string, node: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
+export type TransactionListSubscription = { transactionChanges: { cursor: string, snapshot: { edges: Array<{ cursor: string, node: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
             | { displayName: string, maskedNumber: string | null }
             | { displayName: string, maskedNumber: string | null }
             | { displayName: string, maskedNumber: string | null }
            | null, destination:
             | { displayName: string, maskedNumber: string | null }
             | { displayName: string, maskedNumber: string | null }
-           } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null, changes: Array<{ op: ListOperation, changed: Array<string>, node: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
+           } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null, changes: Array<{ op: ListOperation, changed: Array<string>, node: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
           | { displayName: string, maskedNumber: string | null }
           | { displayName: string, maskedNumber: string | null }
           | { displayName: string, maskedNumber: string | null }
@@ -2104,6 +2117,7 @@ export const History = `query History($filter: TransactionFilter = {executed: tr
         status
         terminal
         failureReason
+        approvalDueAt
         description
         createdAt
         updatedAt
@@ -2398,6 +2412,20 @@ export const PayeePicker = `query PayeePicker($first: Int = 20, $after: String, 
   viewer {
     permissions
     grants
+    policies {
+      id
+      limits {
+        period
+        renewsAt
+        leftPayments
+        leftAmount {
+          formatted(locale: $locale)
+          currency {
+            code
+          }
+        }
+      }
+    }
     customer {
       id
       kycStatus
@@ -2730,6 +2758,7 @@ fragment TransactionParts on Transaction {
   updatedAt
   description
   failureReason
+  approvalDueAt
   sentAmount {
     ...MoneyParts
   }
@@ -2776,6 +2805,7 @@ fragment TransactionParts on Transaction {
   updatedAt
   description
   failureReason
+  approvalDueAt
   sentAmount {
     ...MoneyParts
   }
@@ -2827,6 +2857,7 @@ fragment TransactionParts on Transaction {
   updatedAt
   description
   failureReason
+  approvalDueAt
   sentAmount {
     ...MoneyParts
   }
@@ -2874,6 +2905,7 @@ fragment TransactionParts on Transaction {
   updatedAt
   description
   failureReason
+  approvalDueAt
   sentAmount {
     ...MoneyParts
   }
@@ -2934,6 +2966,7 @@ fragment TransactionParts on Transaction {
   updatedAt
   description
   failureReason
+  approvalDueAt
   sentAmount {
     ...MoneyParts
   }
