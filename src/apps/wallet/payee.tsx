@@ -41,7 +41,8 @@ export function NewPayee({ customerId, onAdded }: { customerId: string; onAdded:
       const result = (await addPayee({ variables: { input: inputOf(form, given, customerId) } })).data
         ?.createExternalAccount;
       if (result?.__typename === 'CreateExternalAccountSuccess') {
-        setOutcome({ notes: ['The payee is added.', ...result.warnings.map(({ message }) => message)] });
+        const warnings = result.warnings.map(({ path, message }) => `${labelAt(form, path)}: ${message}`);
+        setOutcome({ notes: ['The payee is added.', ...warnings] });
         onAdded(result.accountEdge.node.id);
       } else if (result?.__typename === 'ConflictError' && result.existing) {
         setOutcome({ notes: ['You have this payee already.'] });
@@ -99,7 +100,7 @@ function Details({ form, faults }: { form: Form; faults: Readonly<Record<string,
       {form.isBeneficiaryRequired && (
         <>
           <Choice name="owner" label="Whose account" values={['a person’s', 'a company’s']} />
-          <Text name={ownerName} label="Name of the owner" isRequired fault={faults[ownerName]} />
+          <Text name={ownerName} label={ownerLabel} isRequired fault={faults[ownerName]} />
         </>
       )}
       {form.exactlyOneOf.length > 0 && <p>Fill one of these {form.exactlyOneOf.length}.</p>}
@@ -129,6 +130,7 @@ function Details({ form, faults }: { form: Form; faults: Readonly<Record<string,
 
 /** The field name of the owner's name; no account detail has the same name. */
 const ownerName = 'owner.name';
+const ownerLabel = 'Name of the owner';
 
 interface TextProps {
   readonly name: string;
@@ -194,6 +196,12 @@ function formatOf(field: Field, form: Form, values: Readonly<Record<string, stri
 function labelOf({ description }: Field): { label: string; about: string } {
   const [label = '', ...about] = sentence(description).split(/[,;:] /);
   return { label, about: about.join(', ') };
+}
+
+/** Returns the label of the field at a path of the input. */
+function labelAt(form: Form, path: readonly (string | number)[]): string {
+  const field = form.fields.find(({ name }) => name === path.at(-1));
+  return field ? labelOf(field).label : ownerLabel;
 }
 
 function wordsOf(name: string): string {
