@@ -77,7 +77,7 @@ const generators: Readonly<Record<ExternalAccountType, fc.Arbitrary<AccountDetai
     .map(([bank, city, account]) => ({ clabeNumber: clabe.calculate(bank, city, account) })),
   PIX: fc.tuple(pixKeys, fc.oneof(cpfs, cnpjs)).map(([key, taxId]) => ({ ...key, taxId })),
   IBAN: ibans.map((iban) => ({ iban })),
-  UPI: fc.stringMatching(/^[a-z0-9._-]{3,20}@[a-z]{3,10}$/).map((vpa) => ({ vpa })),
+  UPI: fc.stringMatching(/^[a-z0-9][a-z0-9._-]{1,18}[a-z0-9]@[a-z]{3,10}$/).map((vpa) => ({ vpa })),
   NGN_ACCOUNT: fc.record({
     accountNumber: digits(10),
     bankName: from(['Kuda', 'Opay']),
@@ -156,7 +156,8 @@ function spelling(value: string, differIn: string): fc.Arbitrary<string> {
   ];
   const ends = from(differIn.includes('spaces') ? spaces : ['']);
   const bare = differIn.includes('dashes') || differIn.includes('punctuation') ? value.replace(/[\s-]/g, '') : value;
-  const before = differIn.includes('lightning:') ? from(['', 'lightning:', 'LIGHTNING:']) : fc.constant('');
+  const label = differIn.includes('lightning:') ? ['lightning:', 'LIGHTNING:'] : ['IBAN ', 'iban: '];
+  const before = /lightning:|IBAN/.test(differIn) ? from(['', ...label]) : fc.constant('');
   const after = differIn.includes('XXX') && bare.length === 8 ? from(['', 'XXX']) : fc.constant('');
   return fc
     .tuple(
