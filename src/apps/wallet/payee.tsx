@@ -97,7 +97,7 @@ function Details({ form, faults }: { form: Form; faults: Readonly<Record<string,
       {form.currencies.length > 1 && (
         <Choice name="currency" label="Currency" values={form.currencies.map(({ code }) => code)} />
       )}
-      {form.isBeneficiaryRequired && (
+      {form.beneficiaryRequired && (
         <>
           <Choice name="owner" label="Whose account" values={['a person’s', 'a company’s']} />
           <Text name={ownerName} label={ownerLabel} isRequired fault={faults[ownerName]} />
@@ -110,7 +110,7 @@ function Details({ form, faults }: { form: Form; faults: Readonly<Record<string,
             key={field.name}
             name={field.name}
             label={wordsOf(field.name)}
-            values={field.isRequired ? field.allowedValues : ['', ...field.allowedValues]}
+            values={field.required ? field.allowedValues : ['', ...field.allowedValues]}
             onChange={(value) => choose(field.name, value)}
           />
         ) : (
@@ -118,7 +118,7 @@ function Details({ form, faults }: { form: Form; faults: Readonly<Record<string,
             key={field.name}
             name={field.name}
             {...labelOf(field)}
-            isRequired={field.isRequired}
+            isRequired={field.required}
             format={formatOf(field, form, values)}
             fault={faults[field.name]}
           />
@@ -213,9 +213,7 @@ function wordsOf(name: string): string {
 function inputOf(form: Form, given: FormData, customerId: string) {
   const text = (name: string) => String(given.get(name) ?? '').trim();
   const details = Object.fromEntries(
-    form.fields.flatMap(({ name, isRequired }) =>
-      isRequired || text(name) !== '' ? [[name, text(name)] as const] : [],
-    ),
+    form.fields.flatMap(({ name, required }) => (required || text(name) !== '' ? [[name, text(name)] as const] : [])),
   );
   const isCompany = text('owner') === 'a company’s';
   return {
@@ -223,7 +221,7 @@ function inputOf(form: Form, given: FormData, customerId: string) {
     currency: text('currency') || (form.currencies[0]?.code ?? ''),
     // The service names the member and its contents.
     accountInfo: { [form.inputField]: details } as never,
-    ...(form.isBeneficiaryRequired && {
+    ...(form.beneficiaryRequired && {
       beneficiary: isCompany
         ? { business: { legalName: text(ownerName) } }
         : { individual: { fullName: text(ownerName) } },
