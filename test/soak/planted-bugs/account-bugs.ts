@@ -11,15 +11,27 @@ export const accountBugs: Bugs = {
     },
     'check digits are looked at in the canonical spelling, which has the right capitals of EIP-55': {
       file: 'src/domain/accounts/account-details.ts',
-      find: 'details[name] ?? value);',
-      put: 'value);',
+      find: 'details[name] ?? value) ??',
+      put: 'value) ??',
       test: 'the sandbox accepts well-formed details, and both APIs warn of what PRODUCTION would refuse',
+    },
+    'an IBAN is refused that has the word before it': {
+      file: 'src/core/account-fields.ts',
+      find: 'canonical: (value) => bareIban.canonical(withoutLabel(value)),',
+      put: 'canonical: (value) => bareIban.canonical(value),',
+      test: 'PRODUCTION accepts it as printed on invoices, and both APIs return the same canonical spelling',
+    },
+    'a wallet of nobody is an address like any other': {
+      file: 'src/core/wallet-fields.ts',
+      find: 'key.every((byte) => byte === 0) ?',
+      put: 'key.length === 0 ?',
+      test: 'PRODUCTION refuses it naming the field and the character or check digit, in both APIs alike',
     },
     'an invoice never expires': {
       file: 'src/domain/accounts/account-details.ts',
       find: 'return expiry && expiry <= now ?',
       put: 'return expiry && expiry <= new Date(0) ?',
-      test: 'PRODUCTION refuses it with the field and the character or check digit, in the same words in both APIs',
+      test: 'PRODUCTION refuses it naming the field and the character or check digit, in both APIs alike',
     },
     'a name that the rail carries in other characters is not mentioned': {
       file: 'src/core/carried-text.ts',
