@@ -110,11 +110,21 @@ export const accountExamples: Readonly<Record<ExternalAccountType, Examples>> = 
   },
   PHP_ACCOUNT: {
     taken: [php('BDO Unibank', '001234567890'), php('BPI', '1234-5678-90'), php('Metrobank', '123 4 12345678 9')],
-    refused: [php('BDO Unibank', '00000000'), php('BDO Unibank', '123'), php(' ', '001234567890')],
+    refused: [
+      php('BDO Unibank', '00000000'),
+      php('BDO Unibank', '123'),
+      php('BDO Unibank', '00123456789o'),
+      php(' ', '001234567890'),
+    ],
   },
   SGD_ACCOUNT: {
     taken: [sgd('DBSSSGSG', '0012345678'), sgd('dbsssgsgxxx', '001-234567-8'), sgd('OCBCSGSGXXX', '501 123456 001')],
-    refused: [sgd('DBSSSGSG1', '0012345678'), sgd('DBSSXXSG', '0012345678'), sgd('D8SSSGSG', '0012345678')],
+    refused: [
+      sgd('DBSSSGSG1', '0012345678'),
+      sgd('DBSSXXSG', '0012345678'),
+      sgd('D8SSSGSG', '0012345678'),
+      sgd('DBSSSGSG', 'OO12345678'),
+    ],
   },
   LAYER2_WALLET: {
     taken: [

@@ -218,7 +218,15 @@ export const choice = (description: string, values: readonly string[], enumName:
 export const lettersOrDigits = numberField(
   'Account number.',
   written('4 to 34 letters or digits', { runs: [[alphanumeric, 4, 34]], capitals: true }),
-  { differIn: 'spaces, dashes, letter case' },
+  {
+    differIn: 'spaces, dashes, letter case',
+    // A number of a bank that uses letters has others than those that resemble digits.
+    check: (value, details, given) => {
+      const [letter] = /^[OIL]*[0-9][0-9OIL]*$/.test(value) ? (/[OIL]/.exec(value) ?? []) : [];
+      if (letter === undefined) return notZeros(value, details, given);
+      return `it has the letter ${letter} among digits; did you mean the digit ${letter === 'O' ? 0 : 1}?`;
+    },
+  },
 );
 
 const bareIban = written('an IBAN: a country code, 2 digits and 11 to 30 letters or digits', {

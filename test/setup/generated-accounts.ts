@@ -52,6 +52,10 @@ const ibans = from(Object.entries(countrySpecs).filter(([, { SEPA, bban_regexp }
   )
   .filter((iban) => iban !== null && isValidIBAN(iban));
 const bics = fc.stringMatching(/^[A-Z]{4}(?:SG|DE|GB)[A-Z0-9]{2}(?:[A-W0-9]{3})?$/);
+/** Numbers of banks that use letters: with others than those that resemble digits, or none. */
+const numbersOfLetters = fc
+  .stringMatching(/^[1-9][0-9A-Z]{5,15}$/)
+  .filter((number) => /^[0-9]*$|[A-HJKMNP-Z]/.test(number));
 const bankNames = from(['BDO Unibank', 'Wema', 'Bank of the Philippine Islands', 'Metrobank', 'Kuda']);
 const address = (made: fc.Arbitrary<string>) => made.map((text) => ({ address: text }));
 const evm = address(bytes(20).map((raw) => eip55(Buffer.from(raw).toString('hex'))));
@@ -88,11 +92,11 @@ const generators: Readonly<Record<ExternalAccountType, fc.Arbitrary<AccountDetai
     sortCode: code.replace(/^(..)(..)/, '$1-$2-'),
     accountNumber,
   })),
-  PHP_ACCOUNT: fc.record({ bankName: bankNames, accountNumber: fc.stringMatching(/^[1-9][0-9A-Z]{5,15}$/) }),
+  PHP_ACCOUNT: fc.record({ bankName: bankNames, accountNumber: numbersOfLetters }),
   SGD_ACCOUNT: fc.record({
     bankName: bankNames,
     swiftCode: bics,
-    accountNumber: fc.stringMatching(/^[1-9][0-9A-Z]{5,15}$/),
+    accountNumber: numbersOfLetters,
   }),
   LAYER2_WALLET: address(bytes(33).map((raw) => bech32m.encodeFromBytes('sp', raw))),
   LIGHTNING: fc.oneof(

@@ -21,6 +21,12 @@ export const accountBugs: Bugs = {
       put: 'canonical: (value) => bareIban.canonical(value),',
       test: 'PRODUCTION accepts it as printed on invoices, and both APIs return the same canonical spelling',
     },
+    'a letter among digits is a letter where numbers may have letters': {
+      file: 'src/core/account-fields.ts',
+      find: 'if (letter === undefined) return notZeros',
+      put: 'if (letter !== "") return notZeros',
+      test: 'PRODUCTION refuses it naming the field and the character or check digit, in both APIs alike',
+    },
     'a wallet of nobody is an address like any other': {
       file: 'src/core/wallet-fields.ts',
       find: 'key.every((byte) => byte === 0) ?',
