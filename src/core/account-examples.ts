@@ -52,7 +52,7 @@ const evm: Examples = {
 export const accountExamples: Readonly<Record<ExternalAccountType, Examples>> = {
   US_ACCOUNT: {
     taken: [us('021000021'), us('0260-0959-3', '0001 2345 6789'), us('121000358', '1234')],
-    refused: [us('021000022'), us('02l000021', '00012345678O'), us('000000000')],
+    refused: [us('021000022'), us('02l000021', '00012345678O'), us('000000000'), us('０21000021')],
   },
   CLABE: {
     taken: [clabe('032180000118359719'), clabe('002 010 07777777777 1'), clabe('646180110400000007')],
@@ -77,20 +77,20 @@ export const accountExamples: Readonly<Record<ExternalAccountType, Examples>> = 
   IBAN: {
     taken: [
       iban('DE89 3704 0044 0532 0130 00'),
-      iban('gb29nwbk60161331926819', 'nwbkgb2lxxx'),
+      iban('IBAN: gb29nwbk60161331926819', 'nwbkgb2lxxx'),
       iban('TR33 0006 1005 1978 6457 8413 26', 'TCZBTR2A'),
     ],
     refused: [
       iban('DE00 3704 0044 0532 0130 00'),
       iban('DE89 37O4 OO44 0532 0130 00'),
       iban('FR14 2004 1010 0505 0001 3M02 60'),
-      iban('XX89 3704 0044 0532 0130 00', 'COBADEFF'),
+      iban('XX89 3704 0044 0532 0130 00'),
       iban('TR33 0006 1005 1978 6457 8413 26'),
     ],
   },
   UPI: {
     taken: [{ vpa: 'grace.hopper@okhdfcbank' }, { vpa: 'Grace-1906@YBL' }, { vpa: ' 9876543210@paytm ' }],
-    refused: [{ vpa: 'grace.hopper' }, { vpa: 'grace hopper@ybl' }, { vpa: 'grace@1bank' }],
+    refused: [{ vpa: 'grace.hopper' }, { vpa: 'grace hopper@ybl' }, { vpa: 'grace@1bank' }, { vpa: 'grace@ybl.' }],
   },
   NGN_ACCOUNT: {
     taken: [
@@ -110,11 +110,21 @@ export const accountExamples: Readonly<Record<ExternalAccountType, Examples>> = 
   },
   PHP_ACCOUNT: {
     taken: [php('BDO Unibank', '001234567890'), php('BPI', '1234-5678-90'), php('Metrobank', '123 4 12345678 9')],
-    refused: [php('BDO Unibank', '00000000'), php('BDO Unibank', '123'), php(' ', '001234567890')],
+    refused: [
+      php('BDO Unibank', '00000000'),
+      php('BDO Unibank', '123'),
+      php('BDO Unibank', '00123456789o'),
+      php(' ', '001234567890'),
+    ],
   },
   SGD_ACCOUNT: {
     taken: [sgd('DBSSSGSG', '0012345678'), sgd('dbsssgsgxxx', '001-234567-8'), sgd('OCBCSGSGXXX', '501 123456 001')],
-    refused: [sgd('DBSSSGSG1', '0012345678'), sgd('DBSSXXSG', '0012345678'), sgd('D8SSSGSG', '0012345678')],
+    refused: [
+      sgd('DBSSSGSG1', '0012345678'),
+      sgd('DBSSXXSG', '0012345678'),
+      sgd('D8SSSGSG', '0012345678'),
+      sgd('DBSSSGSG', 'OO12345678'),
+    ],
   },
   LAYER2_WALLET: {
     taken: [
@@ -125,6 +135,7 @@ export const accountExamples: Readonly<Record<ExternalAccountType, Examples>> = 
     refused: [
       wallet('abcdef1l7aum6echk45nj3s0wdvt2fg8x9yrzpqzd3rxy'),
       wallet('Abcdef1l7aum6echk45nj3s0wdvt2fg8x9yrzpqzd3ryx'),
+      wallet('BC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KV8F3T4'),
       wallet('abcdef1l7aum6echk45'),
     ],
   },
@@ -151,6 +162,7 @@ export const accountExamples: Readonly<Record<ExternalAccountType, Examples>> = 
     refused: [
       wallet('EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDtlv'),
       wallet('EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTD'),
+      wallet('11111111111111111111111111111111'),
       wallet('EPjFWdd5AufqSSqeM2qN1xzybapC8G'),
     ],
   },

@@ -1,3 +1,4 @@
+import anyAscii from 'any-ascii';
 import { cnpj as cnpjs, cpf as cpfs } from 'cpf-cnpj-validator';
 import { isValidBIC } from 'ibantools';
 import { canonicalText, foldedText, nameOfCharacter, textFault } from './texts.ts';
@@ -75,14 +76,16 @@ interface Writing {
 const digit = '[0-9]';
 const alphanumeric = '[0-9A-Za-z]';
 
-/** Letters and digits that look alike, with the character that may have been meant. */
+/** ASCII letters and digits that look alike, with the character that may have been meant. */
 const lookalikes: Readonly<Record<string, string>> = { O: '0', o: '0', I: '1', l: '1', '|': '1', '0': 'O', '1': 'I' };
 const spoken = (character: string) =>
   /[0-9]/.test(character)
     ? `the digit ${character}`
     : /[A-Za-z]/.test(character)
       ? `the letter ${character}`
-      : nameOfCharacter(character);
+      : character === ' '
+        ? 'a space'
+        : nameOfCharacter(character);
 
 /** Creates the format of a number: accepted input, stored value, and the character that does not fit. */
 export function written(form: string, { runs, between = spaces, capitals = false }: Writing): AccountForm {
@@ -109,8 +112,10 @@ function misfit(characters: readonly string[], runs: readonly Run[]): string | u
   const wrong = characters.findIndex((character, place) => !allowedAt(place)?.test(character));
   const character = characters[wrong];
   if (character !== undefined) {
-    const meant = lookalikes[character];
-    const hint = meant !== undefined && allowedAt(wrong)?.test(meant) ? `; did you mean ${spoken(meant)}?` : '';
+    // Wide, Arabic or Indic digits, and letters of other scripts, stand for those of ASCII.
+    const ascii = anyAscii(character);
+    const meant = [ascii, lookalikes[ascii]].find((one) => one !== undefined && allowedAt(wrong)?.test(one));
+    const hint = meant === undefined ? '' : `; did you mean ${spoken(meant)}?`;
     return `character ${wrong + 1} is ${spoken(character)}${hint}`;
   }
   const least = runs.reduce((sum, [, count]) => sum + count, 0);
@@ -215,22 +220,40 @@ export const choice = (description: string, values: readonly string[], enumName:
 export const lettersOrDigits = numberField(
   'Account number.',
   written('4 to 34 letters or digits', { runs: [[alphanumeric, 4, 34]], capitals: true }),
-  { differIn: 'spaces, dashes, letter case' },
+  {
+    differIn: 'spaces, dashes, letter case',
+    // A number of a bank that uses letters has others than those that resemble digits.
+    check: (value, details, given) => {
+      const [letter] = /^[OIL]*[0-9][0-9OIL]*$/.test(value) ? (/[OIL]/.exec(value) ?? []) : [];
+      if (letter === undefined) return notZeros(value, details, given);
+      return `it has the letter ${letter} among digits; did you mean the digit ${letter === 'O' ? 0 : 1}?`;
+    },
+  },
 );
 
+const bareIban = written('an IBAN: a country code, 2 digits and 11 to 30 letters or digits', {
+  runs: [
+    ['[A-Za-z]', 2],
+    [digit, 2],
+    [alphanumeric, 11, 30],
+  ],
+  capitals: true,
+});
+/** The word that ISO 13616 has before a printed IBAN. No country has the code IB. */
+const withoutLabel = (value: string) => value.replace(/^\s*IBAN[\s:]*/i, '');
+
+export const ibanForm: AccountForm = {
+  ...bareIban,
+  pattern: new RegExp(bareIban.pattern.source.replace('^', '^(?:\\s*[iI][bB][aA][nN][\\s:]*)?')),
+  canonical: (value) => bareIban.canonical(withoutLabel(value)),
+  explain: (value) => bareIban.explain?.(withoutLabel(value)),
+};
+
 export const ibanField = (check: AccountForm['check']) =>
-  numberField(
-    'IBAN, 15 to 34 characters.',
-    written('an IBAN: a country code, 2 digits and 11 to 30 letters or digits', {
-      runs: [
-        ['[A-Za-z]', 2],
-        [digit, 2],
-        [alphanumeric, 11, 30],
-      ],
-      capitals: true,
-    }),
-    { differIn: 'spaces, dashes, letter case', check },
-  );
+  numberField('IBAN, 15 to 34 characters.', ibanForm, {
+    differIn: 'spaces, dashes, letter case, the word IBAN before it',
+    check,
+  });
 
 /** Defines a bank's BIC. A BIC of the head office is that of the bank itself (ISO 9362): a final XXX adds nothing. */
 export function bicField(description: string, more: Partial<AccountField> = {}): AccountField {
@@ -344,6 +367,11 @@ export const atAddress = (
   form,
   pattern,
   canonical: (value) => value.trim().toLowerCase(),
+  explain: (value) => {
+    const characters = [...value.trim()];
+    const strange = characters.findIndex((character) => !/^[!-~]$/.test(character));
+    return strange < 0 ? undefined : `character ${strange + 1} is ${spoken(characters[strange] ?? '')}`;
+  },
   differIn: 'letter case, surrounding spaces',
   ...more,
 });

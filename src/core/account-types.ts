@@ -79,12 +79,13 @@ export const accountTypes = {
     currencies: ['BRL'],
     beneficiary: true,
     fields: {
-      pixKey,
+      // A form asks for the type first, since the format of the key depends on it.
       pixKeyType: choice(
         'The type of the Pix key: CPF, CNPJ, EMAIL, PHONE or RANDOM.',
         ['CPF', 'CNPJ', 'EMAIL', 'PHONE', 'RANDOM'],
         'PixKeyType',
       ),
+      pixKey,
       taxId: pixTaxId,
       bankName,
     },
@@ -115,7 +116,7 @@ export const accountTypes = {
       vpa: atAddress(
         'Virtual payment address, user@bank.',
         'user@bank',
-        /^\s*[A-Za-z0-9._\x2d]{1,64}@[A-Za-z][A-Za-z0-9.\x2d]{1,63}\s*$/,
+        /^\s*[A-Za-z0-9](?:[A-Za-z0-9._\x2d]{0,62}[A-Za-z0-9])?@[A-Za-z](?:\.?[A-Za-z0-9]){1,63}\s*$/,
       ),
     },
     identifier: ['vpa'],

@@ -1,6 +1,6 @@
 import { clabe } from 'clabe-validator';
 import { countrySpecs, isSEPACountry, ValidationErrorsIBAN, validateIBAN } from 'ibantools';
-import { type AccountDetails, checkDigits } from './account-fields.ts';
+import { type AccountDetails, checkDigits, ibanForm } from './account-fields.ts';
 import { foldedText } from './texts.ts';
 
 // The check digits of bank account numbers. A check finds typing errors; it never proves that an account exists.
@@ -47,11 +47,10 @@ export function ibanFault(value: string, details: AccountDetails): string | unde
 
 /** Returns why an IBAN requires a BIC: outside SEPA, the BIC identifies the bank. */
 export function bicNeeded({ iban }: AccountDetails): string | undefined {
-  const country = (iban ?? '')
-    .replace(/[^A-Za-z]/g, '')
-    .slice(0, 2)
-    .toUpperCase();
-  return isSEPACountry(country) ? undefined : `an IBAN of ${country}, which is outside SEPA, needs the BIC of its bank`;
+  const country = ibanForm.canonical(iban ?? '').slice(0, 2);
+  // What is no IBAN is refused for that alone.
+  if (!countrySpecs[country]?.chars || isSEPACountry(country)) return undefined;
+  return `an IBAN of ${country}, which is outside SEPA, needs the BIC of its bank`;
 }
 
 const clabeChecksum = checkDigits(

@@ -3,6 +3,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { base58, bech32, bech32m, createBase58check, hex } from '@scure/base';
 import invoices from 'invoices';
 import { type AccountField, type AccountForm, numberField, written } from './account-fields.ts';
+import { nameOfCharacter } from './texts.ts';
 
 // The addresses of wallets and their checksums. Printed addresses may be broken into lines.
 
@@ -21,8 +22,10 @@ const address = (
   canonical: bare,
   differIn: 'spaces',
   explain: (value) => {
-    const strange = [...bare(value)].findIndex((character) => !/^[0-9A-Za-z]$/.test(character));
-    return strange < 0 ? undefined : `character ${strange + 1} is neither a letter nor a digit`;
+    const characters = [...bare(value)];
+    const strange = characters.findIndex((character) => !/^[0-9A-Za-z]$/.test(character));
+    const named = nameOfCharacter(characters[strange] ?? '');
+    return strange < 0 ? undefined : `character ${strange + 1} is ${named}, neither a letter nor a digit`;
   },
   ...more,
 });
@@ -35,17 +38,24 @@ function strangeIn58(value: string): string | undefined {
     : `character ${place + 1} is ${value[place]}, which these addresses never contain because it resembles another character`;
 }
 
+/** Refuses the key of zeros, to which people are led by empty fields of programs. */
+const nobody = (key: Uint8Array) =>
+  key.every((byte) => byte === 0) ? 'nobody owns this address: money sent to it would be lost' : undefined;
+
 /** The address of a wallet on Solana: a base-58 public key, without a checksum. */
 export const solanaAddress = address(
   'Address of the wallet, 32 to 44 characters.',
   '32 to 44 letters or digits',
   /^\s*(?:[0-9A-Za-z]\s*){32,44}$/,
   {
-    check: (value) =>
-      strangeIn58(value) ??
-      (base58.decode(value).length === 32
-        ? undefined
-        : 'it does not decode to 32 bytes: characters are missing, or there are too many'),
+    check: (value) => {
+      const strange = strangeIn58(value);
+      if (strange !== undefined) return strange;
+      const key = base58.decode(value);
+      return key.length === 32
+        ? nobody(key)
+        : 'it does not decode to 32 bytes: characters are missing, or there are too many';
+    },
   },
 );
 
@@ -60,7 +70,9 @@ export const tronAddress = address(
       if (strange !== undefined) return strange;
       try {
         const bytes = createBase58check(sha256).decode(value);
-        return bytes.length === 21 && bytes[0] === 0x41 ? undefined : 'it is the address of another chain';
+        return bytes.length === 21 && bytes[0] === 0x41
+          ? nobody(bytes.subarray(1))
+          : 'it is the address of another chain';
       } catch {
         return 'its last characters, the checksum, do not match the rest: a character is wrong or two are swapped';
       }
@@ -99,7 +111,8 @@ export const evmAddress = numberField(
     differIn: 'upper or lower case throughout, spaces',
     check: (value, _details, given) => {
       const digits = bare(given).slice(2);
-      if (/^0+$/.test(digits)) return 'nobody owns this address: money sent to it would be lost';
+      const lost = nobody(hex.decode(digits.toLowerCase()));
+      if (lost !== undefined) return lost;
       const isPlain = digits === digits.toLowerCase() || digits === digits.toUpperCase();
       return isPlain || `0x${digits}` === value
         ? undefined
@@ -120,7 +133,14 @@ export const layer2Address = address(
   {
     canonical: (value) => (isCapital(value) ? bare(value).toLowerCase() : bare(value)),
     differIn: 'upper or lower case throughout, spaces',
-    check: (value) => (bech32m.decodeUnsafe(value, false) ? undefined : wrongChecksum),
+    check: (value) => {
+      // A person may take an address of the Bitcoin network itself for one of the second layer.
+      const { prefix } = bech32.decodeUnsafe(value, false) ?? bech32m.decodeUnsafe(value, false) ?? {};
+      if (prefix === undefined) return wrongChecksum;
+      return /^(?:bc|tb|bcrt)$/.test(prefix) || !bech32m.decodeUnsafe(value, false)
+        ? 'it is an address of another network'
+        : undefined;
+    },
   },
 );
 

@@ -127,7 +127,7 @@ test('payee picker: whom to pay from which account, page by page, a new payee, a
     {
       accountType: 'IBAN',
       inputField: 'iban',
-      isBeneficiaryRequired: true,
+      beneficiaryRequired: true,
       exactlyOneOf: [],
       currencies: [{ code: 'EUR' }],
     },

@@ -42,6 +42,18 @@ test('every type, field, argument, input field and enum value has a description'
   expect(silent).toEqual([]);
 });
 
+test('a boolean is an adjective or a verb, and begins with `is` only where the specification or REST has that name', () => {
+  const fields = ownTypes().flatMap((type) =>
+    isObjectType(type) || isInterfaceType(type) || isInputObjectType(type) ? Object.values(type.getFields()) : [],
+  );
+  const named = fields.filter(({ type, name }) => /^\[?Boolean/.test(String(type)) && /^is[A-Z]/.test(name));
+  expect([...new Set(named.map(({ name }) => name))].sort()).toEqual([
+    'isDeleted',
+    'isIncludingDeleted',
+    'isRegulatedFinancialInstitution',
+  ]);
+});
+
 test('a field has one type and one nullability in all members of a union', () => {
   const conflicts: string[] = [];
   for (const union of ownTypes().filter(isUnionType)) {

@@ -181,7 +181,7 @@ describe('the form descriptions for screens', () => {
     for (const { kind, currency, right, wrong } of kinds) {
       const form = externalAccountForms.find(({ inputField }: Data) => inputField === kind);
       expect(form.currencies.map(({ code }: Data) => code)).toContain(currency);
-      expect(form.isBeneficiaryRequired).toBe(!isWallet(kind));
+      expect(form.beneficiaryRequired).toBe(!isWallet(kind));
       expect(faultsIn(form, right)).toEqual([]);
       for (const [name, value] of Object.entries(wrong)) {
         const details = form.exactlyOneOf.includes(name) ? { [name]: value } : { ...right, [name]: value };
@@ -202,8 +202,8 @@ describe('the form descriptions for screens', () => {
   });
 });
 
-const formFields = `accountType inputField isBeneficiaryRequired exactlyOneOf currencies { code }
-  fields { name isRequired allowedValues pattern format formatDependsOn formatsByValue { value pattern format } }`;
+const formFields = `accountType inputField beneficiaryRequired exactlyOneOf currencies { code }
+  fields { name required allowedValues pattern format formatDependsOn formatsByValue { value pattern format } }`;
 
 /** Returns the fields that a screen that knows only the form would refuse to send. */
 function faultsIn({ fields, exactlyOneOf }: Data, details: Readonly<Record<string, string | undefined>>): string[] {
@@ -211,7 +211,7 @@ function faultsIn({ fields, exactlyOneOf }: Data, details: Readonly<Record<strin
     return exactlyOneOf;
   return fields.flatMap((field: Data) => {
     const value = details[field.name];
-    if (value === undefined) return field.isRequired ? [field.name] : [];
+    if (value === undefined) return field.required ? [field.name] : [];
     const byValue = field.formatsByValue.find((one: Data) => one.value === details[field.formatDependsOn]);
     const fits =
       (field.allowedValues?.includes(value) ?? true) &&

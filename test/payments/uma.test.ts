@@ -33,7 +33,7 @@ describe('receiver lookup', () => {
   test.each(['usd', 'eur', 'mxn', 'inr', 'gbp', 'brl', 'php'])(
     'the sandbox receiver $success.%s accepts its currency',
     async (code) => {
-      const lookup = await lookUp(t.platform, `$SUCCESS.${code}@sandbox.uma.money`);
+      const lookup = await lookUp(t.platform, ` $SUCCESS.${code}@sandbox.uma.money\u00a0`);
       expect(lookup.id).toMatch(/^Lookup:[0-9a-f-]{36}$/);
       expect(lookup.umaAddress).toBe(`$success.${code}@sandbox.uma.money`);
       expect(lookup.network).toBe('UMA');

@@ -52,6 +52,10 @@ const ibans = from(Object.entries(countrySpecs).filter(([, { SEPA, bban_regexp }
   )
   .filter((iban) => iban !== null && isValidIBAN(iban));
 const bics = fc.stringMatching(/^[A-Z]{4}(?:SG|DE|GB)[A-Z0-9]{2}(?:[A-W0-9]{3})?$/);
+/** Numbers of banks that use letters: with others than those that resemble digits, or none. */
+const numbersOfLetters = fc
+  .stringMatching(/^[1-9][0-9A-Z]{5,15}$/)
+  .filter((number) => /^[0-9]*$|[A-HJKMNP-Z]/.test(number));
 const bankNames = from(['BDO Unibank', 'Wema', 'Bank of the Philippine Islands', 'Metrobank', 'Kuda']);
 const address = (made: fc.Arbitrary<string>) => made.map((text) => ({ address: text }));
 const evm = address(bytes(20).map((raw) => eip55(Buffer.from(raw).toString('hex'))));
@@ -77,7 +81,7 @@ const generators: Readonly<Record<ExternalAccountType, fc.Arbitrary<AccountDetai
     .map(([bank, city, account]) => ({ clabeNumber: clabe.calculate(bank, city, account) })),
   PIX: fc.tuple(pixKeys, fc.oneof(cpfs, cnpjs)).map(([key, taxId]) => ({ ...key, taxId })),
   IBAN: ibans.map((iban) => ({ iban })),
-  UPI: fc.stringMatching(/^[a-z0-9._-]{3,20}@[a-z]{3,10}$/).map((vpa) => ({ vpa })),
+  UPI: fc.stringMatching(/^[a-z0-9][a-z0-9._-]{1,18}[a-z0-9]@[a-z]{3,10}$/).map((vpa) => ({ vpa })),
   NGN_ACCOUNT: fc.record({
     accountNumber: digits(10),
     bankName: from(['Kuda', 'Opay']),
@@ -88,11 +92,11 @@ const generators: Readonly<Record<ExternalAccountType, fc.Arbitrary<AccountDetai
     sortCode: code.replace(/^(..)(..)/, '$1-$2-'),
     accountNumber,
   })),
-  PHP_ACCOUNT: fc.record({ bankName: bankNames, accountNumber: fc.stringMatching(/^[1-9][0-9A-Z]{5,15}$/) }),
+  PHP_ACCOUNT: fc.record({ bankName: bankNames, accountNumber: numbersOfLetters }),
   SGD_ACCOUNT: fc.record({
     bankName: bankNames,
     swiftCode: bics,
-    accountNumber: fc.stringMatching(/^[1-9][0-9A-Z]{5,15}$/),
+    accountNumber: numbersOfLetters,
   }),
   LAYER2_WALLET: address(bytes(33).map((raw) => bech32m.encodeFromBytes('sp', raw))),
   LIGHTNING: fc.oneof(
@@ -156,7 +160,8 @@ function spelling(value: string, differIn: string): fc.Arbitrary<string> {
   ];
   const ends = from(differIn.includes('spaces') ? spaces : ['']);
   const bare = differIn.includes('dashes') || differIn.includes('punctuation') ? value.replace(/[\s-]/g, '') : value;
-  const before = differIn.includes('lightning:') ? from(['', 'lightning:', 'LIGHTNING:']) : fc.constant('');
+  const label = differIn.includes('lightning:') ? ['lightning:', 'LIGHTNING:'] : ['IBAN ', 'iban: '];
+  const before = /lightning:|IBAN/.test(differIn) ? from(['', ...label]) : fc.constant('');
   const after = differIn.includes('XXX') && bare.length === 8 ? from(['', 'XXX']) : fc.constant('');
   return fc
     .tuple(

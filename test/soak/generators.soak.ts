@@ -5,22 +5,65 @@ import { base, restClient } from '../setup/rest.ts';
 import { restScene } from '../setup/rest-scene.ts';
 
 // Clients that three generators create from the OpenAPI document compile under the strictest options, have a type for
-// each body, and work. The generators are installed from npm into a separate folder: with the older TypeScript that
+// each body, and call every operation. The generators are installed from npm into a separate folder: with the older TypeScript that
 // they need, they take 110 MB.
 
 const packages = ['openapi-typescript@7.13.0', 'openapi-fetch@0.17.0', 'orval@8.38.0', '@hey-api/openapi-ts@0.99.0'];
 const folder = new ProgramFolder();
+const upper = (id: string) => `${id.charAt(0).toUpperCase()}${id.slice(1)}`;
 
 const t = await testGateway({ PUBLIC_CONTRACT: true });
 const { authorization } = t.platform;
 const rest = await restClient(t.url, authorization);
 const scene = await restScene(rest, 100_000);
-/** The operations with a body, and the number of parameters in their paths. */
-const withBodies = Object.entries<Data>(rest.document.paths).flatMap(([at, methods]) =>
-  Object.values<Data>(methods)
-    .filter(({ requestBody }) => requestBody)
-    .map(({ operationId }) => ({ id: operationId as string, places: at.split('{').length - 1 })),
+/** The values of required parameters of a query. */
+const required: Readonly<Record<string, string>> = {
+  ...{ from: '2026-01-01T00:00:00Z', to: '2026-02-01T00:00:00Z', sourceCurrency: 'USD' },
+};
+
+/** The operations, each with what a call of it needs. */
+const operations = Object.entries<Data>(rest.document.paths).flatMap(([at, methods]) =>
+  Object.entries<Data>(methods).map(([method, { operationId, parameters = [], requestBody, responses }]) => {
+    const [example] = Object.values<Data>(requestBody?.content['application/json'].examples ?? {});
+    const inPath = parameters.filter((parameter: Data) => parameter.in === 'path');
+    return {
+      ...{ id: operationId as string, at, method: method.toUpperCase(), statuses: Object.keys(responses).map(Number) },
+      path: Object.fromEntries<string>(inPath.map(({ name }: Data) => [name, idOf(name)])),
+      query: queryOf(parameters.filter((parameter: Data) => parameter.in === 'query')),
+      hasBody: requestBody !== undefined,
+      body: JSON.stringify(example?.value ?? {}),
+    };
+  }),
 );
+const withBodies = operations
+  .filter(({ hasBody }) => hasBody)
+  .map(({ id, path }) => ({ id, places: Object.keys(path).length }));
+
+/** An id that nothing has, for a place in a path; a sandbox receiver where one is looked up. */
+function idOf(name: string): string {
+  if (name === 'receiverUmaAddress') return '$success.usd@sandbox.uma.money';
+  return `${upper(name.replace(/Id$/, ''))}:00000000-0000-7000-8000-000000000000`;
+}
+
+/** The query of a call, with what it must have; undefined where the operation has no parameters there. */
+function queryOf(parameters: readonly Data[]): string | undefined {
+  if (parameters.length === 0) return undefined;
+  const names = parameters.filter((parameter) => parameter.required).map(({ name }) => name as string);
+  return JSON.stringify(Object.fromEntries(names.map((name) => [name, required[name]])));
+}
+
+/** A program's calls of all operations, which print the status of each. */
+const callsOf = (call: (operation: (typeof operations)[number]) => string) => `
+  const statuses: Record<string, number | undefined> = {};
+  ${operations.map((operation) => `statuses.${operation.id} = ${call(operation)};`).join('\n')}
+  console.log(JSON.stringify(statuses));`;
+/** The options of a call, for the clients that take one object: what is there of path, query and body. */
+const partsOf = ({ path, query, hasBody, body }: (typeof operations)[number]) =>
+  [
+    ...(Object.keys(path).length > 0 ? [`path: ${JSON.stringify(path)}`] : []),
+    ...(query === undefined ? [] : [`query: ${query}`]),
+    ...(hasBody ? [`body: ${body}`] : []),
+  ] as const;
 const typed = (bodyOf: (operation: (typeof withBodies)[number]) => string) => `
   type IsUntyped<Body> = unknown extends Body ? true : false;
   ${withBodies.map((operation) => `export const ${operation.id}IsUntyped: IsUntyped<${bodyOf(operation)}> = false;`).join('\n')}`;
@@ -38,7 +81,6 @@ const quote = JSON.stringify({
 });
 const url = JSON.stringify(`${t.url}${base}`);
 const headers = JSON.stringify({ authorization });
-const upper = (id: string) => `${id.charAt(0).toUpperCase()}${id.slice(1)}`;
 
 /** For each generator: how it is run, and a program that uses its client. */
 const generators: Record<string, { readonly generate: () => unknown; readonly program: string }> = {
@@ -52,7 +94,14 @@ const generators: Record<string, { readonly generate: () => unknown; readonly pr
       const made = await client.POST('/customers', { body: ${customer} });
       const quoted = await client.POST('/quotes', { body: ${quote} });
       const listed = await client.GET('/customers', { params: { query: { limit: 1 } } });
-      console.log(made.data?.platformCustomerId, quoted.data?.status, listed.data?.data.length);`,
+      console.log(made.data?.platformCustomerId, quoted.data?.status, listed.data?.data.length);
+      ${callsOf((operation) => {
+        const parts = partsOf(operation);
+        const params = parts.filter((part) => !part.startsWith('body'));
+        const body = parts.filter((part) => part.startsWith('body'));
+        const options = [...(params.length > 0 ? [`params: { ${params.join(', ')} }`] : []), ...body];
+        return `(await client.${operation.method}('${operation.at}', { ${options.join(', ')} })).response.status`;
+      })}`,
   },
   orval: {
     generate: () => {
@@ -69,7 +118,12 @@ const generators: Record<string, { readonly generate: () => unknown; readonly pr
       const made = await api.createCustomer(${customer}, options);
       const quoted = await api.createQuote(${quote}, options);
       const listed = await api.listCustomers({ limit: 1 }, options);
-      console.log(made.status === 201 && made.data.platformCustomerId, quoted.status === 201 && quoted.data.status, listed.status === 200 && listed.data.data.length);`,
+      console.log(made.status === 201 && made.data.platformCustomerId, quoted.status === 201 && quoted.data.status, listed.status === 200 && listed.data.data.length);
+      ${callsOf(({ id, path, query, hasBody, body }) => {
+        const places = Object.values(path).map((value) => JSON.stringify(value));
+        const given = [...places, ...(hasBody ? [body] : []), ...(query === undefined ? [] : [query]), 'options'];
+        return `(await api.${id}(${given.join(', ')})).status`;
+      })}`,
   },
   '@hey-api/openapi-ts': {
     generate: () => folder.bin('openapi-ts', '-i', 'openapi.json', '-o', 'hey'),
@@ -81,7 +135,8 @@ const generators: Record<string, { readonly generate: () => unknown; readonly pr
       const made = await api.createCustomer({ body: ${customer} });
       const quoted = await api.createQuote({ body: ${quote} });
       const listed = await api.listCustomers({ query: { limit: 1 } });
-      console.log(made.data?.platformCustomerId, quoted.data?.status, listed.data?.data.length);`,
+      console.log(made.data?.platformCustomerId, quoted.data?.status, listed.data?.data.length);
+      ${callsOf((operation) => `(await api.${operation.id}({ ${partsOf(operation).join(', ')} })).response?.status`)}`,
   },
 };
 
@@ -89,9 +144,15 @@ folder.write('openapi.json', JSON.stringify(rest.document));
 await folder.install(...packages);
 
 test.each(Object.entries(generators))(
-  'the client of %s compiles, has a type for every body, and works',
+  'the client of %s compiles, has a type for every body, and calls every operation',
   async (name, { generate, program }) => {
     await generate();
-    expect(await folder.compileAndRun(`${name.replace(/\W/g, '')}-program.ts`, program)).toBe('generated PENDING 1');
+    const printed = await folder.compileAndRun(`${name.replace(/\W/g, '')}-program.ts`, program);
+    const [first, statuses = ''] = printed.split('\n');
+    expect(first).toBe('generated PENDING 1');
+    const answered: Readonly<Record<string, number>> = JSON.parse(statuses);
+    for (const { id, statuses: documented } of operations) {
+      expect({ id, documented }).toEqual({ id, documented: expect.arrayContaining([answered[id]]) });
+    }
   },
 );

@@ -41,7 +41,8 @@ export function NewPayee({ customerId, onAdded }: { customerId: string; onAdded:
       const result = (await addPayee({ variables: { input: inputOf(form, given, customerId) } })).data
         ?.createExternalAccount;
       if (result?.__typename === 'CreateExternalAccountSuccess') {
-        setOutcome({ notes: ['The payee is added.', ...result.warnings.map(({ message }) => message)] });
+        const warnings = result.warnings.map(({ path, message }) => `${labelAt(form, path)}: ${message}`);
+        setOutcome({ notes: ['The payee is added.', ...warnings] });
         onAdded(result.accountEdge.node.id);
       } else if (result?.__typename === 'ConflictError' && result.existing) {
         setOutcome({ notes: ['You have this payee already.'] });
@@ -96,10 +97,10 @@ function Details({ form, faults }: { form: Form; faults: Readonly<Record<string,
       {form.currencies.length > 1 && (
         <Choice name="currency" label="Currency" values={form.currencies.map(({ code }) => code)} />
       )}
-      {form.isBeneficiaryRequired && (
+      {form.beneficiaryRequired && (
         <>
           <Choice name="owner" label="Whose account" values={['a person’s', 'a company’s']} />
-          <Text name={ownerName} label="Name of the owner" isRequired fault={faults[ownerName]} />
+          <Text name={ownerName} label={ownerLabel} isRequired fault={faults[ownerName]} />
         </>
       )}
       {form.exactlyOneOf.length > 0 && <p>Fill one of these {form.exactlyOneOf.length}.</p>}
@@ -109,7 +110,7 @@ function Details({ form, faults }: { form: Form; faults: Readonly<Record<string,
             key={field.name}
             name={field.name}
             label={wordsOf(field.name)}
-            values={field.isRequired ? field.allowedValues : ['', ...field.allowedValues]}
+            values={field.required ? field.allowedValues : ['', ...field.allowedValues]}
             onChange={(value) => choose(field.name, value)}
           />
         ) : (
@@ -117,7 +118,7 @@ function Details({ form, faults }: { form: Form; faults: Readonly<Record<string,
             key={field.name}
             name={field.name}
             {...labelOf(field)}
-            isRequired={field.isRequired}
+            isRequired={field.required}
             format={formatOf(field, form, values)}
             fault={faults[field.name]}
           />
@@ -129,6 +130,7 @@ function Details({ form, faults }: { form: Form; faults: Readonly<Record<string,
 
 /** The field name of the owner's name; no account detail has the same name. */
 const ownerName = 'owner.name';
+const ownerLabel = 'Name of the owner';
 
 interface TextProps {
   readonly name: string;
@@ -196,6 +198,12 @@ function labelOf({ description }: Field): { label: string; about: string } {
   return { label, about: about.join(', ') };
 }
 
+/** Returns the label of the field at a path of the input. */
+function labelAt(form: Form, path: readonly (string | number)[]): string {
+  const field = form.fields.find(({ name }) => name === path.at(-1));
+  return field ? labelOf(field).label : ownerLabel;
+}
+
 function wordsOf(name: string): string {
   const words = name.replace(/[A-Z]/g, (capital) => ` ${capital.toLowerCase()}`);
   return words.charAt(0).toUpperCase() + words.slice(1);
@@ -205,9 +213,7 @@ function wordsOf(name: string): string {
 function inputOf(form: Form, given: FormData, customerId: string) {
   const text = (name: string) => String(given.get(name) ?? '').trim();
   const details = Object.fromEntries(
-    form.fields.flatMap(({ name, isRequired }) =>
-      isRequired || text(name) !== '' ? [[name, text(name)] as const] : [],
-    ),
+    form.fields.flatMap(({ name, required }) => (required || text(name) !== '' ? [[name, text(name)] as const] : [])),
   );
   const isCompany = text('owner') === 'a company’s';
   return {
@@ -215,7 +221,7 @@ function inputOf(form: Form, given: FormData, customerId: string) {
     currency: text('currency') || (form.currencies[0]?.code ?? ''),
     // The service names the member and its contents.
     accountInfo: { [form.inputField]: details } as never,
-    ...(form.isBeneficiaryRequired && {
+    ...(form.beneficiaryRequired && {
       beneficiary: isCompany
         ? { business: { legalName: text(ownerName) } }
         : { individual: { fullName: text(ownerName) } },

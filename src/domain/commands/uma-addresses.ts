@@ -2,12 +2,12 @@ import { type FieldPath, Refusal } from '../../core/refusal.ts';
 import { normalDomain } from './uma-domains.ts';
 
 /**
- * Validates a UMA address, and returns its stored form: `$local@domain` in lower case, with the domain in ASCII. The
- * handle, including its `$`, has at most 64 characters.
+ * Validates a UMA address, and returns its stored form: `$local@domain` in lower case, with the domain in ASCII and no
+ * spaces around. The handle, including its `$`, has at most 64 characters.
  * @throws Refusal INVALID_UMA_ADDRESS
  */
 export function checkUmaAddress(address: string, path: FieldPath): string {
-  const [, name = '', written = ''] = /^\$([a-z0-9._+-]{1,63})@([^@]+)$/i.exec(address) ?? [];
+  const [, name = '', written = ''] = /^\$([a-z0-9._+-]{1,63})@([^@]+)$/i.exec(address.trim()) ?? [];
   if (!name) {
     const message = 'a UMA address must have the form $name@domain, with a-z 0-9 - _ . + in the name';
     throw new Refusal('INVALID_UMA_ADDRESS', message, { path, value: address });

@@ -15,6 +15,24 @@ export const accountBugs: Bugs = {
       put: 'value)',
       test: 'the sandbox accepts well-formed details, and both APIs warn of what PRODUCTION would refuse',
     },
+    'an IBAN is refused that has the word before it': {
+      file: 'src/core/account-fields.ts',
+      find: 'canonical: (value) => bareIban.canonical(withoutLabel(value)),',
+      put: 'canonical: (value) => bareIban.canonical(value),',
+      test: 'PRODUCTION accepts it as printed on invoices, and both APIs return the same canonical spelling',
+    },
+    'a letter among digits is a letter where numbers may have letters': {
+      file: 'src/core/account-fields.ts',
+      find: 'if (letter === undefined) return notZeros',
+      put: 'if (letter !== "") return notZeros',
+      test: 'PRODUCTION refuses it naming the field and the character or check digit, in both APIs alike',
+    },
+    'a wallet of nobody is an address like any other': {
+      file: 'src/core/wallet-fields.ts',
+      find: 'key.every((byte) => byte === 0) ?',
+      put: 'key.length === 0 ?',
+      test: 'PRODUCTION refuses it naming the field and the character or check digit, in both APIs alike',
+    },
     'an invoice never expires': {
       file: 'src/domain/accounts/account-details.ts',
       find: 'return expiry && expiry <= now ?',

@@ -20,7 +20,7 @@ export const LookUpReceiver =
 export const PayIn =
   'sha256:757a43491fcca793ae8dcd9c05d6edcff8b89df267c52ec78585f5a6d491b6fe' as Operation<of.PayInQuery, of.PayInQueryVariables>;
 export const PayeeForm =
-  'sha256:90561da32ecf6e97479f3bf0f0704db0dbf205bc8c5946fe14722bd779fc7164' as Operation<of.PayeeFormQuery, of.PayeeFormQueryVariables>;
+  'sha256:1aa51609ba45a51687540f1e6f4762f4dc766b695a9c839ff788575f50b64703' as Operation<of.PayeeFormQuery, of.PayeeFormQueryVariables>;
 export const PayeePicker =
   'sha256:221d075d3e4e2575e30ec2ceec8ad530a626e8bb0b277029493cef548bf8c316' as Operation<of.PayeePickerQuery, of.PayeePickerQueryVariables>;
 export const Quote =

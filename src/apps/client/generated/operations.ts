@@ -1250,7 +1250,7 @@ export type PayeeFormQueryVariables = Exact<{
 }>;
 
 
-export type PayeeFormQuery = { externalAccountForms: Array<{ accountType: ExternalAccountType, description: string, inputField: string, isBeneficiaryRequired: boolean, exactlyOneOf: Array<string>, currencies: Array<{ code: string, symbol: string, decimals: number }>, fields: Array<{ name: string, description: string, isRequired: boolean, allowedValues: Array<string> | null, format: string | null, pattern: string | null, formatDependsOn: string | null, formatsByValue: Array<{ value: string, format: string, pattern: string }> }> }> };
+export type PayeeFormQuery = { externalAccountForms: Array<{ accountType: ExternalAccountType, description: string, inputField: string, beneficiaryRequired: boolean, exactlyOneOf: Array<string>, currencies: Array<{ code: string, symbol: string, decimals: number }>, fields: Array<{ name: string, description: string, required: boolean, allowedValues: Array<string> | null, format: string | null, pattern: string | null, formatDependsOn: string | null, formatsByValue: Array<{ value: string, format: string, pattern: string }> }> }> };
 
 export type PayeePickerQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -2384,7 +2384,7 @@ export const PayeeForm = `query PayeeForm($currency: CurrencyCode) {
     accountType
     description
     inputField
-    isBeneficiaryRequired
+    beneficiaryRequired
     exactlyOneOf
     currencies {
       code
@@ -2394,7 +2394,7 @@ export const PayeeForm = `query PayeeForm($currency: CurrencyCode) {
     fields {
       name
       description
-      isRequired
+      required
       allowedValues
       format
       pattern

@@ -42,7 +42,7 @@ const Field = builder
     fields: (t) => ({
       name: t.exposeString('name', { description: 'The name of the field in the input.' }),
       description: t.string({ description: 'A description of the field.', resolve: ({ field }) => field.description }),
-      isRequired: t.boolean({
+      required: t.boolean({
         description: 'Whether the field must be given.',
         resolve: ({ field }) => !field.optional,
       }),
@@ -99,12 +99,12 @@ const ExternalAccountForm = builder.objectRef<Form>('ExternalAccountForm').imple
       description: 'The currencies that an account of this type can have.',
       resolve: ({ type }) => type.currencies.map(requiredCurrency),
     }),
-    isBeneficiaryRequired: t.boolean({
+    beneficiaryRequired: t.boolean({
       description: 'Whether the owner must be given as `beneficiary`: true for bank accounts, false for wallets.',
       resolve: ({ type }) => type.beneficiary,
     }),
     exactlyOneOf: t.stringList({
-      description: 'The fields of which exactly one must be given; empty if `isRequired` says which are needed.',
+      description: 'The fields of which exactly one must be given; empty if `required` says which are needed.',
       resolve: ({ type }) => (type.identifier.length > 1 ? [...type.identifier] : []),
     }),
     fields: t.field({
