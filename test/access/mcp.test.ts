@@ -203,6 +203,12 @@ test('an answer is the text of the GraphQL API', async () => {
 });
 
 describe('an agent instructed to', () => {
+  test('pay what its policy refuses gets no confirmation', async () => {
+    const client = await clientOf(await payingAgent());
+    const { texts } = await call(client, 'PayBill', { payee: stranger, amount: '1.00', key: 'refused' });
+    expect(texts).toEqual([expect.stringContaining('LIMIT_EXCEEDED')]);
+  });
+
   const unchanged = async (attempt: () => Promise<void>) => {
     const before = await balanceOf(t.platform, scene.usd);
     await attempt();

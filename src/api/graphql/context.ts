@@ -42,6 +42,8 @@ export interface Context {
   readAfter?: string | undefined;
   /** Whether graphql-js executes the operation through Prisma alone (graphql/reading/stock.ts). */
   readonly isStock?: boolean;
+  /** Whether the dry run of a mutation has succeeded. */
+  hasValidated?: boolean;
   /** Whether the response includes the document's cost. */
   reportsCost?: boolean;
 }

@@ -238,6 +238,7 @@ function resolverOf<Input, Success>(
         ...context.payments,
         validateOnly: (made: Validated) => {
           validated = new ValidatedPayment(made);
+          context.hasValidated = true;
         },
       };
       await resolve(asked, { ...context, payments }, info);

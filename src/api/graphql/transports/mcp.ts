@@ -3,8 +3,7 @@ import type { CallToolResult, Server as McpServer } from '@modelcontextprotocol/
 import type { DocumentNode, GraphQLSchema } from 'graphql';
 import type { Logger } from 'pino';
 import type { Cursors } from '../../../core/cursors.ts';
-import { claimOf } from '../../../core/idempotency.ts';
-import { Refusal } from '../../../core/refusal.ts';
+import { claimOf, isIdempotencyKey } from '../../../core/idempotency.ts';
 import { tokenOf } from '../../../domain/access/caller.ts';
 import type { Credentials } from '../../../domain/access/tokens/credentials.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
@@ -14,7 +13,14 @@ import type { Database } from '../../../infra/database/database.ts';
 import { requestSeconds } from '../../../infra/instruments/instruments.ts';
 import { noteOperation } from '../../../infra/instruments/request-facts.ts';
 import { sendAnswer } from '../../http/bodies/answer.ts';
-import { confirmationArgument, type Tool, toolsOf, valueAt, withValueAt } from '../documents/tools.ts';
+import {
+  confirmationArgument,
+  type PaymentPlaces,
+  type Tool,
+  toolsOf,
+  valueAt,
+  withValueAt,
+} from '../documents/tools.ts';
 import type { TrustedDocuments } from '../documents/trusted-documents.ts';
 import { badRequest, failure } from '../failure.ts';
 import { answerOf } from '../server/http-answer.ts';
@@ -76,6 +82,8 @@ export function createMcpEndpoint(options: McpOptions): McpEndpoint {
       await answerMessage(caller, request, response, message);
       end({ code: String(response.statusCode) });
     } catch (error) {
+      // The deadline has passed, and the request was answered.
+      if (response.headersSent) throw error;
       await refuse(request, response, presentError(error, log));
     }
   };
@@ -100,11 +108,17 @@ function messageIn(body: Buffer): Message {
   return { ...json, method: String(json.method) };
 }
 
+/** The answer of a tool, and whether a dry run in it would succeed. */
+interface ToolRun {
+  readonly result: CallToolResult;
+  readonly isValid: boolean;
+}
+
 /** A caller with its tools, and how it runs them. */
 interface ToolCaller extends McpOptions {
   readonly viewer: Viewer;
   readonly tools: readonly Tool[];
-  readonly run: (tool: Tool, variables: Record<string, unknown>) => Promise<CallToolResult>;
+  readonly run: (tool: Tool, variables: Record<string, unknown>) => Promise<ToolRun>;
 }
 
 /** Finds the tools of a request's token. Throws a GraphQLError or a Refusal for a token that cannot have any. */
@@ -124,7 +138,11 @@ async function callerOf(options: McpOptions, request: IncomingMessage, response:
     const sent = { query: text, operationName: name, variables };
     const prepared = await operations.prepare({ authorization, response }, () => sent);
     const answer = 'document' in prepared ? await operations.answer(prepared) : { errors: prepared };
-    return textResult([answerOf(answer, 'application/json').body], 'errors' in answer && answer.errors !== undefined);
+    const hasErrors = 'errors' in answer && answer.errors !== undefined;
+    return {
+      result: textResult([answerOf(answer, 'application/json').body], hasErrors),
+      isValid: 'document' in prepared && prepared.contextValue.hasValidated === true,
+    };
   };
   return { ...options, viewer, tools: await readTools(options, viewer), run };
 }
@@ -195,54 +213,55 @@ function serveTools(server: McpServer, caller: ToolCaller, wrongParams: (message
         : { readOnlyHint: true, destructiveHint: false, idempotentHint: true },
     })),
   }));
-  server.setRequestHandler('tools/call', ({ params }) => {
-    const tool = caller.tools.find(({ name }) => name === params.name);
-    if (!tool) throw wrongParams(`there is no tool ${params.name}`);
-    const { [confirmationArgument]: confirmation, ...variables } = params.arguments ?? {};
-    const unknown = Object.keys(params.arguments ?? {}).find((name) => !(name in tool.inputSchema.properties));
-    if (unknown !== undefined) throw wrongParams(`${tool.name} has no argument ${unknown}`);
-    return tool.places ? pay(caller, tool, variables, confirmation) : caller.run(tool, variables);
+  server.setRequestHandler('tools/call', async ({ params: { name, arguments: given = {} } }) => {
+    const tool = caller.tools.find((one) => one.name === name);
+    if (!tool) throw wrongParams(`there is no tool ${name}`);
+    const unknown = Object.keys(given).find((argument) => !Object.hasOwn(tool.inputSchema.properties, argument));
+    if (unknown !== undefined) throw wrongParams(`${name} has no argument ${unknown}`);
+    if (!tool.places) return (await caller.run(tool, given)).result;
+    const { [confirmationArgument]: confirmation, ...variables } = given;
+    return pay(caller, tool, tool.places, { variables, confirmation });
   });
 }
 
 /** Validates a payment, or makes it if its caller confirms what was validated: the same arguments, a moment ago. */
 async function pay(
-  caller: ToolCaller,
+  { cursors, viewer: { platformId, tokenId }, run }: ToolCaller,
   tool: Tool,
-  variables: Record<string, unknown>,
-  confirmation: unknown,
+  places: PaymentPlaces,
+  { variables, confirmation }: { readonly variables: Record<string, unknown>; readonly confirmation: unknown },
 ): Promise<CallToolResult> {
-  const { places, name, text } = tool;
-  const { cursors, viewer } = caller;
-  if (!places) throw new Error(`${name} is a query`);
+  const { name, text } = tool;
   const given = withValueAt(variables, places.validateOnly, undefined);
-  const idempotencyKey = valueAt(given, places.idempotencyKey);
-  if (typeof idempotencyKey !== 'string')
-    return textResult([`${places.idempotencyKey.join('.')} must be an idempotency key`], true);
-  const input = { tokenId: viewer.tokenId, text, given };
-  let claim: string;
-  try {
-    claim = claimOf({}, { operation: name, input, idempotencyKey })?.hash ?? '';
-  } catch (error) {
-    if (error instanceof Refusal) return textResult([error.message], true);
-    throw error;
-  }
-  const digest = claim.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
-  if (confirmation === undefined) {
-    const { content, isError = false } = await caller.run(tool, withValueAt(given, places.validateOnly, true));
-    const issued = cursors.write('confirmation', viewer.platformId, `${Date.now() + confirmableMs}:${digest}`);
-    const next = `Nothing was paid: the payment was only validated. To pay, call ${name} again with the same arguments and confirmation "${issued}".`;
-    return { content: isError ? content : [...content, { type: 'text', text: next }], isError };
-  }
-  const [until, validated] = (cursors.read('confirmation', viewer.platformId, String(confirmation)) ?? '').split(':');
-  if (validated !== digest || Number(until) < Date.now())
+  const digest = digestOf({ tokenId, name, text, given }, valueAt(given, places.idempotencyKey));
+  if (digest === undefined)
     return textResult(
-      [
-        'Nothing was paid: the confirmation is for other arguments, or too old. Call without it to validate the payment again.',
-      ],
+      [`${places.idempotencyKey.join('.')} must be 1 to 255 printable ASCII characters without spaces`],
       true,
     );
-  return caller.run(tool, withValueAt(given, places.validateOnly, false));
+  if (confirmation === undefined) {
+    const { result, isValid } = await run(tool, withValueAt(given, places.validateOnly, true));
+    if (!isValid) return result;
+    const issued = cursors.write('confirmation', platformId, `${Date.now() + confirmableMs}:${digest}`);
+    const next = `Nothing was paid: the payment was only validated. To pay, call ${name} again with the same arguments and confirmation "${issued}".`;
+    return { ...result, content: [...result.content, { type: 'text', text: next }] };
+  }
+  const [until, validated] = (cursors.read('confirmation', platformId, String(confirmation)) ?? '').split(':');
+  if (validated !== digest || Number(until) < Date.now()) return textResult([notConfirmed], true);
+  return (await run(tool, withValueAt(given, places.validateOnly, false))).result;
+}
+
+const notConfirmed =
+  'Nothing was paid: the confirmation is for other arguments, or too old. Call without it to validate the payment again.';
+
+/** Returns a digest of a payment in the form of a uuid, as cursors contain it; undefined for a wrong idempotency key. */
+function digestOf(
+  payment: Readonly<Record<'name' | 'tokenId' | 'text', string>> & { readonly given: object },
+  key: unknown,
+): string | undefined {
+  if (typeof key !== 'string' || !isIdempotencyKey(key)) return undefined;
+  const { hash = '' } = claimOf({}, { operation: payment.name, input: payment, idempotencyKey: key }) ?? {};
+  return hash.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
 }
 
 function textResult(texts: readonly string[], isError: boolean): CallToolResult {
