@@ -131,6 +131,13 @@ describe.each(Object.entries(ways))('a payment by %s', (way, begin) => {
     expect(end.refund === null).toBe(incoming.includes(way));
     const { quote: offer } = await shown(platform, id);
     if (offer) expect(offer.status).toBe('EXPIRED');
+    // It was executed: a customer finds it among its payments.
+    const listed = (executed: boolean) =>
+      platform.ask('query ($filter: TransactionFilter) { transactions(filter: $filter) { edges { node { id } } } }', {
+        filter: { customerId: scene.customerId, executed },
+      });
+    expect((await listed(true)).transactions.edges).toEqual([{ node: { id } }]);
+    expect((await listed(false)).transactions.edges).toEqual([]);
     expect(await balanceOf(platform, scene.usd)).toBe(10_000n);
   });
 });

@@ -3132,7 +3132,8 @@ create index transaction_failure_reason on transaction (platform_id, failure_rea
 create index transaction_source_uma_address on transaction (platform_id, source_uma_address, id) where source_uma_address is not null;
 create index transaction_destination_uma_address on transaction (platform_id, destination_uma_address, id) where destination_uma_address is not null;
 create index quote_destination_uma_address on quote (platform_id, destination_uma_address, id) where destination_uma_address is not null;
-create index transaction_begun on transaction (platform_id, id) where quote_id is null or (status <> 'PENDING' and status <> 'EXPIRED');
+create index transaction_begun on transaction (platform_id, id) where quote_id is null or (status <> 'PENDING' and status <> 'EXPIRED')
+  or failure_reason = 'PAYMENT_APPROVAL_TIMED_OUT';
 create index webhook_delivery_undelivered on webhook_delivery (platform_id, endpoint_id, id) where status <> 'DELIVERED';
 
 insert into currency (code, name, symbol, decimals) values

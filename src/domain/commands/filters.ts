@@ -183,14 +183,18 @@ export function whereAccounts(caller: Scope, filter: Given<AccountFilter>): Pris
 
 /**
  * Matches payments that have begun. A quote's payment is PENDING until the quote is executed or funded, and EXPIRED if
- * that never happens. The wording must match the condition of the index transaction_begun.
+ * that never happens, or if nobody approved the payment of an executed quote in time. The wording must match the condition of the index transaction_begun.
  */
 const begun: Prisma.TransactionWhereInput = {
-  OR: [{ quoteId: null }, { AND: [{ status: { not: 'PENDING' } }, { status: { not: 'EXPIRED' } }] }],
+  OR: [
+    { quoteId: null },
+    { AND: [{ status: { not: 'PENDING' } }, { status: { not: 'EXPIRED' } }] },
+    { failureReason: 'PAYMENT_APPROVAL_TIMED_OUT' },
+  ],
 };
 const notBegun: Prisma.TransactionWhereInput = {
   quoteId: { not: null },
-  status: { in: ['PENDING', 'EXPIRED'] },
+  OR: [{ status: 'PENDING' }, { status: 'EXPIRED', failureReason: 'QUOTE_EXPIRED' }],
 };
 
 /** Returns the condition for payments with an amount on either side within a range of a currency. */

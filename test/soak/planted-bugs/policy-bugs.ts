@@ -119,6 +119,12 @@ export const policyBugs: Bugs = {
     },
   },
   'test/payments/four-eyes.test.ts': {
+    'a payment whose approval came too late counts as never executed': {
+      file: 'src/domain/commands/filters.ts',
+      find: "    { failureReason: 'PAYMENT_APPROVAL_TIMED_OUT' },\n",
+      put: '',
+      test: 'expires if it is not decided in time',
+    },
     'a payment that waits for an approval never expires': {
       file: 'src/domain/settlement/settlement.ts',
       find: 'order.approvalLeftMs !== null && order.approvalLeftMs > 0',
@@ -274,6 +280,18 @@ export const policyBugs: Bugs = {
     },
   },
   'test/ledger/together.test.ts': {
+    'a payment is checked against the usage before its batch': {
+      file: 'prisma/functions/policies/count_payments.sql',
+      find: 'v_policy.used := coalesce(v_used[v_number], v_policy.used);',
+      put: 'null;',
+      test: together,
+    },
+    'a batch is checked against the usage before its transaction': {
+      file: 'prisma/functions/commit/commit_batches.sql',
+      find: 'if v_at > 0 and cardinality(v_policies) > 0 then',
+      put: 'if v_at < 0 then',
+      test: together,
+    },
     'a payment overtakes another one under the same policy': {
       file: 'src/domain/ledger/batches.ts',
       find: 'let batch = spends ? lastSpend : 0;',
