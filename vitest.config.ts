@@ -32,7 +32,7 @@ if (memoryDisk) process.env.TMPDIR ??= memoryDisk;
 export const deep = [
   'access/{commands,token-parents}',
   'attack/*',
-  'browser/{lab,wallet}',
+  'browser/{lab,used,wallet}',
   'cli/{doctor,schema}',
   'client/install',
   'data-directory',

@@ -1,6 +1,5 @@
 import path from 'node:path';
 import type { Logger } from 'pino';
-import type { SandboxPlatform } from './api/pages/layout.ts';
 import { basicAuthorization } from './domain/access/tokens/basic-authorization.ts';
 import { openDatabase } from './infra/database/database.ts';
 import { startEmbeddedPostgres } from './infra/database/embedded/embedded.ts';
@@ -14,7 +13,7 @@ import { checkKeys, idsOfKeys } from './server/start/keys-in-use.ts';
 import { checkListening } from './server/start/listening.ts';
 import { collectStart, setMemoryFlags } from './server/start/memory.ts';
 import { prepareDatabase } from './server/start/prepare-database.ts';
-import { prepareSandboxPlatform, sandboxCredentials } from './server/start/sandbox-platform.ts';
+import { type LocalSandbox, prepareSandboxPlatform, sandboxCredentials } from './server/start/sandbox-platform.ts';
 import { startTracing } from './server/start/tracing.ts';
 import { refuseUnsafe } from './server/start/unsafe-settings.ts';
 
@@ -68,7 +67,7 @@ async function main(): Promise<void> {
     const { databaseUrl, pooler } = await prepareDatabase(config, embedded, (line) => log.info(line));
     if (pooler) log.info({ prepares: pooler.prepares }, 'requests use the connection pooler of DATABASE_URL');
     await prepareKeys(databaseUrl, config, log);
-    let sandbox: SandboxPlatform | undefined;
+    let sandbox: LocalSandbox | undefined;
     if (local) {
       const database = openDatabase({ url: databaseUrl, role: 'gateway_work', poolSize: 2 });
       const payments = await openPayments(database, config, log);

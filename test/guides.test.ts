@@ -1,29 +1,16 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync, readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import path from 'node:path';
-import { promisify } from 'node:util';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, describe, expect, test } from 'vitest';
 import { refusals } from '../src/core/refusal.ts';
 import { testGateway } from './setup/gateway.ts';
+import { guidePrograms, guides, programOf, readGuide } from './setup/guides.ts';
 import { type Answered, attackReceiver } from './setup/hostile-webhooks.ts';
 import { bodyOf, passOn } from './setup/pass-on.ts';
 import { externalAccount, makeScene, usAccount } from './setup/scene.ts';
 
 /** The guides in docs/guides, whose programs run verbatim. */
-
-const root = path.resolve(import.meta.dirname, '..');
-const run = promisify(execFile);
-const guides = globSync('docs/guides/*.md', { cwd: root });
-const read = (guide: string) => readFileSync(path.join(root, guide), 'utf8');
-
-/** Returns the JavaScript blocks of a guide: one program. */
-const programOf = (guide: string) =>
-  [...read(guide).matchAll(/^```js\n(.*?)^```$/gms)].map(([, code = '']) => code).join('\n');
 
 const t = await testGateway();
 const scene = await makeScene(t.platform, 100_000n);
@@ -33,31 +20,18 @@ const payees = [
     ['1', '2', '3'].map((last) => externalAccount(t.platform, scene.customerId, 'USD', usAccount(`90${last}0000`))),
   )),
 ];
-// Inside the repository: programs find the packages of an app there.
-await mkdir(path.join(root, 'node_modules/.cache'), { recursive: true });
-const folder = await mkdtemp(path.join(root, 'node_modules/.cache/guides-'));
-// The client package, from its source: test/client/package.test.ts tests what npm installs.
-const client = path.join(folder, 'node_modules/payments-client');
-await mkdir(client, { recursive: true });
-await symlink(path.join(root, 'src/apps/client'), path.join(client, 'src'));
-const exports = { '.': './src/payments.ts', './operations': './src/generated/operations.ts' };
-await writeFile(path.join(client, 'package.json'), JSON.stringify({ type: 'module', exports }));
-afterAll(() => rm(folder, { recursive: true }));
+const { runGuide: runFor, remove } = await guidePrograms();
+afterAll(remove);
 
 /** Runs a guide's program against the gateway of this file, and returns its output. */
-async function runGuide(guide: string, url = t.url): Promise<string> {
-  const [, credentials = ''] = t.platform.authorization.split(' ');
-  const program = programOf(guide)
-    .replaceAll('http://127.0.0.1:4000', url)
-    .replaceAll('sandbox:sandbox', Buffer.from(credentials, 'base64').toString());
-  const file = path.join(folder, `${path.basename(guide, '.md')}.mjs`);
-  await writeFile(file, program);
-  const { stdout } = await run(process.execPath, ['--disable-warning=ExperimentalWarning', file], {
-    env: { ...process.env, CUSTOMER: scene.customerId, PAYEE: scene.outsideEur, PAYEES: payees.join(' ') },
-    timeout: 30_000,
+const runGuide = (guide: string, url = t.url) =>
+  runFor(guide, {
+    url,
+    credentials: Buffer.from(t.platform.authorization.split(' ')[1] ?? '', 'base64').toString(),
+    customer: scene.customerId,
+    payee: scene.outsideEur,
+    payees,
   });
-  return stdout;
-}
 
 test('every guide with a program has a test here', () => {
   expect(guides.filter((guide) => programOf(guide) !== '')).toEqual([
@@ -138,7 +112,7 @@ test('the guide to keys creates a token that can only pay within its limits, or 
 test('the worked rate of the guide to money satisfies the law that it states', () => {
   const [sent, fees, rate, received] = (
     /\| sent \| ([\d.]+) USD \|\n\| fees \| ([\d.]+) USD \|\n\| .*? ÷ ([\d.]+) \| ([\d.]+) EUR \|/.exec(
-      read('docs/guides/money.md'),
+      readGuide('docs/guides/money.md'),
     ) ?? []
   )
     .slice(1)
@@ -147,6 +121,6 @@ test('the worked rate of the guide to money satisfies the law that it states', (
 });
 
 test('the guide to errors has exactly the refusal codes, each with its status', () => {
-  const rows = [...read('docs/guides/errors.md').matchAll(/^\| ([A-Z_]+) \| (\d+) \|/gm)];
+  const rows = [...readGuide('docs/guides/errors.md').matchAll(/^\| ([A-Z_]+) \| (\d+) \|/gm)];
   expect(Object.fromEntries(rows.map(([, code, status]) => [code, Number(status)]))).toMatchObject(refusals);
 });

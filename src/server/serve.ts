@@ -35,13 +35,14 @@ import type { Replicas } from '../infra/database/replicas/replicas.ts';
 import type { ReadinessLimits, ReadinessWatch } from '../infra/health/readiness.ts';
 import { maxOpenFiles } from '../infra/instruments/open-files.ts';
 import type { GatewaySettings } from './config.ts';
+import type { LocalSandbox } from './start/sandbox-platform.ts';
 import type { Serving } from './stop.ts';
 
 export interface ServingOptions {
   readonly config: GatewaySettings;
   readonly log: Logger;
   /** The platform whose credentials are publicly known: only in the local sandbox. */
-  readonly sandbox?: SandboxPlatform | undefined;
+  readonly sandbox?: LocalSandbox | undefined;
   /** Intervals and limits that replace the usual ones, in milliseconds: for tests only. */
   readonly pace?: {
     readonly keepAliveMs?: number;
@@ -123,7 +124,9 @@ export async function startServing(
       ...{ bodyBytes, log, openapi: config.PUBLIC_CONTRACT },
     }),
     providers: providerWebhooks(payments, callers, { config, log, pace }),
-    pages: await openPages(shownPages(config, sandbox, metricsUrl)),
+    pages: await openPages(
+      shownPages(config, sandbox && { ...sandbox, payer: () => sandbox.payer(payments) }, metricsUrl),
+    ),
     readiness,
     requestLog: { log: config.ACCESS_LOG ? log : undefined, addressOf: callers.addressOf },
     isSandbox: sandbox !== undefined,
@@ -161,6 +164,7 @@ function shownPages(
     documents: config.PUBLIC_CONTRACT,
     // Callers of this server know its address, except on a developer's machine.
     metricsUrl: sandbox && metricsUrl,
+    securityContact: config.SECURITY_CONTACT,
   };
 }
 

@@ -158,6 +158,14 @@ export const settings = {
   OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1).meta({
     description: 'the share of traces to send, 0 to 1. A sampled `traceparent` from the caller takes precedence',
   }),
+  SECURITY_CONTACT: z
+    .string()
+    .regex(/^(mailto:|https:\/\/)\S+$/, 'must be a mailto: or https: address')
+    .optional()
+    .meta({
+      description:
+        'where to report a vulnerability of this deployment, such as `mailto:security@example.com`: served at `/.well-known/security.txt` (RFC 9116), which is absent without it',
+    }),
   GRAPHIQL: onOff.optional().meta({
     description: '`on` or `off`: whether `/lab` shows GraphiQL, and `/graphql` redirects browsers to it',
     shownDefault: 'on with the embedded Postgres, else off',

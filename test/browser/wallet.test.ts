@@ -1,26 +1,12 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { describe, expect, onTestFailed, test } from 'vitest';
 import { accountExamples } from '../../src/core/account-examples.ts';
 import { accountTypes } from '../../src/core/account-types.ts';
 import { succeed } from '../setup/acts.ts';
-import { browserPath, screenshot } from '../setup/browser.ts';
+import { browserPath, faultsOf, screenshot } from '../setup/browser.ts';
 import { sandboxInBrowser } from '../setup/browser-sandbox.ts';
 import { connect, type TestPlatform } from '../setup/gateway.ts';
 import { serverOf } from '../setup/new-credentials.ts';
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-/** The faults that axe finds on the page, by their rule and the elements that have them. */
-async function faultsOf(page: Page): Promise<string[]> {
-  // The page's policy lets it run no other script, so this runs beside it.
-  const session = await page.context().newCDPSession(page);
-  const expression = `${axe}; axe.run().then(({ violations }) =>
-    violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`;
-  const { result } = await session.send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true });
-  return result.value as string[];
-}
 
 /** The subscriptions that the page has open on its sockets. */
 function openSubscriptions(page: Page): ReadonlySet<unknown> {

@@ -425,3 +425,13 @@ test("graphql-http's audit passes completely", async () => {
   expect(results.filter(({ status }) => status !== 'ok').map(({ name }) => name)).toEqual([]);
   expect(results).toHaveLength(61);
 });
+
+test.each([
+  ['@defer', { query: '{ viewer { kind ... @defer { serverTime } } }' }, 'GRAPHQL_VALIDATION_FAILED'],
+  ['@stream', { query: '{ accounts { nodes @stream { id } } }' }, 'GRAPHQL_VALIDATION_FAILED'],
+  ['a batch', [{ query: kind }], 'BAD_REQUEST'],
+  ['_service of a federation', { query: '{ _service { sdl } }' }, 'GRAPHQL_VALIDATION_FAILED'],
+])('%s is refused, as the page of compatibility says', async (_name, body, code) => {
+  const { errors } = await (await t.platform.post(JSON.stringify(body))).json();
+  expect(errors).toMatchObject([{ extensions: { code } }]);
+});

@@ -50,7 +50,7 @@ test('the pages run only their own scripts', async () => {
   expect(console.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self';/);
   const page = `${await lab.text()}${await console.text()}`;
   expect(page).not.toContain('sandbox');
-  const files = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, file]) => file ?? '');
+  const files = [...page.matchAll(/(?:src|href)="(?:\.\.?\/)+(assets\/[^"]+)"/g)].map(([, file]) => `/${file}`);
   expect(files.length).toBeGreaterThan(3);
   for (const file of files) {
     const answer = await get(file, {}, shown);
@@ -58,6 +58,20 @@ test('the pages run only their own scripts', async () => {
     expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
     await answer.text();
   }
+});
+
+test('who finds a vulnerability learns where to report it, if the operator has said so', async () => {
+  const contact = 'mailto:security@payments.example';
+  const said = await ownGateway({ ROLE: 'serve', SECURITY_CONTACT: contact }, t.databaseUrl);
+  const answer = await fetch(`${said.url}/.well-known/security.txt`);
+  expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+  const { Contact, Expires = '' } = Object.fromEntries(
+    (await answer.text()).split('\n').map((line) => line.split(/: (.*)/)),
+  );
+  expect(Contact).toBe(contact);
+  expect(Date.parse(Expires)).toBeGreaterThan(Date.now());
+  expect(Date.parse(Expires)).toBeLessThan(Date.now() + 366 * 24 * 3_600_000);
+  expect((await fetch(`${t.url}/.well-known/security.txt`)).status).toBe(404);
 });
 
 test('the documentation is readable in a browser, and its links work', async () => {
@@ -94,7 +108,7 @@ test('the documentation is readable in a browser, and its links work', async () 
 test('programs read the documentation as Markdown, and llms.txt lists all of it', async () => {
   const list = await get('/llms.txt', { accept: '*/*' });
   expect(list.headers.get('content-type')).toBe('text/markdown; charset=utf-8');
-  const named = [...(await list.text()).matchAll(/\]\((\/docs\/[^)]+)\)/g)].map(([, path = '']) => path);
+  const named = [...(await list.text()).matchAll(/\]\((docs\/[^)]+)\)/g)].map(([, path]) => `/${path}`);
   const files: string[] = [];
   for await (const file of glob(['*.md', 'docs/**/*.md', 'bench/*.md', 'src/**/*.md'])) files.push(file);
   expect(named.toSorted()).toEqual(files.map((file) => `/docs/${file}`).toSorted());
@@ -111,7 +125,7 @@ test('programs read the documentation as Markdown, and llms.txt lists all of it'
 test('the documentation can be searched, and each result links to its section', async () => {
   const search = async (words: string) =>
     (await get(`/docs?q=${encodeURIComponent(words)}`, { accept: 'text/html' })).text();
-  expect(await search('rotate key')).toContain('<a href="/docs/docs/operating.md#rotate-a-key">');
+  expect(await search('rotate key')).toContain('<a href="./docs/docs/operating.md#rotate-a-key">');
   expect(await search('no-such-word-anywhere')).toContain('No page contains all of these words');
   expect(await search('"><script>')).not.toContain('<script>');
 });
@@ -204,7 +218,7 @@ describe('the sandbox, whose credentials are public', () => {
     expect(page).toContain(`curl -s -u sandbox:sandbox ${gateway.url}/graphql`);
     expect(await text(await getFrom('elsewhere.localhost:1', '/'))).toBe(page);
     const links = [...page.matchAll(/<a href="([^"]+)"/g)].map(([, link]) => link ?? '');
-    expect(links).toEqual(expect.arrayContaining(['/lab', '/docs', '/2025-10-13/docs']));
+    expect(links).toEqual(expect.arrayContaining(['./lab', './docs', './2025-10-13/docs']));
     for (const link of links) {
       const { status } = await fetch(new URL(link, gateway.url), { headers: { accept: 'text/html' } });
       expect([link, status]).toEqual([link, 200]);

@@ -5,10 +5,11 @@ import { type ChildGateway, startChildGateway, temporaryDataDirectory } from './
 
 /** Starts a sandbox and a browser before the tests of a suite, and stops them afterwards. */
 export function sandboxInBrowser(environment: Readonly<Record<string, string>> = {}) {
-  const started = {} as { gateway: ChildGateway; browser: Browser };
+  const started = {} as { gateway: ChildGateway; browser: Browser; dataDirectory: string };
   let data: Awaited<ReturnType<typeof temporaryDataDirectory>>;
   beforeAll(async () => {
     data = await temporaryDataDirectory();
+    started.dataDirectory = data.path;
     started.gateway = await startChildGateway({ DATA_DIR: data.path, ...environment });
     started.browser = await startBrowser();
   });

@@ -1,5 +1,6 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import path from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
@@ -33,4 +34,17 @@ export async function screenshot(page: Page, name: string, options: { readonly f
   if (!folder) return;
   await mkdir(folder, { recursive: true });
   await page.screenshot({ path: path.join(folder, `${name}.png`), ...options });
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** The faults that axe finds on the page, by their rule and the elements that have them. */
+export async function faultsOf(page: Page): Promise<string[]> {
+  // The page's policy lets it run no other script, so this runs beside it.
+  const session = await page.context().newCDPSession(page);
+  const expression = `${axe}; axe.run().then(({ violations }) =>
+    violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`;
+  const { result } = await session.send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true });
+  await session.detach();
+  return result.value as string[];
 }

@@ -1,8 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { mint } from '../setup/acts.ts';
-import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
-import { ownGateway, type TestGateway } from '../setup/gateway.ts';
+import { Fleet } from '../setup/fleet.ts';
+import { ownGateway } from '../setup/gateway.ts';
 import { type LoadBalancer, startLoadBalancer } from '../setup/load-balancer.ts';
 import { newCustomer } from '../setup/scene.ts';
 import { type Followed, type StockClient, stockClients } from '../setup/stock-clients.ts';
@@ -14,53 +13,6 @@ import { changesAfter, until, writeUntil } from '../setup/torture.ts';
 const rate = 50;
 /** How often each disturbance occurs. */
 const rounds = Number(process.env.SOAK_ROUNDS ?? 5);
-
-/** Serving instances, in separate processes, behind a load balancer. */
-class Fleet {
-  readonly #one: TestGateway;
-  readonly #balancer: LoadBalancer;
-  readonly #instances: ChildGateway[] = [];
-
-  constructor(one: TestGateway, balancer: LoadBalancer) {
-    this.#one = one;
-    this.#balancer = balancer;
-  }
-
-  async start(): Promise<void> {
-    const instance = await startChildGateway({
-      DATABASE_URL: this.#one.databaseUrl,
-      ROLE: 'serve',
-      MIGRATE: 'off',
-      CORS_ORIGINS: '*',
-      CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
-    });
-    this.#instances.push(instance);
-    this.#balancer.add(instance.url);
-  }
-
-  /** Ends the oldest instance and starts another in its place. */
-  async replace(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
-    const instance = this.#instances.shift();
-    if (!instance) throw new Error('no instance');
-    this.#balancer.remove(instance.url);
-    await instance.end(signal);
-    await this.start();
-  }
-
-  /** Stops the oldest instance for a while, like a paused machine; its connections stay open. */
-  async freeze(ms: number): Promise<void> {
-    const [instance] = this.#instances;
-    instance?.process.kill('SIGSTOP');
-    await delay(ms);
-    instance?.process.kill('SIGCONT');
-    // The other one is next.
-    this.#instances.push(...this.#instances.splice(0, 1));
-  }
-
-  async stop(): Promise<void> {
-    for (const instance of this.#instances) await instance.end('SIGTERM');
-  }
-}
 
 const disturbances: Readonly<Record<string, (fleet: Fleet, balancer: LoadBalancer) => Promise<void>>> = {
   kill: (fleet) => fleet.replace('SIGKILL'),

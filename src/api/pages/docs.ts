@@ -196,7 +196,7 @@ function foundPage(words: string, found: readonly Found[], titles: Titles): Page
 function listText(groups: Groups, titles: Titles): string {
   const lists = groups.map(
     ([reader, pages]) =>
-      `## ${reader}\n\n${pages.map((file) => `- [${titles.get(file)}](${docsPath}/${file})`).join('\n')}\n`,
+      `## ${reader}\n\n${pages.map((file) => `- [${titles.get(file)}](${docsPath.slice(1)}/${file})`).join('\n')}\n`,
   );
   return `# Payments\n\n> Moves money for platforms and their customers: one GraphQL API, and a REST API over the same domain.\n\n${lists.join('\n')}`;
 }

@@ -93,8 +93,17 @@ const scriptPolicy = (name: Bundled['name']) =>
     "frame-ancestors 'none'",
   ].join('; ');
 
+/** An address of the service, in an attribute or in the settings of a script. Quotation marks in texts are escaped. */
+const ownAddress = /( (?:href|src|action)=|"\w+":)"\/(?!\/)/g;
+
+/**
+ * Sends a page. Its addresses become relative to its path, so that it also works behind a proxy that serves it under a
+ * prefix of its own.
+ */
 export async function sendPage(response: ServerResponse, status: number, { html, policy }: Page): Promise<void> {
-  const body = Buffer.from(String(await html));
+  const [path = '/'] = (response.req.url ?? '/').split('?', 1);
+  const upwards = '../'.repeat(path.split('/').length - 2) || './';
+  const body = Buffer.from(String(await html).replaceAll(ownAddress, `$1"${upwards}`));
   response
     .writeHead(status, {
       'content-type': 'text/html; charset=utf-8',
@@ -138,13 +147,19 @@ export interface Shown {
   /** Whether strangers may read the OpenAPI document, its console and the documentation. */
   readonly documents: boolean;
   readonly metricsUrl: string | undefined;
+  /** Where to report a vulnerability, as a URI. */
+  readonly securityContact: string | undefined;
 }
 
 export interface SandboxPlatform {
   readonly credentials: { readonly clientId: string; readonly secret: string };
-  /** The customer whose wallet is shown. */
+  /** Finds a customer who can pay now. Others may have spent the money of the last one, or deleted its accounts. */
+  readonly payer: () => Promise<SandboxPayer>;
+}
+
+/** A sample customer, whose wallet is shown, and the two accounts of a first payment. */
+export interface SandboxPayer {
   readonly customerId: string;
-  /** The two accounts of a first payment. */
   readonly sourceAccountId: string;
   readonly destinationAccountId: string;
 }

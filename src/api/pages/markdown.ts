@@ -31,6 +31,21 @@ export function renderMarkdown(text: string, file: string, known: ReadonlySet<st
     if (tokens[index]?.tag === 'h2') sections.push({ title, anchor });
     return renderer.renderToken(tokens, index, options);
   };
+  // What is wider than a phone scrolls by itself, and is reached by the keyboard.
+  rules.table_open = (tokens, index, options, _env, renderer) => {
+    tokens[index]?.attrSet('tabindex', '0');
+    return renderer.renderToken(tokens, index, options);
+  };
+  for (const name of ['fence', 'code_block'] as const) {
+    const render = rules[name];
+    rules[name] = (...given) => render?.(...given).replace('<pre', '<pre tabindex="0"') ?? '';
+  }
+  // A header cell without text heads nothing.
+  rules.th_open = (tokens, index, options, _env, renderer) => {
+    const [open, content, close] = tokens.slice(index, index + 3);
+    if (content?.content === '' && open && close) open.tag = close.tag = 'td';
+    return renderer.renderToken(tokens, index, options);
+  };
   // For each open link, whether it has a target.
   const leads: boolean[] = [];
   rules.link_open = (tokens, index, options, _env, renderer) => {

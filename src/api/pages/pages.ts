@@ -22,16 +22,10 @@ function notFoundPage(path: string, shown: Shown): Page {
 /** The files of the lab: its page, and its workers. */
 const labFiles = ['lab', 'editor.worker', 'json.worker', 'graphql.worker'] as const;
 
-export function labPage(assets: Assets, { sandbox, documents }: Shown): Page {
+export async function labPage(assets: Assets, { sandbox, documents }: Shown): Promise<Page> {
   const worker = (name: string) => assets.of(`${name}.worker`)?.scripts[0];
   const settings = {
-    ...(sandbox && {
-      sandbox: {
-        ...sandbox.credentials,
-        sourceAccountId: sandbox.sourceAccountId,
-        destinationAccountId: sandbox.destinationAccountId,
-      },
-    }),
+    ...(sandbox && { sandbox: { ...sandbox.credentials, ...(await sandbox.payer()) } }),
     ...(documents && { docs: docsPath }),
     workers: { editor: worker('editor'), json: worker('json'), graphql: worker('graphql') },
   };
@@ -73,7 +67,7 @@ export async function openPages(shown: Shown): Promise<Pages> {
     async answer(request, response, path) {
       if (path === '/') return answerFront(request, response, shown);
       if (path === '/lab' && shown.lab) {
-        await sendPage(response, 200, labPage(assets, shown));
+        await sendPage(response, 200, await labPage(assets, shown));
         return true;
       }
       if (path === '/wallet' && shown.sandbox) {
@@ -86,13 +80,17 @@ export async function openPages(shown: Shown): Promise<Pages> {
       }
       // The path at which users look for GraphiQL.
       if (path === '/graphql' && shown.lab && wantsPage(request)) {
-        response.writeHead(302, { location: `/lab${new URL(request.url ?? '/', 'http://localhost').search}` }).end();
+        response.writeHead(302, { location: `lab${new URL(request.url ?? '/', 'http://localhost').search}` }).end();
         return true;
       }
       const isList = path === listPath;
       if (shown.documents && (isList || path === docsPath || path.startsWith(`${docsPath}/`))) {
         docs ??= openDocs();
         return answerDocs(request, response, await docs, isList ? docsPath : path);
+      }
+      if (path === securityPath && shown.securityContact !== undefined) {
+        sendBytes(response, 'text/plain; charset=utf-8', securityText(shown.securityContact));
+        return true;
       }
       if (path.startsWith(assetPath)) return assets.answer(request, response, path.slice(assetPath.length));
       return false;
@@ -108,6 +106,14 @@ export async function openPages(shown: Shown): Promise<Pages> {
       return true;
     },
   };
+}
+
+const securityPath = '/.well-known/security.txt';
+
+/** Writes security.txt (RFC 9116). It expires in 30 days, since every start of the service confirms the contact. */
+function securityText(contact: string): Buffer {
+  const expires = new Date(Date.now() + 30 * 24 * 3_600_000).toISOString();
+  return Buffer.from(`Contact: ${contact}\nExpires: ${expires}\nPreferred-Languages: en\n`);
 }
 
 /** Returns whether a request is a browser's for a page, rather than a program's for data. */

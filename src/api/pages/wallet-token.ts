@@ -15,8 +15,9 @@ const mutation = `mutation ($input: CreateClientTokenInput!) {
 export async function answerWalletToken(
   request: IncomingMessage,
   response: ServerResponse,
-  { credentials: { clientId, secret }, customerId }: SandboxPlatform,
+  { credentials: { clientId, secret }, payer }: SandboxPlatform,
 ): Promise<void> {
+  const { customerId } = await payer();
   const answer = await fetch(`http://127.0.0.1:${request.socket.localPort}/graphql`, {
     method: 'POST',
     headers: {

@@ -55,7 +55,8 @@ export function restDocument(app: RestApp): Document {
           'Quotes, transfers, accounts and customers. Amounts are integers in the smallest unit of their currency. In requests, null means the same as leaving a field out; in a PATCH it clears the field. The GraphQL API serves the same data, with the same ids, cursors and idempotency keys.',
         license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
       },
-      servers: [{ url: restPrefix, description: 'This server.' }],
+      // Relative to the document, so that it also holds behind a proxy that serves it under a prefix.
+      servers: [{ url: `..${restPrefix}`, description: 'This server.' }],
       security: [{ token: [] }],
       tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     }),

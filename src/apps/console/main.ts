@@ -1,6 +1,7 @@
 import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js';
 import 'swagger-ui-dist/swagger-ui.css';
 import './console.css';
+import { makeAccessible, withoutNestedLinks } from './accessible.ts';
 import { type ExampleDocument, fillExamples, findIds } from './fill-examples.ts';
 import { findOperations } from './find-operations.ts';
 
@@ -39,6 +40,8 @@ async function fill(): Promise<void> {
   ui.specActions.updateJsonSpec(fillExamples(original, ids));
 }
 
+makeAccessible(document.getElementById('console'));
+
 let lastMethod = '';
 
 const ui = SwaggerUI({
@@ -59,7 +62,7 @@ const ui = SwaggerUI({
   tryItOutEnabled: true,
   filter: true,
   // The built-in search covers only the names of groups.
-  plugins: [{ fn: { opsFilter: findOperations } }],
+  plugins: [{ fn: { opsFilter: findOperations } }, withoutNestedLinks],
   // Sends nothing to an external validator.
   validatorUrl: null,
   onComplete: () => {

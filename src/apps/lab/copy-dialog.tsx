@@ -12,7 +12,7 @@ export function CopyDialog({ authorization }: { readonly authorization: string }
   const [isCopied, setCopied] = useState(false);
   const show = (write: (sent: Sent) => string) => {
     const written = write({
-      url: `${location.origin}/graphql`,
+      url: new URL('graphql', location.href).href,
       query: queryEditor?.getValue() ?? '',
       variables: parse(variableEditor?.getValue()),
       authorization: String(parse(headerEditor?.getValue()).authorization ?? authorization),

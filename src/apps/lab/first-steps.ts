@@ -1,5 +1,18 @@
 import { open, quoteAndTransaction, type Step } from './step.ts';
 
+interface Edge {
+  readonly node: {
+    readonly id: string;
+    readonly frozenAt: string | null;
+    readonly customer: { readonly id: string; readonly frozenAt?: string | null } | null;
+    readonly balance?: { readonly amount: string };
+  };
+}
+
+/** Returns whether an account can make the payments of the journey: it has money, and nothing is frozen. */
+const canPay = ({ frozenAt, customer, balance }: Edge['node']) =>
+  frozenAt === null && customer?.frozenAt === null && BigInt(balance?.amount ?? 0) >= 500_00n;
+
 /** A first payment in one request, its history, and then the same in steps. */
 export const firstSteps: readonly Step[] = [
   {
@@ -74,18 +87,20 @@ export const firstSteps: readonly Step[] = [
     query: `query LookAround {
   viewer { kind serverTime }
   internal: accounts(first: 10, filter: { kind: INTERNAL, currency: "USD", platformOwned: false }) {
-    edges { node { id customer { id name } ... on InternalAccount { balance { formatted } } } }
+    edges { node { id frozenAt customer { id name frozenAt } ... on InternalAccount { balance { amount formatted } } } }
   }
-  external: accounts(first: 20, filter: { kind: EXTERNAL, currency: "EUR", platformOwned: false }) {
-    edges { node { id displayName maskedNumber customer { name } } }
+  external: accounts(first: 20, filter: { kind: EXTERNAL, currency: "EUR", platformOwned: false, status: [ACTIVE] }) {
+    edges { node { id frozenAt displayName maskedNumber customer { id name } } }
   }
 }
 `,
-    gives: ({ internal, external }) => ({
-      source: internal.edges[0]?.node.id,
-      customer: internal.edges[0]?.node.customer?.id,
-      destination: external.edges[0]?.node.id,
-    }),
+    gives: ({ internal, external }) => {
+      const source = internal.edges.find(({ node }: Edge) => canPay(node))?.node;
+      const owned = ({ node }: Edge) => node.customer?.id === source?.customer?.id && node.frozenAt === null;
+      return (
+        source && { source: source.id, customer: source.customer?.id, destination: external.edges.find(owned)?.node.id }
+      );
+    },
   },
   {
     operation: 'AddBeneficiary',

@@ -180,7 +180,7 @@ const furtherSteps: readonly Step[] = [
     operation: 'AddWebhook',
     title: 'Webhooks',
     about:
-      'Registers an endpoint of yours. Its secret is shown once. Nothing listens at this address, so the next tab shows failing attempts.',
+      'Registers an endpoint of yours. Its secret is shown once. Nothing listens at this address, so the next tab shows failing attempts. If the sandbox is full of endpoints, remove one with the last tab.',
     docs: 'src/api/webhooks/README.md',
     query: `mutation AddWebhook($url: String!) {
   createWebhookEndpoint(input: { url: $url }) {
@@ -214,6 +214,20 @@ const furtherSteps: readonly Step[] = [
   }
 }
 `,
+    gives: ({ webhookEndpoints: { edges } }) => ({ endpoint: edges[0]?.node.id }),
+  },
+  {
+    operation: 'RemoveWebhook',
+    title: 'Remove the endpoint',
+    about: 'Deletes the endpoint of the tabs before, and ends its deliveries.',
+    query: `mutation RemoveWebhook($endpoint: ID!) {
+  deleteWebhookEndpoint(input: { endpointId: $endpoint }) {
+    ... on DeleteWebhookEndpointSuccess { replayed }
+    ... on UserError { code message path }
+  }
+}
+`,
+    variables: { endpoint: open.endpoint },
   },
 ];
 

@@ -92,6 +92,7 @@ function SignedIn({ settings, authorization, onSignOut }: SignedInProps) {
 /** Creates the state that the tabs and the pane share. */
 function connect({ sandbox }: Settings, authorization: string) {
   const carried = new CarriedValues();
+  carried.set('customer', sandbox?.customerId);
   carried.set('source', sandbox?.sourceAccountId);
   carried.set('destination', sandbox?.destinationAccountId);
   const operations = new Operations({

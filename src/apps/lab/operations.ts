@@ -106,7 +106,7 @@ export class Operations {
     if (!socket) {
       socket = resumingClient(
         createClient({
-          url: `${location.origin.replace('http', 'ws')}/graphql`,
+          url: new URL('graphql', location.href).href.replace('http', 'ws'),
           connectionParams: { authorization },
           retryAttempts: Number.POSITIVE_INFINITY,
           shouldRetry: (error) => !(error instanceof CloseEvent && error.code === forbidden),
@@ -232,7 +232,7 @@ function failure(error: unknown): object {
 }
 
 async function post(request: Request, headers: Record<string, string>, signal?: AbortSignal): Promise<object> {
-  const response = await fetch('/graphql', {
+  const response = await fetch('graphql', {
     method: 'POST',
     headers: { accept: 'application/graphql-response+json', 'content-type': 'application/json', ...headers },
     body: JSON.stringify(request),

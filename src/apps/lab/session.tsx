@@ -59,7 +59,8 @@ export function Session({ settings, authorization, carried, operations, picked, 
   return (
     <main className="lab-main">
       <header className="lab-top">
-        <a href="/" className="lab-home">
+        <h1 className="lab-title">Lab</h1>
+        <a href="./" className="lab-home">
           Payments
         </a>
         <nav className="lab-plugins" aria-label="Tools">

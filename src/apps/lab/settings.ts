@@ -4,6 +4,7 @@ export interface Settings {
   readonly sandbox?: {
     readonly clientId: string;
     readonly secret: string;
+    readonly customerId: string;
     readonly sourceAccountId: string;
     readonly destinationAccountId: string;
   };

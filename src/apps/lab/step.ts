@@ -28,7 +28,7 @@ export interface Step {
   readonly query: string;
   readonly variables?: Variables;
   /** Extracts the values that its response provides to other tabs; undefined if it contains none of them. */
-  readonly gives?: (data: Data) => Partial<Record<CarriedName, string | undefined>>;
+  readonly gives?: (data: Data) => Partial<Record<CarriedName, string | undefined>> | undefined;
 }
 
 /** The placeholder of a variable until a response provides its value. */

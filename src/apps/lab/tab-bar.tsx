@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react';
+import { type KeyboardEvent, useEffect, useRef } from 'react';
 import { journey, stepOf } from './further-steps.ts';
 
 interface Tab {
@@ -17,31 +17,64 @@ interface TabBarProps {
   readonly onClose: (index: number) => void;
 }
 
-/** Renders the tabs. They keep their positions, so that a click hits the intended tab. */
+/**
+ * Renders the tabs. They keep their positions, so that a click hits the intended tab. The keyboard stops at the open one; the
+ * arrow keys, Home and End open the others, and Delete closes a tab that is no step of the journey.
+ */
 export function TabBar({ tabs, openIndex, running, onOpen, onAdd, onClose }: TabBarProps) {
   const list = useRef<HTMLDivElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: brings the open tab into sight whenever another is opened
   useEffect(() => {
-    list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    const open = list.current?.querySelector<HTMLElement>('[aria-selected=true]');
+    open?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    if (list.current?.contains(document.activeElement)) open?.focus();
   }, [openIndex]);
+  const isClosable = (tab: Tab | undefined) => tab && tabs.length > 1 && !stepOf(tab.operationName ?? tab.title);
+  const open = tabs[openIndex];
+  const onKey = (event: KeyboardEvent) => {
+    const last = tabs.length - 1;
+    const to = {
+      ArrowRight: openIndex === last ? 0 : openIndex + 1,
+      ArrowLeft: openIndex === 0 ? last : openIndex - 1,
+      ...{ Home: 0, End: last },
+    }[event.key];
+    if (to !== undefined) onOpen(to);
+    else if (event.key === 'Delete' && isClosable(open)) onClose(openIndex);
+    else return;
+    event.preventDefault();
+  };
   return (
-    <div className="lab-tabs" role="tablist" aria-label="Operations" ref={list}>
-      {tabs.map((tab, index) => {
-        const step = stepOf(tab.operationName ?? tab.title);
-        return (
-          <span key={tab.id} className="lab-tab" data-open={index === openIndex}>
-            <button type="button" role="tab" aria-selected={index === openIndex} onClick={() => onOpen(index)}>
+    <div className="lab-tabs">
+      <div role="tablist" aria-label="Operations" ref={list} onKeyDown={onKey}>
+        {tabs.map((tab, index) => {
+          const step = stepOf(tab.operationName ?? tab.title);
+          const isOpen = index === openIndex;
+          return (
+            <button
+              key={tab.id}
+              className="lab-tab"
+              type="button"
+              role="tab"
+              aria-selected={isOpen}
+              tabIndex={isOpen ? 0 : -1}
+              onClick={() => onOpen(index)}
+            >
               {step && <small>{journey.indexOf(step) + 1}</small>} {step?.title ?? tab.title}
               {running.has(tab.id) && <i className="lab-running" title="goes on" />}
             </button>
-            {!step && tabs.length > 1 && (
-              <button type="button" aria-label={`Close ${tab.title}`} onClick={() => onClose(index)}>
-                ×
-              </button>
-            )}
-          </span>
-        );
-      })}
+          );
+        })}
+      </div>
+      {isClosable(open) && (
+        <button
+          type="button"
+          className="lab-add"
+          aria-label={`Close ${open?.title}`}
+          onClick={() => onClose(openIndex)}
+        >
+          ×
+        </button>
+      )}
       <button type="button" className="lab-add" onClick={onAdd} aria-label="New tab" title="New tab">
         +
       </button>

@@ -15,11 +15,11 @@ export interface Service {
 export function openService(): Service {
   const network = new Network();
   const payments = openPayments({
-    url: new URL('/graphql', location.href).href,
+    url: new URL('graphql', location.href).href,
     fetch: network.fetch,
     webSocketImpl: network.WebSocket,
     async token(signal) {
-      const response = await network.fetch('/wallet/token', { method: 'POST', signal });
+      const response = await network.fetch('wallet/token', { method: 'POST', signal });
       if (!response.ok) throw new Error(`no token: ${response.status}`);
       return response.json();
     },

@@ -1,4 +1,4 @@
-import type { SandboxPlatform } from '../../api/pages/layout.ts';
+import type { SandboxPayer, SandboxPlatform } from '../../api/pages/layout.ts';
 import { accountPublicId, publicId } from '../../core/ids.ts';
 import type { Caller } from '../../domain/access/caller.ts';
 import { platformItself } from '../../domain/access/platform-itself.ts';
@@ -8,6 +8,7 @@ import { createCustomer } from '../../domain/customers/customers.ts';
 import { createPlatform, findPlatform } from '../../domain/platforms/platforms.ts';
 import { fundAccount } from '../../domain/sandbox/sandbox.ts';
 import { withAdvisoryLock } from '../../infra/database/advisory-lock.ts';
+import { asPlatform } from '../../infra/database/connections/platform-scope.ts';
 
 /** The fixed credentials of the local sandbox, which exist only on the embedded database (loopback interface). */
 export const sandboxCredentials = { clientId: 'sandbox', secret: 'sandbox' } as const;
@@ -28,36 +29,67 @@ const balances: Readonly<Record<string, bigint>> = {
 /** The advisory lock of the process that prepares the sandbox ("sand" in ASCII). */
 const PREPARATION_LOCK = 0x73616e64;
 
+/** The local sandbox: its credentials, and a customer who can pay now. */
+export interface LocalSandbox {
+  readonly credentials: SandboxPlatform['credentials'];
+  readonly payer: (payments: Payments) => Promise<SandboxPayer>;
+}
+
 /**
  * Creates the platform of the local sandbox, unless it exists: two customers with money and external accounts to pay
  * to. Of several instances that start together, one creates it and the others wait. An interrupted start is continued
  * by the next one, since every step has an idempotency key.
- * @returns its credentials, and the accounts for a first payment
  */
-export async function prepareSandboxPlatform(payments: Payments): Promise<SandboxPlatform> {
-  const { platformId } = await withAdvisoryLock(payments.database.url, PREPARATION_LOCK, () => findOrCreate(payments));
-  const person = await payments.database.prisma.customer.findFirstOrThrow({
-    where: { platformId, platformCustomerId: personId },
-    // Others may have been given the same id since.
-    orderBy: { id: 'asc' },
-    include: {
-      accounts: {
-        where: {
-          OR: [
-            { kind: 'INTERNAL', currency: 'USD' },
-            { kind: 'EXTERNAL', currency: 'EUR' },
-          ],
-        },
-      },
-    },
-  });
-  const account = (kind: 'INTERNAL' | 'EXTERNAL') =>
-    accountPublicId(kind, person.accounts.find((candidate) => candidate.kind === kind)?.id ?? '');
+export async function prepareSandboxPlatform(payments: Payments): Promise<LocalSandbox> {
+  const caller = await withAdvisoryLock(payments.database.url, PREPARATION_LOCK, () => findOrCreate(payments));
   return {
     credentials: sandboxCredentials,
-    customerId: publicId('Customer', person.id),
-    sourceAccountId: account('INTERNAL'),
-    destinationAccountId: account('EXTERNAL'),
+    payer: (serving) => asPlatform(caller.platformId, () => findPayer(serving, caller)),
+  };
+}
+
+/** Finds the first sample person who can pay, or creates another: others may have used up the last one. */
+async function findPayer(payments: Payments, caller: Caller): Promise<SandboxPayer> {
+  const found = await findAblePerson(payments, caller);
+  if (found) return found;
+  const { platformId } = caller;
+  const persons = await payments.database.prisma.customer.count({
+    where: { platformId, platformCustomerId: { startsWith: personPrefix } },
+  });
+  await seedPerson(payments, caller, `${personPrefix}${persons + 1}`);
+  const made = await findAblePerson(payments, caller);
+  if (!made) throw new Error('the new sample person cannot pay');
+  return made;
+}
+
+/** The balance that suffices for a first day, in cents. */
+const enough = 1_000_00n;
+
+async function findAblePerson({ database }: Payments, { platformId }: Caller): Promise<SandboxPayer | undefined> {
+  const euros = {
+    kind: 'EXTERNAL',
+    status: 'ACTIVE',
+    frozenAt: null,
+    platformAccountId: { endsWith: '-eur' },
+  } as const;
+  const source = await database.prisma.account.findFirst({
+    where: {
+      ...{ platformId, kind: 'INTERNAL', currency: 'USD', frozenAt: null, posted: { gte: enough } },
+      customer: {
+        ...{ platformCustomerId: { startsWith: personPrefix }, isDeleted: false, frozenAt: null },
+        accounts: { some: euros },
+      },
+    },
+    // A sample person has no other account in dollars.
+    orderBy: { customerId: 'asc' },
+    select: { id: true, customer: { select: { id: true, accounts: { where: euros, orderBy: { id: 'asc' } } } } },
+  });
+  const destination = source?.customer?.accounts[0];
+  if (!source?.customer || !destination) return undefined;
+  return {
+    customerId: publicId('Customer', source.customer.id),
+    sourceAccountId: accountPublicId('INTERNAL', source.id),
+    destinationAccountId: accountPublicId('EXTERNAL', destination.id),
   };
 }
 
@@ -74,7 +106,8 @@ async function findOrCreate(payments: Payments): Promise<Caller> {
   return caller;
 }
 
-const personId = 'individual-1';
+/** Sample persons are numbered. */
+const personPrefix = 'individual-';
 /** The external account that is registered last: once it exists, the sandbox is complete. */
 const lastAccount = 'business-usd';
 
@@ -82,22 +115,7 @@ async function seed(payments: Payments, caller: Caller): Promise<void> {
   const { platformId } = caller;
   const { prisma } = payments.database;
   const { umaDomain } = await prisma.platform.findFirstOrThrow({ where: { id: platformId } });
-  const person = await createCustomer(
-    payments,
-    caller,
-    {
-      platformCustomerId: personId,
-      umaAddress: `$person@${umaDomain}`,
-      details: {
-        customerType: 'INDIVIDUAL',
-        fullName: 'Sample Person',
-        birthDate: '1990-12-10',
-        nationality: 'US',
-        address: { line1: '1 Sample Street', city: 'San Francisco', state: 'CA', postalCode: '94105', country: 'US' },
-      },
-    },
-    'seed-individual',
-  );
+  await seedPerson(payments, caller, `${personPrefix}1`, `$person@${umaDomain}`);
   const company = await createCustomer(
     payments,
     caller,
@@ -114,24 +132,56 @@ async function seed(payments: Payments, caller: Caller): Promise<void> {
     },
     'seed-business',
   );
-  for (const customer of [person.row, company.row]) {
-    const accounts = await prisma.account.findMany({
-      where: { platformId, customerId: customer.id, kind: 'INTERNAL', currency: { in: Object.keys(balances) } },
-    });
-    for (const account of accounts) {
-      const amount = balances[account.currency] ?? 0n;
-      await fundAccount(
-        payments,
-        caller,
-        { accountId: publicId('InternalAccount', account.id), amount },
-        `seed-${account.id}`,
-      );
-    }
+  await seedAccounts(payments, caller, company.row.id, 'business', accountsOfCompany);
+}
+
+/** Creates a sample person with money, and external accounts to pay to. */
+async function seedPerson(
+  payments: Payments,
+  caller: Caller,
+  platformCustomerId: string,
+  umaAddress?: string,
+): Promise<void> {
+  const { row } = await createCustomer(
+    payments,
+    caller,
+    {
+      platformCustomerId,
+      ...(umaAddress !== undefined && { umaAddress }),
+      details: {
+        customerType: 'INDIVIDUAL',
+        fullName: 'Sample Person',
+        birthDate: '1990-12-10',
+        nationality: 'US',
+        address: { line1: '1 Sample Street', city: 'San Francisco', state: 'CA', postalCode: '94105', country: 'US' },
+      },
+    },
+    `seed-${platformCustomerId}`,
+  );
+  await seedAccounts(payments, caller, row.id, platformCustomerId, accountsOfPerson);
+}
+
+async function seedAccounts(
+  payments: Payments,
+  caller: Caller,
+  customerId: string,
+  name: string,
+  external: typeof accountsOfPerson | typeof accountsOfCompany,
+): Promise<void> {
+  const accounts = await payments.database.prisma.account.findMany({
+    where: {
+      ...{ platformId: caller.platformId, customerId, kind: 'INTERNAL' },
+      currency: { in: Object.keys(balances) },
+    },
+  });
+  for (const { id, currency } of accounts) {
+    const funding = { accountId: publicId('InternalAccount', id), amount: balances[currency] ?? 0n };
+    await fundAccount(payments, caller, funding, `seed-${id}`);
   }
-  const owners = { person: publicId('Customer', person.row.id), company: publicId('Customer', company.row.id) };
-  for (const { id, of, ...account } of externalAccounts) {
-    const given = { customerId: owners[of], platformAccountId: id, defaultUmaDepositAccount: false };
-    await createExternalAccount(payments, caller, { ...account, ...given }, `seed-${id}`);
+  for (const account of external) {
+    const platformAccountId = `${name}-${account.currency.toLowerCase()}`;
+    const owned = { customerId: publicId('Customer', customerId), platformAccountId, defaultUmaDepositAccount: false };
+    await createExternalAccount(payments, caller, { ...account, ...owned }, `seed-${platformAccountId}`);
   }
 }
 
@@ -155,25 +205,23 @@ const inEur = (iban: string, swiftBic: string) => ({
 });
 
 /** Each owner's last account is the newest, which lists show first. */
-const externalAccounts = [
-  { id: 'individual-usd', of: 'person', ...inUsd('1234567890'), beneficiary: person },
+const accountsOfPerson = [
+  { ...inUsd('1234567890'), beneficiary: person },
   {
-    id: 'individual-mxn',
-    of: 'person',
     currency: 'MXN',
     accountType: 'CLABE',
     details: { clabeNumber: '032180000118359719' },
     beneficiary: person,
   },
   {
-    id: 'individual-btc',
-    of: 'person',
     currency: 'BTC',
     accountType: 'LIGHTNING',
     details: { lightningAddress: 'person@sandbox.uma.money' },
     beneficiary: null,
   },
-  { id: 'individual-eur', of: 'person', ...inEur('DE89370400440532013000', 'COBADEFF'), beneficiary: person },
-  { id: 'business-eur', of: 'company', ...inEur('FR1420041010050500013M02606', 'PSSTFRPP'), beneficiary: company },
-  { id: lastAccount, of: 'company', ...inUsd('9876543210'), beneficiary: company },
+  { ...inEur('DE89370400440532013000', 'COBADEFF'), beneficiary: person },
+] as const;
+const accountsOfCompany = [
+  { ...inEur('FR1420041010050500013M02606', 'PSSTFRPP'), beneficiary: company },
+  { ...inUsd('9876543210'), beneficiary: company },
 ] as const;

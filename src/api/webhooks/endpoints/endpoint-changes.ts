@@ -45,7 +45,7 @@ export async function insertEndpoint(
   await lockPlatform(client, caller);
   const tokenId = await lockMaker(client, caller);
   if ((await prisma.webhookEndpoint.count({ where: { platformId } })) >= maxEndpoints)
-    throw new Refusal('CONFLICT', `a platform has at most ${maxEndpoints} webhook endpoints`);
+    throw new Refusal('CONFLICT', `a platform has at most ${maxEndpoints} webhook endpoints: delete one first`);
   const { id } = await readClock(client);
   const { secret, sealed } = sealedSecret(webhooks, platformId, id);
   const { url, description, ofConfig } = fields;

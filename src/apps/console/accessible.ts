@@ -1,0 +1,32 @@
+/** Shows the path of an operation as text: in Swagger UI it is a link within the button that opens the operation. */
+export const withoutNestedLinks = {
+  wrapComponents: {
+    DeepLink:
+      () =>
+      ({ text }: { readonly text: unknown }) =>
+        text,
+  },
+};
+
+/** The parts of the page beside its main part, and what each is. */
+const parts = [
+  ['.information-container', 'region', 'About'],
+  ['.scheme-container', 'region', 'Server and credentials'],
+  ['.filter-container', 'search', 'Operations'],
+] as const;
+
+/** Adds what Swagger UI lacks for screen readers: the parts of the page, names of its inputs, headings in order. */
+export function makeAccessible(root: HTMLElement | null): void {
+  if (!root) return;
+  const complete = () => {
+    for (const [selector, role, name] of parts) {
+      const part = root.querySelector(`${selector}:not([role])`);
+      part?.setAttribute('role', role);
+      part?.setAttribute('aria-label', name);
+    }
+    root.querySelector('#servers:not([aria-label])')?.setAttribute('aria-label', 'Server');
+    root.querySelector('.operation-filter-input:not([aria-label])')?.setAttribute('aria-label', 'Filter');
+    for (const heading of root.querySelectorAll('h3.opblock-tag, .models h4')) heading.ariaLevel = '2';
+  };
+  new MutationObserver(complete).observe(root, { childList: true, subtree: true });
+}

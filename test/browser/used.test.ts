@@ -1,0 +1,213 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runCommands } from '../../src/commands.ts';
+import { act, succeed } from '../setup/acts.ts';
+import { browserPath, faultsOf, screenshot } from '../setup/browser.ts';
+import { sandboxInBrowser } from '../setup/browser-sandbox.ts';
+import { connect, type Data, type TestPlatform } from '../setup/gateway.ts';
+import { guidePrograms } from '../setup/guides.ts';
+import { labOf } from '../setup/lab-page.ts';
+import { startPrefixProxy } from '../setup/prefix-proxy.ts';
+
+/**
+ * What a newcomer does on a sandbox that others have used for a day, in a service that a proxy serves under /pay: the sample
+ * customer is frozen, others have no money or are deleted, there are twenty endpoints and thousands of payments.
+ */
+
+const payments = Number(process.env.USED_PAYMENTS ?? 1_000);
+
+describe.skipIf(browserPath === undefined)('on a sandbox that others have used', () => {
+  const started = sandboxInBrowser({ SANDBOX_PACE_MS: '300' });
+  let sandbox: TestPlatform;
+  let proxy: Awaited<ReturnType<typeof startPrefixProxy>>;
+  beforeAll(async () => {
+    sandbox = connect(started.gateway.url, 'sandbox', `Basic ${btoa('sandbox:sandbox')}`);
+    proxy = await startPrefixProxy(started.gateway.url, '/pay');
+    await useUp(sandbox, started.dataDirectory);
+  });
+  afterAll(() => proxy?.close());
+
+  test('the first payment is one press of a button, and every tab of the lab works', async () => {
+    const page = await started.browser.newPage({ viewport: { width: 1400, height: 900 } });
+    const failed: string[] = [];
+    page.on(
+      'response',
+      (response) => response.status() >= 400 && failed.push(`${response.status()} ${response.url()}`),
+    );
+    await page.goto(`${proxy.url}/`);
+    await page.getByRole('link', { name: /^Lab/ }).click();
+    const lab = labOf(page);
+    // The keyboard stops once at the tabs, and its arrows move between them.
+    const openTab = page.getByRole('tab', { selected: true });
+    await openTab.focus();
+    for (const [key, title] of [
+      ['ArrowRight', 'Watch'],
+      ['End', 'Remove the endpoint'],
+      ['ArrowRight', 'First payment'],
+    ] as const) {
+      await page.keyboard.press(key);
+      await lab.isOpen(title);
+      await expect.poll(() => openTab.evaluate((tab) => tab === document.activeElement)).toBe(true);
+    }
+    await lab.eventOf(await lab.run('Transaction:'), 'COMPLETED').waitFor();
+    await page.getByRole('button', { name: 'Next: Watch' }).click();
+    await lab.run('"COMPLETED"');
+    await lab.open('Timeline');
+    await lab.run('"timeline"');
+    await lab.open('Look around');
+    await lab.run('InternalAccount:');
+    await lab.open('Add a beneficiary');
+    await lab.run('displayName');
+    await lab.open('Quote');
+    await lab.run('totalReceivingAmount');
+    await lab.open('Execute');
+    await lab.eventOf(await lab.run('"replayed": false'), 'COMPLETED').waitFor();
+    await lab.open('Fund in real time: quote');
+    await lab.run('"reference"');
+    await lab.open('Fund in real time: deposit');
+    await lab.run('Transaction:');
+    await lab.open('UMA: look up');
+    await lab.run('Lookup:');
+    await lab.open('UMA: quote');
+    await lab.run('totalReceivingAmount');
+    await lab.open('Fail on purpose');
+    await lab.eventOf(await lab.run('Transaction:'), 'FAILED').waitFor();
+    await lab.open('Webhooks');
+    await lab.run('delete one first');
+    await lab.open('Deliveries');
+    await lab.run('WebhookEndpoint:');
+    await lab.open('Remove the endpoint');
+    await lab.run('"replayed": false');
+    await lab.open('Webhooks');
+    await lab.run('"secret"');
+    expect(failed).toEqual([]);
+    await page.close();
+  });
+
+  test('the wallet pays, and its streams are live', async () => {
+    const page = await started.browser.newPage({ viewport: { width: 390, height: 844 }, locale: 'en-US' });
+    await page.goto(`${proxy.url}/wallet`);
+    await page.getByText('live', { exact: true }).waitFor();
+    const pay = page.getByRole('region', { name: 'Pay' });
+    await pay.getByLabel('Amount').fill('25.00');
+    await pay.getByRole('button', { name: 'Get a quote' }).click();
+    await pay.getByRole('button', { name: /^Pay / }).click();
+    await pay.getByRole('status').filter({ hasText: 'COMPLETED' }).waitFor();
+    await page.close();
+  });
+
+  test('both guides work as often as they are followed, and leave no endpoint', async () => {
+    const { runGuide, remove } = await guidePrograms();
+    const { customerId: customer, destinationAccountId: payee } = await payerOf(started.gateway.url);
+    const reader = { url: started.gateway.url, credentials: 'sandbox:sandbox', customer, payee };
+    const before = await endpointsOf(sandbox);
+    for (let time = 0; time < 3; time += 1)
+      expect(await runGuide('docs/guides/server.md', reader)).toMatch(/\nTransaction:[\w-]+ is COMPLETED\n$/);
+    expect((await endpointsOf(sandbox)).filter((id) => !before.includes(id))).toEqual([]);
+    expect(await runGuide('docs/guides/web.md', reader)).toMatch(/COMPLETED\n$/);
+    await remove();
+  });
+
+  test('every link of every page leads somewhere, and to nothing outside the prefix', async () => {
+    const wanted = [`${proxy.url}/`];
+    for (const address of wanted) {
+      const response = await fetch(address, { headers: { accept: 'text/html', authorization: sandbox.authorization } });
+      expect([address, response.status]).toEqual([address, 200]);
+      const text = await response.text();
+      if (!response.headers.get('content-type')?.startsWith('text/html')) continue;
+      for (const [, link = ''] of text.matchAll(/(?:href|src)="([^"#]+)/g)) {
+        const to = new URL(link.replaceAll('&amp;', '&'), address);
+        if (to.origin !== new URL(proxy.url).origin) continue;
+        expect(to.pathname, `${address} to ${link}`).toMatch(/^\/pay\//);
+        if (!wanted.includes(to.href)) wanted.push(to.href);
+      }
+    }
+    expect(wanted.length).toBeGreaterThan(60);
+    const openapi = `${proxy.url}/2025-10-13/openapi.json`;
+    const { servers } = (await (await fetch(openapi)).json()) as Data;
+    expect(new URL(servers[0].url, openapi).href).toBe(`${proxy.url}/2025-10-13`);
+  });
+
+  test.each([
+    ['light', 1280],
+    ['dark', 1280],
+    ['light', 390],
+    ['dark', 390],
+  ] as const)('axe finds no fault on any page, %s and %i wide, and nothing is wider', async (colorScheme, width) => {
+    const context = await started.browser.newContext({ colorScheme, viewport: { width, height: 844 } });
+    const page = await context.newPage();
+    const found: Record<string, unknown> = {};
+    for (const [path, isReady] of pages) {
+      await page.goto(`${proxy.url}${path}`);
+      await isReady(page);
+      await screenshot(page, `page${path.replaceAll('/', '-')}-${colorScheme}-${width}`);
+      const faults = await faultsOf(page);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      if (faults.length > 0 || wide > width) found[path] = { faults, wide };
+    }
+    expect(found).toEqual({});
+    await context.close();
+  });
+});
+
+const hasHeading = (page: Page) => page.locator('h1').first().waitFor({ state: 'attached' });
+
+/** Every kind of page, and what shows that it is there. */
+const pages: readonly (readonly [path: string, isReady: (page: Page) => Promise<unknown>])[] = [
+  ['/', hasHeading],
+  ['/lab', async (page) => page.locator('.graphiql-execute-button').waitFor()],
+  ['/wallet', async (page) => page.getByText('live', { exact: true }).waitFor()],
+  ['/2025-10-13/docs', async (page) => page.locator('.opblock').first().waitFor()],
+  ['/docs', hasHeading],
+  ['/docs?q=stream', hasHeading],
+  ['/docs/docs/streams.md', hasHeading],
+  ['/docs/docs/settings.md', hasHeading],
+  ['/docs/schema.graphql', hasHeading],
+  ['/nothing/here', hasHeading],
+];
+
+/** The customer and the payee that the lab shows. */
+async function payerOf(url: string): Promise<Data> {
+  const lab = await (await fetch(`${url}/lab`, { headers: { accept: 'text/html' } })).text();
+  return JSON.parse(/id="settings">(.*?)<\/script>/s.exec(lab)?.[1] ?? '{}').sandbox;
+}
+
+const endpointsOf = async (platform: TestPlatform): Promise<string[]> =>
+  (await platform.ask('{ webhookEndpoints { edges { node { id } } } }')).webhookEndpoints.edges.map(
+    ({ node }: Data) => node.id,
+  );
+
+/** Uses a sandbox for a day. */
+async function useUp(sandbox: TestPlatform, dataDirectory: string): Promise<void> {
+  const { customerId, sourceAccountId } = await payerOf(sandbox.url);
+  const { accounts } = await sandbox.ask(
+    `{ accounts(first: 20, filter: { customerId: "${customerId}", kind: EXTERNAL, currency: "USD" }) { edges { node { id } } } }`,
+  );
+  const between = { sourceAccountId, destinationAccountId: accounts.edges[0].node.id };
+  for (let made = 0; made < payments; made += 10)
+    await Promise.all(Array.from({ length: 10 }, () => succeed(sandbox, 'transferOut', { ...between, amount: 100 })));
+  for (let number = 1; number <= 12; number += 1) {
+    const person = { individual: { fullName: `Person ${number}`, birthDate: '1990-01-01', nationality: 'US' } };
+    const { customer } = await succeed(
+      sandbox,
+      'createCustomer',
+      { platformCustomerId: `used-${number}`, details: person },
+      'customer { id }',
+    );
+    if (number === 12) await succeed(sandbox, 'deleteCustomer', { customerId: customer.id });
+  }
+  for (let added = 0; ; added += 1) {
+    const url = `http://127.0.0.1:${5_000 + added}/webhooks`;
+    if ((await act(sandbox, 'createWebhookEndpoint', { url })).code === 'CONFLICT') break;
+  }
+  const freeze = ['ops', 'customer', 'freeze', customerId, '--by', 'a person', '--reason', 'for a day'];
+  const errors: string[] = [];
+  const code = await runCommands(freeze, {
+    environment: { ...process.env, NODE_ENV: 'development', DATA_DIR: dataDirectory },
+    out: () => undefined,
+    write: async () => undefined,
+    err: (text) => void errors.push(text),
+    untilStopped: () => new AbortController().signal,
+  });
+  expect([code, errors]).toEqual([0, []]);
+}

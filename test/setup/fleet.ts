@@ -1,0 +1,51 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type ChildGateway, startChildGateway } from './child-gateway.ts';
+import type { TestGateway } from './gateway.ts';
+import type { LoadBalancer } from './load-balancer.ts';
+
+/** Instances that serve, in processes of their own, behind a load balancer. */
+export class Fleet {
+  readonly #one: TestGateway;
+  readonly #balancer: LoadBalancer;
+  readonly #instances: ChildGateway[] = [];
+
+  constructor(one: TestGateway, balancer: LoadBalancer) {
+    this.#one = one;
+    this.#balancer = balancer;
+  }
+
+  async start(): Promise<void> {
+    const instance = await startChildGateway({
+      DATABASE_URL: this.#one.databaseUrl,
+      ROLE: 'serve',
+      MIGRATE: 'off',
+      CORS_ORIGINS: '*',
+      CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
+    });
+    this.#instances.push(instance);
+    this.#balancer.add(instance.url);
+  }
+
+  /** Ends the oldest instance and starts another in its place. */
+  async replace(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    const instance = this.#instances.shift();
+    if (!instance) throw new Error('no instance');
+    this.#balancer.remove(instance.url);
+    await instance.end(signal);
+    await this.start();
+  }
+
+  /** Stops the oldest instance for a while, as a paused machine stops it; its connections stay open. */
+  async freeze(ms: number): Promise<void> {
+    const [instance] = this.#instances;
+    instance?.process.kill('SIGSTOP');
+    await delay(ms);
+    instance?.process.kill('SIGCONT');
+    // The other one is next.
+    this.#instances.push(...this.#instances.splice(0, 1));
+  }
+
+  async stop(): Promise<void> {
+    for (const instance of this.#instances) await instance.end('SIGTERM');
+  }
+}

@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const run = promisify(execFile);
+
+/** The guides, by their paths in the repository. */
+export const guides = globSync('docs/guides/*.md', { cwd: root });
+export const readGuide = (guide: string) => readFileSync(path.join(root, guide), 'utf8');
+
+/** The blocks of JavaScript of a guide: one program. */
+export const programOf = (guide: string) =>
+  [...readGuide(guide).matchAll(/^```js\n(.*?)^```$/gms)].map(([, code = '']) => code).join('\n');
+
+/** Where a guide's program runs, and for whom. */
+export interface Reader {
+  readonly url: string;
+  /** The clientId and secret of an API token. */
+  readonly credentials: string;
+  readonly customer: string;
+  readonly payee: string;
+  readonly payees?: readonly string[];
+}
+
+/** Makes a folder in which the programs of guides run as they stand there, with the packages of an app. */
+export async function guidePrograms() {
+  // Inside of the repository: programs find the packages of an app there.
+  await mkdir(path.join(root, 'node_modules/.cache'), { recursive: true });
+  const folder = await mkdtemp(path.join(root, 'node_modules/.cache/guides-'));
+  // The client package, from its source: test/client/install.test.ts tries what npm gets.
+  const client = path.join(folder, 'node_modules/payments-client');
+  await mkdir(client, { recursive: true });
+  await symlink(path.join(root, 'src/apps/client'), path.join(client, 'src'));
+  const exports = { '.': './src/payments.ts', './operations': './src/generated/operations.ts' };
+  await writeFile(path.join(client, 'package.json'), JSON.stringify({ type: 'module', exports }));
+  return {
+    remove: () => rm(folder, { recursive: true }),
+    /** Runs a guide's program, and returns its output. */
+    async runGuide(guide: string, { url, credentials, customer, payee, payees = [] }: Reader): Promise<string> {
+      const program = programOf(guide)
+        .replaceAll('http://127.0.0.1:4000', url)
+        .replaceAll('sandbox:sandbox', credentials);
+      const file = path.join(folder, `${path.basename(guide, '.md')}.mjs`);
+      await writeFile(file, program);
+      const { stdout } = await run(process.execPath, ['--disable-warning=ExperimentalWarning', file], {
+        env: { ...process.env, CUSTOMER: customer, PAYEE: payee, PAYEES: payees.join(' ') },
+        timeout: 120_000,
+      });
+      return stdout;
+    },
+  };
+}
