@@ -40,6 +40,10 @@ export const policyBugs: Bugs = {
       ...{ file: mcp, find: 'validated !== digest ||', put: 'validated === undefined ||' },
       test: 'skip the validation pays nothing',
     },
+    'an agent gets a confirmation for a payment that is refused': {
+      ...{ file: mcp, find: 'if (!isValid) return result;', put: 'void isValid;' },
+      test: 'pay what its policy refuses gets no confirmation',
+    },
     'an agent sees a mutation that has no dry run': {
       file: 'src/api/graphql/documents/tools.ts',
       find: "if (!isInputObjectType(type) || !('validateOnly' in type.getFields()))",
