@@ -43,9 +43,8 @@ export async function furnish(databaseUrl: string, receiver: Receiver, clients: 
   const clerk = await serverOf(platform, 'VIEW', 'TRANSACT');
   const approver = await serverOf(platform, 'VIEW', 'APPROVE');
   for (let made = 0; made < clients; made += 1) {
-    const { policy, suffix } = limitedAs(made);
-    const scene = await makeScene(platform, money, limited ? suffix : undefined);
-    if (limited) await succeed(platform, 'setPolicy', { subjectId: scene.customerId, ...policy });
+    const scene = await makeScene(platform, money);
+    if (limited) await succeed(platform, 'setPolicy', { subjectId: scene.customerId, ...limitedAs(made).policy });
     scenes.push(scene);
   }
   await createEndpoint(platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT'] });

@@ -42,11 +42,14 @@ export const usualActs: readonly Act[] = [
   ({ transfer, scene }) => transfer('transferOut', { ...outOf(scene), amount: tooMuch }, { change: -tooMuch }),
 ];
 
-/** Payments that fail: they take up the limit of a policy, and return what they took. */
+/** Payments that fail after a while: they take up the limit of a policy meanwhile, and return what they took. */
 const failing: readonly Act[] = [
-  ({ transfer, scene }) => transfer('transferOut', { ...outOf(scene), amount }, { change: 0n, ends: ['FAILED'] }),
-  (client) => quoteOf(client, ['FAILED']),
+  ({ transfer, scene }) =>
+    transfer('transferOut', { ...outOf(scene), amount, sandboxScenario: failsLater }, { change: 0n, ends: ['FAILED'] }),
+  (client) => quoteOf(client, ['FAILED'], { sandboxScenario: failsLater }),
 ];
+
+const failsLater = { failureReason: 'OFFRAMP_FAILED', delayMs: 500 };
 
 /** Payments that a policy holds: most are approved at once, some are rejected, and some wait until their time is over. */
 const held: readonly Act[] = [
@@ -65,8 +68,6 @@ async function decide({ decide, random }: LoadClient, transactionId: string | un
 export interface Limited {
   readonly policy: object;
   readonly acts: readonly Act[];
-  /** The digits at the end of its account numbers outside, by which the sandbox knows what comes of payments there. */
-  readonly suffix?: string;
 }
 
 const today = (payments: number) => ({
@@ -79,7 +80,7 @@ const today = (payments: number) => ({
 
 /** The policies of the clients: a limit that is reached all the time, approvals, and a limit that is never reached. */
 export function limitedAs(position: number): Limited {
-  if (position === 0) return { policy: today(2), acts: failing, suffix: '002' };
+  if (position === 0) return { policy: today(2), acts: failing };
   if (position === 1) return { policy: { ...today(1_000_000), approval: { always: true } }, acts: held };
   return { policy: today(1_000_000), acts: usualActs };
 }
@@ -88,6 +89,10 @@ function outOf({ usd, outsideUsd }: Scene) {
   return { sourceAccountId: usd, destinationAccountId: outsideUsd };
 }
 
-function quoteOf({ quote, scene }: LoadClient, ends: readonly string[] = ['COMPLETED']): Promise<string | undefined> {
-  return quote(usdToEur(scene, { lockedCurrencyAmount: amount }), { change: -amount, ends });
+function quoteOf(
+  { quote, scene }: LoadClient,
+  ends: readonly string[] = ['COMPLETED'],
+  rest: object = {},
+): Promise<string | undefined> {
+  return quote(usdToEur(scene, { lockedCurrencyAmount: amount, ...rest }), { change: -amount, ends });
 }
