@@ -41,9 +41,8 @@ const machine = new Set(
   `umaAddress senderUmaAddress receiverUmaAddress currency currencies currencyCode sendingCurrencyCode receivingCurrencyCode
   receivingCurrency country nationality phoneNumber url idempotencyKey umaDomain eventTypes key code webhookEndpoint
   requiredCounterpartyFields accountId customerId quoteId lookupId transactionId birthDate operation decimal name requestedReceiverFields after before providerRequiredCustomerFields providerRequiredCounterpartyCustomerFields
-  sourceCurrency destinationCurrency id receiverCountries receiverUmaAddresses hoursFrom hoursTo timeZone addresses`.split(
-    /\s+/,
-  ),
+  sourceCurrency destinationCurrency id receiverCountries receiverUmaAddresses hoursFrom hoursTo timeZone addresses
+  documents`.split(/\s+/),
 );
 /** Input types whose texts are account details: account-types.test.ts tests them. */
 const accountInputs = new Set(
