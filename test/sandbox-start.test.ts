@@ -2,6 +2,7 @@ import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { freezeCustomer } from '../src/domain/commands/freezing.ts';
 import { openDatabase } from '../src/infra/database/database.ts';
 import { readConfig } from '../src/server/config.ts';
 import { openPayments } from '../src/server/gateway.ts';
@@ -59,15 +60,28 @@ test('two concurrent first starts both succeed, on one sandbox platform with the
 
 test('concurrent preparations of the sandbox platform find the same one, furnished once', async () => {
   const fresh = await freshDatabase();
-  const instances = [1, 2, 3].map(() => openDatabase({ url: fresh.url, role: 'gateway_work', poolSize: 2 }));
+  const open = () => openDatabase({ url: fresh.url, role: 'gateway_work', poolSize: 2 });
+  const [operators, ...instances] = [open(), open(), open(), open()];
   const log = pino({ level: 'silent' });
-  const newcomers = await Promise.all(
-    instances.map(async (database) => prepareSandboxPlatform(await openPayments(database, readConfig({}), log))),
+  const prepared = await Promise.all(
+    instances.map(async (database) => {
+      const payments = await openPayments(database, readConfig({}), log);
+      const { payer } = await prepareSandboxPlatform(payments);
+      return () => payer(payments);
+    }),
   );
-  for (const newcomer of newcomers) expect(newcomer).toEqual(newcomers[0]);
+  const payers = () => Promise.all(prepared.map((payer) => payer()));
+  const [first, ...others] = await payers();
+  expect(others).toEqual([first, first]);
+  // Whoever can no longer pay is replaced, once.
+  const freezing = { by: 'a person', reason: 'for a test', frozen: true };
+  await freezeCustomer(operators, first?.customerId ?? '', freezing);
+  const [second, ...again] = await payers();
+  expect(second?.customerId).not.toBe(first?.customerId);
+  expect(again).toEqual([second, second]);
   const [platforms] = await Promise.all(instances.map((database) => database.prisma.platform.count()));
   expect(platforms).toBe(1);
-  for (const database of instances) await database.close();
+  for (const database of [operators, ...instances]) await database.close();
   await fresh.drop();
 });
 
