@@ -170,22 +170,23 @@ describe('the command line', () => {
 });
 
 test('tokens are issued, listed and revoked, but never the last one that may manage', async () => {
-  const [first] = (await answer(['token', 'list', 'test'])) as Data[];
+  await t.newPlatform('tokens');
+  const [first] = (await answer(['token', 'list', 'tokens'])) as Data[];
   const permissions = ['--permissions', 'VIEW', '--permissions', 'MANAGE'];
-  const issued = await answer(['token', 'issue', 'test', '--name', 'second', ...permissions]);
+  const issued = await answer(['token', 'issue', 'tokens', '--name', 'second', ...permissions]);
   const { viewer } = await connect(t.url, '', issued.authorization).ask('{ viewer { permissions } }');
   expect(viewer.permissions).toEqual(['VIEW', 'MANAGE']);
-  const listed = await answer(['token', 'list', 'test']);
+  const listed = await answer(['token', 'list', 'tokens']);
   expect(listed.map(({ id, name }: Data) => [id, name])).toEqual([
     [first.id, 'first token'],
     [issued.id, 'second'],
   ]);
   expect(JSON.stringify(listed)).not.toContain(issued.secret);
 
-  expect(await answer(['token', 'revoke', 'test', issued.id])).toMatchObject({ revokedId: issued.id });
-  const last = await ops(['token', 'revoke', 'test', first.id]);
+  expect(await answer(['token', 'revoke', 'tokens', issued.id])).toMatchObject({ revokedId: issued.id });
+  const last = await ops(['token', 'revoke', 'tokens', first.id]);
   expect(last).toMatchObject({ code: 1, out: '', err: expect.stringContaining('last token with MANAGE') });
-  expect((await answer(['token', 'list', 'test'])).map(({ id }: Data) => id)).toEqual([first.id]);
+  expect((await answer(['token', 'list', 'tokens'])).map(({ id }: Data) => id)).toEqual([first.id]);
   expect((await ops(['token', 'list', 'nobody'])).err).toBe('There is no platform named "nobody".');
 });
 
