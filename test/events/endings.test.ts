@@ -11,7 +11,8 @@ import { nextOf, openEventStream } from '../setup/streams.ts';
 
 const streams = {
   untilFinal: `subscription ($id: ID!, $after: String) {
-    transactionUpdates(of: { transactionId: $id }, until: FINAL, after: $after) { cursor status terminal final } }`,
+    transactionUpdates(of: { transactionId: $id }, until: FINAL, after: $after) {
+    cursor status terminal final transaction { final } } }`,
   transactionUpdates: `subscription ($id: ID!, $after: String) { transactionUpdates(of: { transactionId: $id }, after: $after) {
     cursor status terminal } }`,
   quoteUpdates: `subscription ($id: ID!, $after: String) { quoteUpdates(quoteId: $id, after: $after) {
@@ -88,6 +89,9 @@ function returned(platform: TestPlatform, scene: Scene, returnAfterMs: number): 
   return quote(platform, usdToEur(scene, { sandboxScenario: { returnAfterMs } }));
 }
 
+const finalityOf = async (platform: TestPlatform, id: string) =>
+  (await platform.ask('query ($id: ID!) { node(id: $id) { ... on Transaction { terminal final } } }', { id })).node;
+
 test('a stream until FINAL lasts while a bank may return the money, and ends with or without a return', async () => {
   const t = await ownGateway();
   const scene = await makeScene(t.platform);
@@ -106,6 +110,8 @@ test('a stream until FINAL lasts while a bank may return the money, and ends wit
     { status: 'COMPLETED', terminal: true, final: false },
     { status: 'REFUNDED', terminal: true, final: true },
   ]);
+  for (const update of all) expect(update.transaction).toEqual({ final: update.final });
+  expect(await finalityOf(t.platform, transaction.id)).toEqual({ terminal: true, final: true });
   // Now the payment has ended: resumed anywhere, the stream sends the rest and completes, and repeated messages have the current
   // state.
   for (const [at, { cursor }] of all.entries()) {
@@ -120,6 +126,7 @@ test('a stream until FINAL lasts while a bank may return the money, and ends wit
   do last = (await nextOf(stream)).data.transactionUpdates;
   while (!last.terminal);
   expect(last).toMatchObject({ status: 'COMPLETED', final: false });
+  expect(await finalityOf(t.platform, watched.transaction.id)).toEqual({ terminal: true, final: false });
   const resumed = messages(t.platform, 'untilFinal', { id: watched.transaction.id, after: last.cursor });
   // As when the rail reports that the money has not come back.
   await t.gateway.payments.database.pool.query('update rail_order set due_at = null where transaction_id = $1', [
@@ -127,6 +134,7 @@ test('a stream until FINAL lasts while a bank may return the money, and ends wit
   ]);
   expect(await stream.next()).toEqual({ done: true, value: undefined });
   expect(await resumed).toEqual([]);
+  expect(await finalityOf(t.platform, watched.transaction.id)).toEqual({ terminal: true, final: true });
 });
 
 test('a payment to an account here cannot be returned: it is final when it is COMPLETED', async () => {

@@ -106,8 +106,8 @@ test('the description of every list in an argument or an input states its maximu
     for (const field of Object.values(type.getFields())) {
       for (const one of 'args' in field ? field.args : [field]) {
         const isList = isInputObjectType(type) || one !== field ? isListType(getNullableType(one.type)) : false;
-        if (isList && !one.description?.includes(`At most ${maxListLength}.`))
-          silent.push(`${type.name}.${field.name}`);
+        const [, most] = /At most (\d+)\./.exec(one.description ?? '') ?? [];
+        if (isList && !(Number(most) <= maxListLength)) silent.push(`${type.name}.${field.name}`);
       }
     }
   }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { basicAuthorization } from '../../src/domain/access/tokens/basic-authorization.ts';
 import { freezeAccount, freezeCustomer } from '../../src/domain/commands/freezing.ts';
 import {
@@ -16,6 +17,7 @@ import {
 } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { connect, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { base } from '../setup/rest.ts';
 import { externalAccount, fund, internalAccount, makeScene, type Scene } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil } from '../webhooks/endpoint.ts';
 import { answer, startReceiver } from '../webhooks/receiver.ts';
@@ -476,7 +478,8 @@ async function endSome({ gateway }: TestGateway, platform: TestPlatform, { all }
   }
   if (!frozen.every(({ changed }) => changed)) throw new Error(JSON.stringify(frozen));
 
-  const { tokenId } = await mint(platform, { customerId: business, permissions: ['VIEW'] });
+  const documents = [await registered(platform)];
+  const { tokenId } = await mint(platform, { customerId: business, permissions: ['VIEW'], documents });
   await act(platform, 'revokeClientToken', { tokenId }, 'revokedId');
 
   const gone = await startReceiver(answer(410));
@@ -484,6 +487,15 @@ async function endSome({ gateway }: TestGateway, platform: TestPlatform, { all }
   await act(platform, 'sendTestWebhook', { endpointId: id }, '');
   await endpointUntil(platform, id, ({ disabledAt }) => disabledAt !== null);
   await gone.stop();
+}
+
+/** Registers a document, and returns its hash. */
+async function registered(platform: TestPlatform): Promise<string> {
+  const text = 'query Viewer { viewer { platformId } }';
+  const id = hash('sha256', text);
+  const response = await platform.post({ [id]: text }, {}, `${base}/trusted-documents`);
+  if (!response.ok) throw new Error(await response.text());
+  return id;
 }
 
 /** Sets policies: for a customer, who then pays, for its app, and for the platform, which no longer pays. */
@@ -503,6 +515,7 @@ async function limitSome(platform: TestPlatform, { payers }: Customers, callers:
     name: 'limited',
     permissions: ['VIEW'],
     addresses: ['10.0.0.0/8'],
+    documents: [await registered(platform)],
     expiresAt: '2100-01-01T00:00:00Z',
   };
   const { apiToken } = await act(platform, 'createApiToken', limited, 'apiToken { id }');

@@ -939,6 +939,19 @@ as $$
   select status in ('COMPLETED', 'REJECTED', 'FAILED', 'REFUNDED', 'EXPIRED')
 $$;
 
+create or replace function is_final(p_platform uuid, p_id uuid, p_status transaction_status, p_version integer)
+  returns boolean
+  language sql stable parallel safe
+as $$
+  select is_terminal(p_status) and exists (
+    select from transaction t
+    where t.platform_id = p_platform and t.id = p_id and t.version = p_version
+      and (t.refund_reference is null or t.refund_settled_at is not null))
+    and not exists (
+      select from rail_order o
+      where o.platform_id = p_platform and o.transaction_id = p_id and o.due_at is not null)
+$$;
+
 create or replace function quote_as_of(q quote, e stored_event) returns jsonb
   language sql stable parallel safe
 as $$

@@ -1,11 +1,12 @@
 import { asPlatform } from '../../infra/database/connections/platform-scope.ts';
 import type { Database } from '../../infra/database/database.ts';
+import type { Transaction } from '../../infra/database/generated/client/client.ts';
 import { statement } from '../../infra/database/statement.ts';
 
 export interface Finality {
   /** The version of the transaction that this describes. */
   readonly version: number;
-  /** Whether nothing can follow: its status is terminal, no bank can return it, and no refund of it is pending. */
+  /** Whether nothing can follow (prisma/functions/events/is_final.sql). */
   readonly isFinal: boolean;
   /** The time until the rail is queried again, in milliseconds; null if it is not. */
   readonly dueInMs: number | null;
@@ -14,7 +15,7 @@ export interface Finality {
 const finalityStatement = statement<Finality>(
   'transaction_finality',
   `select t.version,
-     is_terminal(t.status) and o.due_at is null and (t.refund_reference is null or t.refund_settled_at is not null) as is_final,
+     is_final(t.platform_id, t.id, t.status, t.version),
      ceil(extract(epoch from o.due_at - clock_timestamp()) * 1000)::float8 as due_in_ms
    from transaction t,
      lateral (select min(due_at) as due_at from rail_order r where r.platform_id = t.platform_id and r.transaction_id = t.id) o
@@ -25,4 +26,13 @@ const finalityStatement = statement<Finality>(
 export async function finalityOf({ pool }: Pick<Database, 'pool'>, platformId: string, transactionId: string) {
   const [finality] = await asPlatform(platformId, () => finalityStatement(pool, platformId, transactionId));
   return finality;
+}
+
+/** Returns whether nothing can follow the version of a transaction that a row has. */
+export async function isFinal(
+  database: Pick<Database, 'pool'>,
+  { platformId, id, version }: Pick<Transaction, 'platformId' | 'id' | 'version'>,
+): Promise<boolean> {
+  const finality = await finalityOf(database, platformId, id);
+  return finality?.isFinal === true && finality.version === version;
 }

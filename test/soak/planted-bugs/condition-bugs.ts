@@ -218,6 +218,12 @@ export const conditionBugs: Bugs = {
     },
   },
   'test/events/endings.test.ts': {
+    'a payment is final while its bank may return it': {
+      file: 'prisma/functions/events/is_final.sql',
+      find: 'and o.transaction_id = p_id and o.due_at is not null',
+      put: 'and o.transaction_id = p_id and o.due_at is null',
+      test: 'a stream until FINAL lasts while a bank may return the money, and ends with or without a return',
+    },
     'a bank may return a payment that has not left': {
       file: 'src/domain/settlement/outcomes.ts',
       find: "!incoming && order.destination?.kind !== 'INTERNAL'",

@@ -1,10 +1,12 @@
 import { terminalTransactionStatuses } from '../../../../core/statuses.ts';
 import { visibleCustomers, visibleTransactions } from '../../../../domain/access/visible.ts';
 import { whereTransactions } from '../../../../domain/commands/filters.ts';
+import { isFinal } from '../../../../domain/settlement/finality.ts';
 import type {
   TransactionStatus as Status,
   TransactionType as Type,
 } from '../../../../infra/database/generated/client/client.ts';
+import { alsoInDatabase } from '../../reading/computed.ts';
 import { firstOf } from '../../reading/paths.ts';
 import { totalsOf } from '../../reading/statement-reads.ts';
 import { builder } from '../builder.ts';
@@ -52,6 +54,13 @@ builder.prismaObjectFields(Transaction, (t) => ({
       'True if the status is COMPLETED, FAILED, REJECTED, REFUNDED or EXPIRED. A COMPLETED payment may still become REFUNDED, if its bank returns it.',
     select: { status: true },
     resolve: ({ status }) => terminalTransactionStatuses.has(status),
+  }),
+  final: t.boolean({
+    description:
+      'Whether no further change is possible. A bank may still return a COMPLETED payment, and a refund may still be paid after FAILED or REJECTED.',
+    extensions: { ...alsoInDatabase('is_final').extensions, costs: 'rows' },
+    select: { platformId: true, id: true, status: true, version: true },
+    resolve: (row, _args, { payments }) => isFinal(payments.database, row),
   }),
   failureReason: t.expose('failureReason', {
     type: FailureReason,

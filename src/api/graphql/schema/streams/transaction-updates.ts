@@ -1,8 +1,7 @@
 import { terminalTransactionStatuses } from '../../../../core/statuses.ts';
 import type { Channel } from '../../../../domain/events/channel.ts';
 import { eventsOfNoun } from '../../../../domain/events/row-events.ts';
-import { type Finality, finalityOf } from '../../../../domain/settlement/finality.ts';
-import type { Database } from '../../../../infra/database/database.ts';
+import { type Finality, finalityOf, isFinal } from '../../../../domain/settlement/finality.ts';
 import type { Event, TransactionStatus as Status } from '../../../../infra/database/generated/client/client.ts';
 import type { Context } from '../../context.ts';
 import { invalidInput } from '../../failure.ts';
@@ -52,8 +51,7 @@ const TransactionUpdateType = builder.objectRef<RowUpdate<'Transaction'>>('Trans
     final: t.boolean({
       description:
         'Whether no further change is possible. A bank may still return a COMPLETED payment, and a refund may still be paid after FAILED or REJECTED.',
-      resolve: ({ row }, _args, { payments }) =>
-        terminalTransactionStatuses.has(row.status) && isFinal(payments.database, row),
+      resolve: ({ row }, _args, { payments }) => isFinal(payments.database, row),
     }),
     occurredAt: t.field({
       type: 'DateTime',
@@ -72,14 +70,6 @@ const StreamEnd = builder.enumType('StreamEnd', {
     },
   } as const,
 });
-
-async function isFinal(
-  database: Database,
-  { platformId, id, version }: RowUpdate<'Transaction'>['row'],
-): Promise<boolean> {
-  const finality = await finalityOf(database, platformId, id);
-  return finality?.isFinal === true && finality.version === version;
-}
 
 const updateOf = updatesOf('Transaction');
 
