@@ -20,7 +20,6 @@ export function startGateway(
     ROLE: role,
     SANDBOX_QUOTE_SECONDS: '86400',
     SECRET_KEY: secretKey.toString('base64'),
-    WEBHOOK_LOOPBACK: 'on',
     ALLOW_UNSAFE: 'loopback-webhooks,weak-keys',
     ...more,
   });

@@ -98,7 +98,6 @@ describe('production', () => {
 
   test.each([
     ['CORS_ORIGINS', '*', 'any-origin'],
-    ['WEBHOOK_LOOPBACK', 'on', 'loopback-webhooks'],
     ['SECRET_KEY', Buffer.alloc(32).toString('base64'), 'weak-keys'],
     ['SECRET_KEY_FALLBACKS', Buffer.alloc(32, 7).toString('hex'), 'weak-keys'],
     ['CLIENT_TOKEN_KEY', 'a'.repeat(40), 'weak-keys'],

@@ -31,7 +31,6 @@ export type Config = Readonly<Omit<z.infer<typeof schema>, 'ALLOW_UNSAFE'>> & {
   readonly GRAPHIQL: boolean;
   readonly PUBLIC_CONTRACT: boolean;
   readonly AUTOMATIC_PERSISTED_QUERIES: boolean;
-  readonly WEBHOOK_LOOPBACK: boolean;
   readonly MIGRATE: 'on' | 'off' | 'verify';
   readonly ALLOW_UNSAFE: readonly Unsafe[];
 };
@@ -84,7 +83,6 @@ export function readConfig(environment: Environment): Config {
     GRAPHIQL: config.GRAPHIQL ?? (!production && config.DATABASE_URL === undefined),
     PUBLIC_CONTRACT: config.PUBLIC_CONTRACT ?? !production,
     AUTOMATIC_PERSISTED_QUERIES: config.AUTOMATIC_PERSISTED_QUERIES ?? !production,
-    WEBHOOK_LOOPBACK: config.WEBHOOK_LOOPBACK ?? !production,
     MIGRATE: config.MIGRATE ?? (production ? 'verify' : 'on'),
     ALLOW_UNSAFE: config.ALLOW_UNSAFE ?? (production ? [] : unsafeThings),
   };

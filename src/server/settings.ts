@@ -68,7 +68,7 @@ export const settings = {
   }),
   ALLOW_UNSAFE: unsafe.optional().meta({
     description:
-      'unsafe settings that would otherwise prevent the start, separated by commas: `any-origin` (`CORS_ORIGINS=*`), `loopback-webhooks` (`WEBHOOK_LOOPBACK=on`), `owner-login` (the login of `DATABASE_URL` is a superuser, bypasses row-level security or owns the tables), `unverified-tls` (no verified TLS to a database on another machine, or `NODE_TLS_REJECT_UNAUTHORIZED=0`), `weak-keys` (keys that can be guessed)',
+      'unsafe things to allow, separated by commas: `any-origin` (`CORS_ORIGINS=*`), `loopback-webhooks` (sandbox platforms may use webhook endpoints on the loopback interface), `owner-login` (the login of `DATABASE_URL` is a superuser, bypasses row-level security or owns the tables), `unverified-tls` (no verified TLS to a database on another machine, or `NODE_TLS_REJECT_UNAUTHORIZED=0`), `weak-keys` (keys that can be guessed)',
     shownDefault: 'all of these; none in production',
   }),
   DATABASE_POOL: wholeNumber(1, 200).default(10).meta({
@@ -250,10 +250,6 @@ export const settings = {
   SECRET_KEY_FALLBACKS: listOf(key).default([]).meta({
     description:
       'other keys that can decrypt stored secrets and cursors, separated by semicolons ([how to rotate keys](operating.md#rotate-a-key))',
-  }),
-  WEBHOOK_LOOPBACK: onOff.optional().meta({
-    description: '`on` or `off`: whether sandbox platforms may use webhook endpoints on the loopback interface',
-    shownDefault: 'on, in production off',
   }),
   WEBHOOK_TIME_SCALE: wholeNumber(1, 1_000_000)
     .default(1)

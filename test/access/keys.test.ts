@@ -13,7 +13,6 @@ import { ownReceiver } from '../webhooks/receiver.ts';
 // The lifecycle of API tokens: expiry, addresses and rotation.
 
 const t = await testGateway({
-  WEBHOOK_LOOPBACK: true,
   TRUSTED_PROXIES: [parseRange('127.0.0.1')],
   WRONG_CREDENTIALS_PER_MINUTE: 600,
 });
@@ -208,10 +207,7 @@ test('the expiry of a token is announced once, a week ahead, by event and webhoo
   const { token } = await make(platform, {});
   await rotate(platform, token.id, { overlapHours: 1 });
   // Its hourly work runs when an instance starts: two concurrent runs announce nothing twice.
-  await Promise.all([
-    ownGateway({ WEBHOOK_LOOPBACK: true }, t.databaseUrl),
-    ownGateway({ WEBHOOK_LOOPBACK: true }, t.databaseUrl),
-  ]);
+  await Promise.all([ownGateway({}, t.databaseUrl), ownGateway({}, t.databaseUrl)]);
   const told = () => receiver.received.filter(({ body }) => body.type === 'API_TOKEN_EXPIRY');
   await receiver.until(() => told().length >= 2);
   const announced = told().map(({ body }) => body.tokenId);

@@ -103,7 +103,6 @@ const broken: readonly [what: string, check: string, words: RegExp, how: Broken]
   ['an unknown setting', 'settings', /PORT must be a whole number/, set({ PORT: 'eighty' })],
   ['metrics on the port of the APIs', 'settings', /METRICS_PORT and PORT are both 4000/, set({ METRICS_PORT: '4000' })],
   ['every origin', 'settings', /CORS_ORIGINS is \*/, set({ CORS_ORIGINS: '*' })],
-  ['webhooks allowed to this machine', 'settings', /WEBHOOK_LOOPBACK is on/, set({ WEBHOOK_LOOPBACK: 'on' })],
   ['a guessable key', 'settings', /SECRET_KEY can be guessed/, set({ SECRET_KEY: '0'.repeat(64) })],
   ['no key for webhooks', 'own keys', /SECRET_KEY is not set/, set({ SECRET_KEY: '' })],
   ['no key for client tokens', 'own keys', /CLIENT_TOKEN_KEY is not set/, set({ CLIENT_TOKEN_KEY: '' })],

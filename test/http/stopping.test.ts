@@ -189,7 +189,6 @@ test('answers that have begun when the port closes are sent completely, however 
 test('endless requests do not delay a stop for as long as Docker waits', async () => {
   const child = await startChild({
     NODE_ENV: 'production',
-    WEBHOOK_LOOPBACK: 'on',
     ALLOW_UNSAFE: 'loopback-webhooks',
   });
   const receiver = await ownReceiver(() => undefined);

@@ -26,7 +26,7 @@ import { ownReceiver } from '../webhooks/receiver.ts';
 
 // Payments that a policy holds until a second person approves them. Amounts are cents.
 
-const t = await testGateway({ WEBHOOK_LOOPBACK: true });
+const t = await testGateway();
 const { platform } = t;
 const boss = await serverOf(platform, 'VIEW', 'APPROVE');
 const stranger = await makeScene(platform, 0n);

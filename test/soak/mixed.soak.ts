@@ -35,7 +35,6 @@ test(
       DATABASE_URL: t.databaseUrl,
       NODE_ENV: 'production',
       SANDBOX_PACE_MS: '20',
-      WEBHOOK_LOOPBACK: 'on',
       ALLOW_UNSAFE: 'loopback-webhooks',
       SECRET_KEY: randomBytes(32).toString('base64'),
       CLIENT_TOKEN_KEY: 'a key that only this soak uses, for nothing else',

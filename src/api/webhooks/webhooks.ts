@@ -28,7 +28,7 @@ interface WebhookSettings {
   readonly SECRET_KEY_FALLBACKS?: readonly Buffer[];
   /** The factor by which retries and other intervals are shortened: 1 outside development. */
   readonly WEBHOOK_TIME_SCALE: number;
-  readonly WEBHOOK_LOOPBACK: boolean;
+  readonly ALLOW_UNSAFE: readonly string[];
   /** Whether each attempt is logged. */
   readonly ACCESS_LOG?: boolean;
 }
@@ -42,7 +42,7 @@ export function openWebhooks(
     payments,
     pace: paceOf(settings.WEBHOOK_TIME_SCALE),
     resolve: parts.resolve ?? dnsResolver,
-    loopback: settings.WEBHOOK_LOOPBACK,
+    loopback: settings.ALLOW_UNSAFE.includes('loopback-webhooks'),
     box: settings.SECRET_KEY && new SecretBox(settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS),
     attemptLog: settings.ACCESS_LOG ? payments.log : undefined,
     waitingTests: new Map(),

@@ -25,21 +25,10 @@ export function findUnsafe(config: Config, tlsVerified: boolean): Finding[] {
   return [...findOpenings(config), ...findWeakKeys(config), ...findUnverified(config, tlsVerified)];
 }
 
-function findOpenings({ CORS_ORIGINS, WEBHOOK_LOOPBACK }: Config): Finding[] {
-  const findings: Finding[] = [];
-  if (CORS_ORIGINS.includes('*')) {
-    findings.push({
-      kind: 'any-origin',
-      fault: 'CORS_ORIGINS is *, so web pages of every site may call this service: name the origins of your apps',
-    });
-  }
-  if (WEBHOOK_LOOPBACK) {
-    findings.push({
-      kind: 'loopback-webhooks',
-      fault: 'WEBHOOK_LOOPBACK is on, so a platform can make this service call others on its machine: set it to off',
-    });
-  }
-  return findings;
+function findOpenings({ CORS_ORIGINS }: Config): Finding[] {
+  if (!CORS_ORIGINS.includes('*')) return [];
+  const fault = 'CORS_ORIGINS is *, so web pages of every site may call this service: name the origins of your apps';
+  return [{ kind: 'any-origin', fault }];
 }
 
 function findWeakKeys(config: Config): Finding[] {
