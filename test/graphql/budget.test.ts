@@ -201,11 +201,11 @@ describe.each([
     const cost = 1 + (1 + 5 * (2 + 1 + 5 * 4)) + (1 + 100 * (2 + 1 + 1 + (1 + 2 * 3))) + close;
     expect(errors).toEqual([
       {
-        message: `The document exceeds the cost limit of 26000: it costs ${cost}, ${close} of that for all.edges.node.parent.close.`,
+        message: `The document exceeds the cost limit of 27500: it costs ${cost}, ${close} of that for all.edges.node.parent.close.`,
         extensions: expect.objectContaining({
           code: 'COST_LIMIT_EXCEEDED',
           budget: 'cost',
-          limit: 26_000,
+          limit: 27_500,
           actual: cost,
           costliest: { path: ['all', 'edges', 'node', 'parent', 'close'], cost: close },
         }),
@@ -217,7 +217,7 @@ describe.each([
     const query = `{ customers(first: 1000) { edges { node { ${repeat(10, (i) => `a${i}: friends(first: 1) { edges { node { id } } }`)} } } } }`;
     const { errors } = await ask({ query });
     expect(errors?.[0]?.message).toBe(
-      'The document exceeds the cost limit of 26000: it costs 42001, 42001 of that for customers.',
+      'The document exceeds the cost limit of 27500: it costs 42001, 42001 of that for customers.',
     );
   });
 
@@ -238,10 +238,10 @@ describe.each([
       outcomes.push(errors?.[0]?.message ?? Object.keys(data ?? {}));
     }
     expect(outcomes).toEqual([
-      'The document exceeds the cost limit of 26000: it costs 80001, 80001 of that for customers.',
+      'The document exceeds the cost limit of 27500: it costs 80001, 80001 of that for customers.',
       ['customers'],
-      'The document exceeds the cost limit of 26000: it costs 80001, 80001 of that for customers.',
-      'The document exceeds the cost limit of 26000: it costs 120001, 120001 of that for customers.',
+      'The document exceeds the cost limit of 27500: it costs 80001, 80001 of that for customers.',
+      'The document exceeds the cost limit of 27500: it costs 120001, 120001 of that for customers.',
       ['customers'],
     ]);
   });

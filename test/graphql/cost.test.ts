@@ -68,7 +68,7 @@ describe('the cost of a typical document', () => {
     const below = innermost === undefined ? '' : `customer { ${rows(innermost, '')} }`;
     const query = `{ customers(first: ${outer}) { edges { node { ${rows(inner, below)} } } } }`;
     const { errors } = await development.platform.send(query);
-    expect(errors).toMatchObject([{ extensions: { code: 'COST_LIMIT_EXCEEDED', budget: 'cost', limit: 26_000 } }]);
+    expect(errors).toMatchObject([{ extensions: { code: 'COST_LIMIT_EXCEEDED', budget: 'cost', limit: 27_500 } }]);
   });
 
   test('exceeds the budget for too many ids with lists below, and the error names the list', async () => {
@@ -77,7 +77,7 @@ describe('the cost of a typical document', () => {
     const { errors } = await development.platform.send(query, { ids: Array(100).fill(scene.customerId) });
     expect(errors).toMatchObject([
       {
-        message: 'The document exceeds the cost limit of 26000: it costs 48400, 48000 of that for things.transactions.',
+        message: 'The document exceeds the cost limit of 27500: it costs 48400, 48000 of that for things.transactions.',
         extensions: { actual: 48_400, costliest: { path: ['things', 'transactions'], cost: 48_000 } },
       },
     ]);
@@ -106,7 +106,7 @@ test('an id that is requested several times is read once', async () => {
 const query = '{ viewer { kind } currencies { a: code b: name } }';
 const report = {
   cost: 5,
-  limit: 26_000,
+  limit: 27_500,
   depth: 2,
   fields: 5,
   aliases: 2,
@@ -233,7 +233,7 @@ describe('a field that reads all matching rows', () => {
     'transactions(first: 1, filter: { platformCustomerId: "x" }) { edges { node { id } } }',
   ])('makes a document expensive, and twenty of them are refused: %s', async (field) => {
     expect(await costOf(`{ ${field} }`)).toBeGreaterThan(4_000);
-    expect(await costOf(`{ ${field} }`)).toBeLessThan(9_000);
+    expect(await costOf(`{ ${field} }`)).toBeLessThan(10_000);
     const { errors } = await development.platform.send(
       `{ ${Array.from({ length: 20 }, (_none, n) => `a${n}: ${field}`)} }`,
     );
@@ -274,7 +274,7 @@ describe('a field that reads all matching rows', () => {
 });
 
 describe('a list whose rows no single index has in order', () => {
-  const price = 8_500;
+  const price = 9_000;
   const costOf = async (query: string, variables?: object) => {
     const { extensions, errors } = (await development.platform.send(query, variables)) as Data;
     return errors ? errors[0].extensions.actual : extensions.cost.cost;
@@ -337,7 +337,7 @@ describe('a list whose rows no single index has in order', () => {
       await costOf(list('$f: TransactionFilter = { status: [FAILED], type: INCOMING }', '$f')),
       await costOf(list('$s: [TransactionStatus!]', '{ status: $s, type: INCOMING }'), { s: 'FAILED' }),
       await costOf(list('$s: [TransactionStatus!]', '{ status: $s, type: INCOMING }'), { s: null }),
-    ]).toEqual([8_805, 8_804, 8_803, 303]);
+    ]).toEqual([9_305, 9_304, 9_303, 303]);
   });
 });
 
