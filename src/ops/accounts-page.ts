@@ -26,7 +26,7 @@ ${kinds.map(([name, type]) => section(name, type)).join('\n')}`;
 function section(name: ExternalAccountType, type: AccountType): string {
   const code = (names: readonly string[]) => names.map((one) => `\`${one}\``);
   const { bank = [], identifier, fields, currencies, description } = type;
-  const identity = [...code(bank), code(identifier).join(' or ')].join(', ');
+  const identity = [...code(bank), code(identifier).join(' or ')].join(' and ');
   const rows = Object.entries(fields).map(([field, rule]) => {
     const forms = Object.entries(rule.formBy?.forms ?? {}).map(([value, { form }]) => `${value}: ${form}`);
     const taken = forms.length > 0 ? forms.join('; ') : rule.form;
@@ -35,7 +35,7 @@ function section(name: ExternalAccountType, type: AccountType): string {
   const { taken, refused } = accountExamples[name];
   return `## ${name}
 
-${description} Currency: ${currencies.join(' or ')}. ${type.beneficiary ? 'It has an owner' : 'It has no owner'}, and is identified by ${identity}.
+${description} Currency: ${currencies.join(' or ')}. ${type.beneficiary ? 'It has an owner' : 'It has no owner'}, and is identified by its ${identity}.
 
 | Field | Meaning | Accepted | Ignored differences |
 |---|---|---|---|

@@ -133,7 +133,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
     );
     expect(await endpoints()).toMatchObject(enabled);
 
-    // Its test event waits for the second attempt.
+    // The test event of the child's endpoint now waits for its second attempt.
     await endpointUntil(platform, all.ofChild, ({ deliveries: [first] }) => first?.attempts.length > 0);
     expect(await revoke(platform, parent.tokenId, { revokeDescendants: false })).toBeNull();
     expect(await endpoints()).toMatchObject(enabled);

@@ -1,7 +1,7 @@
--- Begins a new epoch of the feed if server_name differs from that of the last epoch. Cursors of events that a restore
--- or a failover has undone then name a different epoch from the events that were given the same numbers (decision
--- 77). A sequencer calls it on each new connection before it numbers any event. Returns whether an operator has yet
--- to confirm the restore.
+-- Begins a new epoch of the feed if server_name differs from that of the last epoch. A restore or a failover can undo
+-- events, whose numbers are then given to others. The cursors of the undone events name the earlier epoch, so they are
+-- not mistaken for those of the new ones (decision 77). A sequencer calls it on each new connection before it numbers
+-- any event. Returns whether an operator has yet to confirm the restore.
 create or replace function follow_server() returns boolean
   language plpgsql
   security definer set search_path = public, pg_temp

@@ -80,7 +80,7 @@ function secondsOf(header: string | null): number | undefined {
   return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
 }
 
-/** Opens the service for an app. Sends nothing before the first request or subscription. */
+/** Creates an app's client for the service. It sends nothing before the first request or subscription. */
 export function openPayments({ url, token, fetch: send = fetch, ...options }: PaymentsOptions): Payments {
   const control = new AbortController();
   const tokens = new Tokens(token);

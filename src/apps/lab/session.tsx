@@ -162,7 +162,7 @@ interface Tab {
   readonly variables?: string | null;
 }
 
-/** Writes collected values into a tab's variables when it opens, and shows its operation, which may go on. */
+/** When a tab opens, writes the collected values into its variables, and shows the result of its operation or runs it. */
 function useOpenTab(tab: Tab | undefined, { carried, operations }: Opened): void {
   const { run, updateActiveTabValues } = useGraphiQLActions();
   const { variableEditor, responseEditor, queryEditor } = useGraphiQL(

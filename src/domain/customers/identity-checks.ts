@@ -88,7 +88,7 @@ async function isOurs(client: Queryable, due: DueCheck, checkInMs: number | unde
 async function commitStatus(client: Queryable, { platformId, customer }: DueCheck, { status }: IdentityCheck) {
   const plan = { customers: [{ id: customer.id, set: { kycStatus: status } }] };
   const outcome = await commitPlanOn(client, platformId, plan);
-  if (outcome.kind !== 'done') throw new Error(`the identity of customer ${customer.id} could not be written`);
+  if (outcome.kind !== 'done') throw new Error(`the identity status of customer ${customer.id} could not be stored`);
 }
 
 /** Makes a customer's check due now, even if its last answer was final: its provider has reported a change. */

@@ -223,7 +223,7 @@ export function plainReadText(read: Read, row = 'r'): string {
   }
 }
 
-/** Returns the text of SQL that does not depend on a run. */
+/** Returns the text of this SQL, without the pieces that depend on a run. */
 function plainText(sql: Sql): string {
   return sql
     .map((piece) => {

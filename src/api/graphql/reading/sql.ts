@@ -19,7 +19,7 @@ export interface Run extends Binding {
   readonly cursors: Cursors;
   /** The public ids to read, if they do not come from an argument. */
   readonly ids: readonly string[];
-  /** The row that has the field, as the columns of its table in JSON. */
+  /** The row that the field belongs to: its table's columns, as JSON. */
   readonly row: string | undefined;
   /** The maximum size of the answer, in bytes. */
   readonly maxBytes: number;

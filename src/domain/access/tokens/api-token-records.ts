@@ -60,7 +60,7 @@ export function apiTokenRecord(row: ApiToken & { readonly replacedBy?: { readonl
   };
 }
 
-/** The fields of an API token to store, with its secret. */
+/** A new API token to be stored. Only the hash of its secret is stored. */
 export interface NewApiToken {
   readonly clientId: string;
   readonly secret: string;

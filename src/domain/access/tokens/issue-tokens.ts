@@ -336,6 +336,6 @@ export async function rotateApiToken(
     },
   );
   // A repeated request is refused, because the secret is not stored.
-  if (!overlapEndsAt) throw new Error('a token was rotated without an expiry of the old one');
+  if (!overlapEndsAt) throw new Error('a token was rotated, but no expiry was set for the old one');
   return { apiToken: row, secret: credentials.secret, overlapEndsAt, replayed };
 }

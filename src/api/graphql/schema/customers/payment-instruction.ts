@@ -124,7 +124,8 @@ export const PaymentInstruction = builder.interfaceRef<Shape>('PaymentInstructio
     }),
     reference: t.string({
       nullable: true,
-      description: 'The text that the payer must copy exactly; null if what is paid to is unique to the payment.',
+      description:
+        'The reference that the payer must copy exactly; null if the account or address is used for this payment only.',
       resolve: (instruction) => ('reference' in instruction ? instruction.reference : null),
     }),
   }),

@@ -105,7 +105,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   rateDetails: t.value(
     RateDetailsType,
     { details: 'rateDetails', sending: 'sentCurrency', receiving: 'receivedCurrency' },
-    { nullable: true, description: 'The parts of the price, multipliers and fees; null if there was no quote.' },
+    { nullable: true, description: 'The parts of the price (multipliers and fees); null if there was no quote.' },
   ),
   refund: t.sameRow(Refund, {
     nullIf: 'refundReference',
