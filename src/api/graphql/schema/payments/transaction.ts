@@ -58,7 +58,8 @@ builder.prismaObjectFields(Transaction, (t) => ({
   final: t.boolean({
     description:
       'Whether no further change is possible. A bank may still return a COMPLETED payment, and a refund may still be paid after FAILED or REJECTED.',
-    extensions: { ...alsoInDatabase('is_final').extensions, costs: 'rows' },
+    // The order of the rail is another row.
+    extensions: { ...alsoInDatabase('is_final').extensions, costs: 'rows', isOnlyPlanned: true },
     select: { platformId: true, id: true, status: true, version: true },
     resolve: (row, _args, { payments }) => isFinal(payments.database, row),
   }),
