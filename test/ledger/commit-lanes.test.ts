@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { CommitLanes, LockTimeout } from '../../src/domain/ledger/commit-lanes.ts';
 import type { Plan } from '../../src/domain/ledger/plan.ts';
 import { act } from '../setup/acts.ts';
@@ -52,9 +52,9 @@ async function hold(lock: string, ...ids: string[]): Promise<() => Promise<void>
   await holder.connect();
   await holder.query('begin');
   await holder.query(`select from account where id = any ($1) for ${lock}`, [ids.map(uuid)]);
+  onTestFinished(() => holder.end());
   return async () => {
     await holder.query('rollback');
-    await holder.end();
   };
 }
 
@@ -78,7 +78,8 @@ test('a payment refused for a locked account is not made later, and delays no ot
   const stuck = await makeScene(t.platform, 10_000n);
   const free = await makeScene(t.platform, 10_000n);
   const release = await hold('update', stuck.usd);
-  const refused = Promise.all(Array.from({ length: 60 }, () => pay(stuck)));
+  // On a busy machine, many would wait one after another until their deadline.
+  const refused = Promise.all(Array.from({ length: 20 }, () => pay(stuck)));
   expect(await pay(free)).toHaveProperty('transaction');
   expect(new Set((await refused).map(({ code }) => code))).toEqual(new Set(['SERVICE_UNAVAILABLE']));
   await release();
