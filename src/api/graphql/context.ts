@@ -31,7 +31,7 @@ export interface Context {
   readonly farewell?: ((refusal: { readonly errors: readonly object[] }) => void) | undefined;
   /** The cursor or position after which a stream resumes, in addition to its `after`: the later of the two applies. */
   readonly resumeAfter?: string | FeedPosition | undefined;
-  /** `after` of the request's extensions: undefined if there is none, null if the client has no cursor yet. */
+  /** The cursor in the request's `extensions.after`: undefined if absent, null if the client has none yet. */
   sentAfter?: string | null | undefined;
   /** The progress of the client of a stream that resumes by a key. */
   readonly resumePoint?: ResumePoint | undefined;

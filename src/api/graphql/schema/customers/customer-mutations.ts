@@ -143,7 +143,7 @@ mutation('updateCustomer', {
 
 mutation('deleteCustomer', {
   description:
-    "Deletes a customer that holds no money and has no payment in progress (else CUSTOMER_IN_USE). Its history is kept, it can no longer move money, its UMA address becomes available, and its apps' client tokens are revoked. Deleting it again is refused with CUSTOMER_DELETED.",
+    "Deletes a customer that holds no money and has no payment in progress (else CUSTOMER_IN_USE). The customer stays readable but can no longer move money, the UMA address becomes available, and the client tokens of the customer's apps are revoked. Deleting it again is refused with CUSTOMER_DELETED.",
   input: (t) => ({ customerId: t.id({ required: true, description: 'The customer to delete: Customer:…' }) }),
   success: { row: { as: 'customer', type: Customer, description: 'The deleted customer.' } },
   refusals: ['NotFoundError', 'CustomerInUseError'],

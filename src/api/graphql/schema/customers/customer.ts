@@ -99,7 +99,7 @@ builder.prismaObjectFields(Customer, (t) => ({
     description: 'The status of its identity check. Only APPROVED and MANUALLY_APPROVED let it move money.',
   }),
   isDeleted: t.exposeBoolean('isDeleted', {
-    description: 'Whether the customer was deleted. Its history is kept, but it can no longer move money.',
+    description: 'Whether the customer was deleted. A deleted customer stays readable, but can no longer move money.',
   }),
   frozenAt: t.expose('frozenAt', {
     type: 'DateTime',
