@@ -4,7 +4,7 @@ import pg from 'pg';
 import { basicAuthorization } from '../src/domain/access/tokens/basic-authorization.ts';
 import { startEmbeddedPostgres } from '../src/infra/database/embedded/embedded.ts';
 import { startGateway } from './gateway.ts';
-import { measureInTurns, requests, type Server, type Timing } from './measure.ts';
+import { measureInTurns, postgres, requests, type Server, type Timing } from './measure.ts';
 import { credentials, type Prepared, prepare } from './prepare.ts';
 import { readCases } from './reads.ts';
 import { machine } from './report.ts';
@@ -59,6 +59,7 @@ async function casesOf(prepared: Prepared): Promise<Map<string, Sent>> {
 }
 
 const server = await startEmbeddedPostgres({ dataDir: path.resolve(options['data-dir']) });
+postgres.pid = server.pid;
 const gateways: Server[] = [];
 try {
   const prepared: Prepared[] = [];
@@ -75,7 +76,8 @@ try {
     });
     const results = await measureInTurns(contestants, timing);
     const figures = results.map(
-      ({ perSecond, p50, p99 }) => `${Math.round(perSecond)}/s ${p50.toFixed(1)} ${p99.toFixed(1)}`,
+      ({ perSecond, p50, p99, postgresMicros }) =>
+        `${Math.round(perSecond)}/s ${p50.toFixed(1)} ${p99.toFixed(1)}, ${Math.round(postgresMicros)} µs of Postgres`,
     );
     console.log(`| ${name} | ${figures.join(' | ')} |`);
   }

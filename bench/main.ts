@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { startEmbeddedPostgres } from '../src/infra/database/embedded/embedded.ts';
+import { postgres } from './measure.ts';
 import { prepare } from './prepare.ts';
-import { machine, markdown } from './report.ts';
+import { comparison, machine, markdown, type Saved } from './report.ts';
 import { runAll } from './run.ts';
 
 /** `npm run bench`: the gateway and its alternatives, side by side on the same data in one run. */
@@ -15,7 +16,8 @@ const { values: options } = parseArgs({
     rows: { type: 'string' },
     only: { type: 'string', default: '' },
     'data-dir': { type: 'string', default: path.join(import.meta.dirname, '.data') },
-    markdown: { type: 'string' },
+    save: { type: 'string' },
+    compare: { type: 'string' },
   },
 });
 const rows = Number(options.rows ?? (options.quick ? 50_000 : 1_000_000));
@@ -32,19 +34,23 @@ if (!existsSync(path.join(import.meta.dirname, 'node_modules/postgraphile'))) {
   execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: import.meta.dirname, stdio: 'inherit' });
 }
 
+const earlier = options.compare ? (JSON.parse(await readFile(options.compare, 'utf8')) as Saved) : undefined;
 const began = Date.now();
 const server = await startEmbeddedPostgres({
   dataDir: path.resolve(options['data-dir']),
 });
+postgres.pid = server.pid;
 try {
   const log = (text: string) => console.log(`preparing: ${text}`);
   const small = await prepare(server.url, 10_000, log);
   const prepared = rows === 10_000 ? small : await prepare(server.url, rows, log);
-  const { rows: table, facts, sound } = await runAll(prepared, small, timing, new RegExp(options.only));
+  const { sound, ...measured } = await runAll(prepared, small, timing, new RegExp(options.only));
   const setting = `${new Date().toISOString().slice(0, 10)}, ${options.quick ? 'quick' : 'full'} run over ${rows} transactions of ${prepared.customers} customers, ${timing.measureMs / 1000} s a measurement. ${machine()}.`;
-  const report = `${setting}\n\n${markdown(table, facts)}\n`;
-  console.log(`\n${report}\n${Math.round((Date.now() - began) / 1000)} s in all`);
-  if (options.markdown) await writeFile(options.markdown, report);
+  const run: Saved = { setting, ...measured };
+  console.log(`\n${setting}\n\n${markdown(run)}\n`);
+  if (earlier) console.log(`${comparison(run, earlier)}\n`);
+  console.log(`${Math.round((Date.now() - began) / 1000)} s in all`);
+  if (options.save) await writeFile(options.save, JSON.stringify(run, null, 1));
   if (!sound) process.exitCode = 1;
 } finally {
   await server.stop();

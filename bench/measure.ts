@@ -15,9 +15,14 @@ export interface Timing extends Turn {
 
 /** A measurement, and the processor time that the server took for each request. */
 export interface Result extends Measured {
-  /** Microseconds of processor time per request, user and system; undefined where there is no /proc. */
-  readonly cpuMicros: number | undefined;
+  /** Microseconds of processor time per request, user and system; not a number where there is no server or no /proc. */
+  readonly cpuMicros: number;
+  /** The same of all processes of Postgres, whatever they did meanwhile. */
+  readonly postgresMicros: number;
 }
+
+/** The Postgres whose processor time counts; bench/main.ts and bench/growth.ts name it once. */
+export const postgres: { pid?: number } = {};
 
 /** A server in a process of its own. */
 export interface Server {
@@ -25,21 +30,35 @@ export interface Server {
   readonly pid: number;
   /** From spawning to its first sign of readiness. */
   readonly startMs: number;
+  /** Milliseconds of processor time until then. */
+  readonly startCpuMs: number;
   stop(): Promise<void>;
 }
 
 /** Linux counts processor time in hundredths of a second (USER_HZ). */
 const tickMicros = 10_000;
 
-/** Processor time that a process has used, in microseconds. */
-export function cpuOf(pid: number): number | undefined {
+/** Processor time that a process has used, and with `ended` also that of its children that have ended, in microseconds. */
+export function cpuOf(pid: number, ended = false): number | undefined {
   try {
-    // The name in parentheses may have spaces: fields are counted after it. utime and stime are the 14th and 15th.
+    // The name in parentheses may have spaces: fields are counted after it. utime and stime are the 14th and 15th, then those of
+    // children that have ended.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
-    return (Number(fields[11]) + Number(fields[12])) * tickMicros;
+    return fields.slice(11, ended ? 15 : 13).reduce((sum, ticks) => sum + Number(ticks), 0) * tickMicros;
   } catch {
     return undefined;
   }
+}
+
+function childrenOf(pid: number | undefined): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
+}
+
+/** Processor time of a server of databases with all its processes, in microseconds. */
+function cpuOfPostgres(): number | undefined {
+  const { pid } = postgres;
+  const own = pid === undefined ? undefined : cpuOf(pid, true);
+  return own === undefined ? undefined : childrenOf(pid).reduce((sum, child) => sum + (cpuOf(child) ?? 0), own);
 }
 
 /** How long a process' main thread has run, and how long it was ready to run and had no core, in nanoseconds. */
@@ -113,14 +132,27 @@ export const requests = (job: RequestJob, server: Server): Contestant => ({ tool
 /** Without any server, so without its processor time. */
 export const statements = (job: StatementJob): Contestant => ({ tool: 'statements', job });
 
+/** Adds up what a clock has gone on between `begin` and `end`; NaN where it cannot be read. */
+function stopwatch(read: () => number | undefined) {
+  let used = 0;
+  let before = 0;
+  return {
+    begin: () => {
+      before = read() ?? Number.NaN;
+    },
+    end: () => {
+      used += (read() ?? Number.NaN) - before;
+    },
+    used: () => used,
+  };
+}
+
 function openLoad({ tool, job, pid }: Contestant): Load {
   const child = fork(path.join(import.meta.dirname, `load/${tool}.ts`), {
     execArgv: ['--disable-warning=ExperimentalWarning'],
   });
   const tell = (told: Told<RequestJob | StatementJob>) => child.send(told);
-  const cpu = () => (pid === undefined ? undefined : cpuOf(pid));
-  let used: number | undefined = pid === undefined ? undefined : 0;
-  let before: number | undefined;
+  const clocks = [stopwatch(() => (pid === undefined ? undefined : cpuOf(pid))), stopwatch(cpuOfPostgres)] as const;
   /** Resolves with the first answer that is of this kind. */
   const heard = <Kind extends Said>(kind: (said: Said) => said is Kind) =>
     new Promise<Kind>((resolve, reject) => {
@@ -133,10 +165,7 @@ function openLoad({ tool, job, pid }: Contestant): Load {
       child.on('message', hear).once('exit', ended);
     });
   child.on('message', (said: Said) => {
-    if (said === 'begin') before = cpu();
-    if (said !== 'end') return;
-    const after = cpu();
-    used = used === undefined || before === undefined || after === undefined ? undefined : used + after - before;
+    for (const clock of clocks) if (said === 'begin' || said === 'end') clock[said]();
   });
   tell({ job });
   return {
@@ -149,16 +178,17 @@ function openLoad({ tool, job, pid }: Contestant): Load {
       const answer = heard((said) => typeof said === 'object');
       tell('measured');
       const { measured } = await answer;
-      return { ...measured, cpuMicros: used === undefined ? undefined : used / Math.max(1, measured.requests) };
+      const [cpuMicros, postgresMicros] = clocks.map(({ used }) => used() / Math.max(1, measured.requests));
+      return { ...measured, cpuMicros: cpuMicros ?? Number.NaN, postgresMicros: postgresMicros ?? Number.NaN };
     },
   };
 }
 
-/** Measures one contestant in one go. */
-export async function measure(contestant: Contestant, turn: Turn): Promise<Result> {
-  const load = openLoad(contestant);
-  await load.take(turn);
-  return load.result();
+/** Measures one contestant, in turns where the timing has several: how far they are from each other is the noise. */
+export async function measure(contestant: Contestant, timing: Turn & { readonly turns?: number }): Promise<Result> {
+  const [result] = await measureInTurns([contestant], { turns: 1, ...timing });
+  if (!result) throw new Error('nothing was measured');
+  return result;
 }
 
 /**
@@ -199,6 +229,7 @@ export async function startServer(
     url,
     pid: child.pid ?? 0,
     startMs: performance.now() - began,
+    startCpuMs: (cpuOf(child.pid ?? 0) ?? Number.NaN) / 1_000,
     async stop() {
       const ended = new Promise((resolve) => child.once('exit', resolve));
       if (child.exitCode === null && child.signalCode === null) {

@@ -1,5 +1,6 @@
 import { arch, cpus, totalmem } from 'node:os';
 import type { Result } from './measure.ts';
+import type { Speed } from './speed.ts';
 
 /**
  * As in production, and like the peers: payments are begun; settlement and notifications happen outside the measurement.
@@ -27,7 +28,9 @@ export function machine(): string {
   return `${cpus().length} × ${cpu?.model.trim() ?? arch()}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${process.platform} ${arch()}, Node ${process.versions.node}; database, servers and load tool share the cores`;
 }
 
-const round = (value: number | undefined, digits = 0) => (value === undefined ? '–' : value.toFixed(digits));
+const round = (value: number | undefined, digits = 0) =>
+  value === undefined || !Number.isFinite(value) ? '–' : value.toFixed(digits);
+const ratio = (a: number | undefined, b: number | undefined) => (a && b ? (a / b).toFixed(2) : '–');
 
 /** One row as it is printed while the benchmark runs. */
 export function line({ case: name, contestant, result, statements }: Row): string {
@@ -37,20 +40,64 @@ export function line({ case: name, contestant, result, statements }: Row): strin
     `${round(result.perSecond).padStart(6)}/s`,
     `p50 ${round(result.p50, 1).padStart(6)}`,
     `p99 ${round(result.p99, 1).padStart(6)} ms`,
-    `CPU ${round(result.cpuMicros).padStart(5)} µs`,
+    `CPU ${round(result.cpuMicros).padStart(5)} µs, Postgres ${round(result.postgresMicros).padStart(5)} µs`,
     statements === undefined ? '' : `SQL ${round(statements, 1)}`,
     result.wrong > 0 ? `  WRONG ${result.wrong}: ${result.firstWrong}` : '',
   ].join('  ');
 }
 
+/** A run, as `--save` writes it and `--compare` reads it. */
+export interface Saved {
+  /** When, how and on which machine. */
+  readonly setting: string;
+  /** The machine's speed before, between and after the measurements. */
+  readonly speeds: readonly Speed[];
+  readonly rows: readonly Row[];
+  readonly facts: readonly Fact[];
+}
+
+const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/** How far the mean of a measurement's turns may be off by chance alone: two standard errors, as a part of it. */
+function noise({ turns }: Result): number {
+  const middle = mean(turns);
+  const variance = turns.reduce((sum, turn) => sum + (turn - middle) ** 2, 0) / (turns.length - 1);
+  return (2 * Math.sqrt(variance / turns.length)) / middle;
+}
+
+/**
+ * What has changed since an earlier run, as Markdown: each row's requests a second and processor time as they are, and requests a
+ * second at equal speed of the machine. A change within the noise of both runs says nothing.
+ */
+export function comparison(now: Saved, before: Saved): string {
+  const slower = (work: keyof Speed) =>
+    mean(now.speeds.map((speed) => speed[work])) / mean(before.speeds.map((speed) => speed[work]));
+  const works = [slower('node'), slower('postgres')] as const;
+  const slowness = Math.sqrt(works[0] * works[1]);
+  const lines = now.rows.flatMap(({ case: name, contestant, result }) => {
+    const then = before.rows.find((row) => row.case === name && row.contestant === contestant)?.result;
+    if (!then) return [];
+    const change = result.perSecond / then.perSecond;
+    const blur = Math.hypot(noise(result), noise(then)) * 100;
+    const cpu = `${ratio(result.cpuMicros, then.cpuMicros)} | ${ratio(result.postgresMicros, then.postgresMicros)}`;
+    return `| ${name} | ${contestant} | ${change.toFixed(2)} | ${(change * slowness).toFixed(2)} | ± ${round(blur)} % | ${cpu} |`;
+  });
+  return [
+    `Against: ${before.setting} The same piece of work takes ${works[0].toFixed(2)} times as long in Node now, and ${works[1].toFixed(2)} times in Postgres.`,
+    '',
+    '| times what it was | who | requests/s | at equal speed | noise | CPU | of Postgres |',
+    '|---|---|--:|--:|--:|--:|--:|',
+    ...lines,
+  ].join('\n');
+}
+
 /** The tables of a run, as Markdown. */
-export function markdown(rows: readonly Row[], facts: readonly Fact[]): string {
+export function markdown({ rows, facts, speeds }: Saved): string {
   const cases = [...new Set(rows.map((row) => row.case))];
   const table = rows.map(
     ({ case: name, contestant, result, statements }) =>
-      `| ${name} | ${contestant} | ${round(result.perSecond)} | ${round(result.p50, 1)} | ${round(result.p99, 1)} | ${round(result.cpuMicros)} | ${round(statements, 1)} |`,
+      `| ${name} | ${contestant} | ${round(result.perSecond)} | ${round(result.p50, 1)} | ${round(result.p99, 1)} | ${round(result.cpuMicros)} | ${round(result.postgresMicros)} | ${round(statements, 1)} |`,
   );
-  const ratio = (a: number | undefined, b: number | undefined) => (a === undefined || !b ? '–' : (a / b).toFixed(2));
   // How far the turns were from each other: the lowest and the highest ratio of two that followed on each other.
   const spread = (a: Result | undefined, b: Result | undefined) => {
     const each = (a?.turns ?? []).flatMap((one, at) => {
@@ -77,8 +124,8 @@ export function markdown(rows: readonly Row[], facts: readonly Fact[]): string {
     });
   });
   return [
-    '| case | who | requests/s | p50 ms | p99 ms | CPU µs/request | SQL/request |',
-    '|---|---|--:|--:|--:|--:|--:|',
+    '| case | who | requests/s | p50 ms | p99 ms | CPU µs/request | of Postgres | SQL/request |',
+    '|---|---|--:|--:|--:|--:|--:|--:|',
     ...table,
     '',
     '| the gateway against | PostGraphile: requests/s (of single turns) | CPU | by hand: requests/s | CPU |',
@@ -88,5 +135,6 @@ export function markdown(rows: readonly Row[], facts: readonly Fact[]): string {
     '| also | |',
     '|---|---|',
     ...facts.map(({ what, value }) => `| ${what} | ${value} |`),
+    `| the same piece of work in Node and in Postgres, before, between and after | ${speeds.map(({ node, postgres }) => `${round(node, 1)} and ${round(postgres, 1)} ms`).join(', ')} |`,
   ].join('\n');
 }

@@ -20,7 +20,8 @@ import {
 } from './measure.ts';
 import { credentials, type Prepared } from './prepare.ts';
 import { neverAsked, peerOrderOf, type ReadCase, readCases } from './reads.ts';
-import { type Fact, line, type Row } from './report.ts';
+import { type Fact, line, type Row, type Saved } from './report.ts';
+import { measureSpeed, type Speed } from './speed.ts';
 import { measureStreams } from './streams.ts';
 import { feedEnd, measureDeliveries } from './webhooks.ts';
 import { byHandBodies, type Writes, writesOf } from './writes.ts';
@@ -74,13 +75,16 @@ export async function runAll(
   small: Prepared,
   timing: Timing,
   only: RegExp,
-): Promise<{ rows: Row[]; facts: Fact[]; sound: boolean }> {
+): Promise<Omit<Saved, 'setting'> & { readonly sound: boolean }> {
   const rows: Row[] = [];
   const facts: Fact[] = [];
+  const speeds: Speed[] = [];
+  const calibrate = async () => void speeds.push(await measureSpeed(prepared.url));
   const add = (row: Row) => {
     rows.push(row);
     console.log(line(row));
   };
+  await calibrate();
   const peer = await startPostGraphile(prepared.url);
   const order = await peerOrderOf(peer.url, prepared.platformId);
   const cases = (await readCases(prepared, order)).filter(({ name }) => only.test(name));
@@ -90,10 +94,13 @@ export async function runAll(
   for (const server of [peer, hand]) await server.stop();
   if (only.test(firstUse)) await measureFirstUses(prepared, order, timing, add);
   if (only.test('size')) facts.push(...(await measureSizes(prepared, small, timing)));
+  await calibrate();
   if (only.test('writes')) facts.push(...(await measureWrites(prepared, timing, add)));
+  await calibrate();
   if (only.test('streams')) facts.push(...(await measureSubscribers(prepared, timing)));
   if (only.test('payments')) await comparePayments(prepared, timing, add);
   if (only.test('kept') || only.test('written')) facts.push(...(await measureStored(small, timing, only)));
+  await calibrate();
   for (const { what, value } of facts) console.log(`${what}: ${value}`);
   const breaches = await drainAndAudit(prepared.url);
   facts.push({
@@ -101,7 +108,7 @@ export async function runAll(
     value: breaches.length === 0 ? `${auditRules} rules hold` : written(breaches),
   });
   console.log(facts.at(-1)?.value);
-  return { rows, facts, sound: breaches.length === 0 && rows.every(({ result }) => result.wrong === 0) };
+  return { rows, facts, speeds, sound: breaches.length === 0 && rows.every(({ result }) => result.wrong === 0) };
 }
 
 function written(breaches: readonly object[]): string {
@@ -245,7 +252,7 @@ async function measureSizes(prepared: Prepared, small: Prepared, timing: Timing)
       return one ? [fromGateway(server, { bodies: bodies(one.gateway), ...load })] : [];
     });
     const results = await measureInTurns(contestants, timing);
-    for (const [size, { cpuMicros }] of results.entries()) costs[size]?.push(`${Math.round(cpuMicros ?? 0)} µs`);
+    for (const [size, { cpuMicros }] of results.entries()) costs[size]?.push(`${Math.round(cpuMicros)} µs`);
   }
   const pages = [1, 4, 5].flatMap((position) => {
     const one = cases[1]?.[position];
@@ -271,7 +278,10 @@ async function measureWrites(prepared: Prepared, timing: Timing, add: (row: Row)
   const facts: Fact[] = [];
   const load = { connections: connections.writes };
   const gateway = await startGateway(prepared.url);
-  facts.push({ what: 'start, from nothing to listening', value: `${Math.round(gateway.startMs)} ms` });
+  facts.push({
+    what: 'start, from nothing to listening',
+    value: `${Math.round(gateway.startMs)} ms, ${Math.round(gateway.startCpuMs)} ms of CPU`,
+  });
   facts.push({ what: 'resident memory after the start', value: `${Math.round(memoryOf(gateway.pid) ?? 0)} MiB` });
   await warmTables(prepared, gateway, writes, timing);
   const send = async (name: string, more: Omit<Sent, 'connections'>) => {
