@@ -51,9 +51,10 @@ async function anyInstance({ instances, random }: Surroundings): Promise<Instanc
   }
 }
 
-/** Waits until each order to the rail that is under way now has come to its end. */
+/** Waits until each order to the rail that is under way now has come to its end. Those that wait for approval are due much later. */
 async function nothingLeftOf(databaseUrl: string): Promise<void> {
-  const orders = await query<{ id: string }>(databaseUrl, 'select id from rail_order where due_at is not null');
+  const underWay = "select id from rail_order where due_at < now() + interval '1 minute'";
+  const orders = await query<{ id: string }>(databaseUrl, underWay);
   const left = `select id from rail_order where due_at is not null and id in ('${orders.map(({ id }) => id).join("', '")}')`;
   while (orders.length > 0 && (await query(databaseUrl, left)).length > 0) await delay(20);
 }
