@@ -232,7 +232,7 @@ describe('the sandbox, whose credentials are public', () => {
     },
   );
 
-  test('accepts the headers that Apollo Client sends', async () => {
+  test('accepts the headers that Apollo Client sends, and any other', async () => {
     let sent: readonly string[] = [];
     const client = new ApolloClient({
       cache: new InMemoryCache(),
@@ -248,8 +248,9 @@ describe('the sandbox, whose credentials are public', () => {
     });
     await client.query({ query: parse('{ viewer { kind } }') });
     expect(sent).toContain('apollographql-client-name');
-    const allowed = (await preflight(gateway.url, 'http://localhost:5173', sent)).get('access-control-allow-headers');
-    expect(allowed?.split(', ')).toEqual(expect.arrayContaining([...sent]));
+    const all = [...sent, 'mcp-protocol-version', 'traceparent'];
+    const allowed = (await preflight(gateway.url, 'http://localhost:5173', all)).get('access-control-allow-headers');
+    expect(allowed?.split(/, ?/)).toEqual(all);
   });
 
   test('does not let other pages call it, and logs once which setting would', async () => {

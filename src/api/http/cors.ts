@@ -13,15 +13,9 @@ interface OriginOptions {
   readonly log: Logger;
 }
 
-/** The response to a preflight request: the methods and headers that a page of another origin may use. */
+/** The response to a preflight request, beside the headers: those that the page asks for. Origins are what is restricted. */
 const allowed = {
   'access-control-allow-methods': 'GET, POST, QUERY, PATCH, DELETE, OPTIONS',
-  'access-control-allow-headers': [
-    'authorization, content-type, accept, idempotency-key, if-match, last-event-id, payments-read-after',
-    // Apollo's clients send them to prevent forged requests to their servers, and to identify themselves.
-    'apollo-require-preflight, apollographql-client-name, apollographql-client-version',
-    'x-apollo-operation-id, x-apollo-operation-name',
-  ].join(', '),
   'access-control-max-age': '600',
 } as const;
 
@@ -67,7 +61,10 @@ export class Origins {
       );
     }
     if (request.method !== 'OPTIONS') return false;
-    if (isAllowed) for (const [name, value] of Object.entries(allowed)) response.setHeader(name, value);
+    if (isAllowed) {
+      for (const [name, value] of Object.entries(allowed)) response.setHeader(name, value);
+      response.setHeader('access-control-allow-headers', request.headers['access-control-request-headers'] ?? '');
+    }
     response.writeHead(204).end();
     return true;
   }
