@@ -141,12 +141,6 @@ export const accountBugs: Bugs = {
     },
   },
   'test/graphql/oracle.test.ts': {
-    "computed fields get a row's numbers as JSON has them": {
-      file: 'src/api/graphql/reading/computed.ts',
-      find: 'if (row[name] !== null) row[name] = revive(row[name]);',
-      put: 'if (row[name] === undefined) row[name] = revive(row[name]);',
-      test: '${documents} random documents, repeated by every caller, are answered as by standard execution',
-    },
     "a field of the schema has no value in the oracle's scene": {
       file: 'test/oracle/scene.ts',
       find: "taxId: 'QQ123456C', ",
