@@ -336,7 +336,6 @@ export const pixKey = text('The Pix key, in the format of its type.', {
   differIn: 'punctuation, spaces, letter case',
 });
 
-/** The tax number of the owner of a Pix key, a person or a company. */
 export const pixTaxId = numberField(
   'Tax number (CPF or CNPJ) of the owner of the Pix key.',
   {

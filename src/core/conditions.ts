@@ -7,17 +7,27 @@ export type Given<T> = T | null | undefined;
 /** A condition that no row meets: for a filter by an unknown id, and for a caller who may see no rows. */
 export const matchesNothing = { id: { in: [] as string[] } };
 
-/**
- * Returns the condition for rows created in a period, both ends included. Ids contain the time: one index is enough.
- */
-export function created(after: Given<Date>, before: Given<Date>) {
+/** The period in which a row was created, both ends included. */
+export interface CreationFilter {
+  readonly createdAfter?: Given<Date>;
+  readonly createdBefore?: Given<Date>;
+}
+
+/** The periods in which a row was created and in which it last changed, both ends included. */
+export interface ChangeFilter extends CreationFilter {
+  readonly updatedAfter?: Given<Date>;
+  readonly updatedBefore?: Given<Date>;
+}
+
+/** Returns the condition for rows created in a period. Ids contain the time: one index is enough. */
+export function created({ createdAfter: after, createdBefore: before }: CreationFilter) {
   return after || before
     ? { id: { ...(after && { gte: firstIdAt(after) }), ...(before && { lte: lastIdAt(before) }) } }
     : {};
 }
 
-/** Returns the condition for rows that last changed in a period, both ends included. */
-export function updated(after: Given<Date>, before: Given<Date>) {
+/** Returns the condition for rows that last changed in a period. */
+export function updated({ updatedAfter: after, updatedBefore: before }: ChangeFilter) {
   return after || before ? { updatedAt: { ...(after && { gte: after }), ...(before && { lte: before }) } } : {};
 }
 

@@ -28,7 +28,6 @@ export class FaultStates {
     return states;
   }
 
-  /** Awaits work and records whether it failed. */
   async watch(work: string, running: Promise<unknown>): Promise<void> {
     await running.then(
       () => this.succeeded(work),

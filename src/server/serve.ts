@@ -120,7 +120,7 @@ export async function startServing(
     }),
     origins,
     rest: createRestServer({
-      ...{ payments, webhooks, tokens, trusted, replicas, problemIn },
+      ...{ payments, webhooks, credentials, trusted, replicas, problemIn },
       ...{ bodyBytes, log, openapi: config.PUBLIC_CONTRACT },
     }),
     providers: providerWebhooks(payments, callers, { config, log, pace }),

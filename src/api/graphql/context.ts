@@ -6,7 +6,7 @@ import type { Viewer } from '../../domain/access/viewer.ts';
 import type { Payments } from '../../domain/commands/command.ts';
 import type { FeedPosition } from '../../domain/events/cursor.ts';
 import type { Feed } from '../../domain/events/feed.ts';
-import type { ResumePoint } from '../../domain/events/resume-point.ts';
+import type { ResumePoint } from '../../domain/events/resume-points.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 
 /** The context of every resolver: the caller, and the sources of its data. The same for HTTP, SSE and WebSocket. */

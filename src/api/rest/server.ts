@@ -3,7 +3,7 @@ import type { HonoRequest } from 'hono';
 import { matchedRoutes } from 'hono/route';
 import type { Logger } from 'pino';
 import { InexactJson, parseJson } from '../../core/json.ts';
-import type { ApiTokens } from '../../domain/access/tokens/api-tokens.ts';
+import type { Credentials } from '../../domain/access/tokens/credentials.ts';
 import { asPlatform } from '../../infra/database/connections/platform-scope.ts';
 import type { Replicas } from '../../infra/database/replicas/replicas.ts';
 import { requestSeconds } from '../../infra/instruments/instruments.ts';
@@ -32,7 +32,7 @@ import { withReadToken } from './replica-reads.ts';
 import { withoutNulls } from './schemas/fields.ts';
 
 interface RestOptions extends RestModules, DocumentModules {
-  readonly tokens: ApiTokens;
+  readonly credentials: Credentials;
   readonly replicas: Replicas | undefined;
   /** The maximum size of a body, in bytes. */
   readonly bodyBytes: number;
@@ -55,7 +55,7 @@ export function createRestServer(options: RestOptions): RestServer {
 }
 
 function restApp(options: RestOptions): RestApp {
-  const { payments, webhooks, tokens, replicas, bodyBytes, openapi, log } = options;
+  const { payments, webhooks, credentials, replicas, bodyBytes, openapi, log } = options;
   const root = rootApp(log);
   root.use('*', async (context, next) => {
     // The path as defined, with the names of its parameters, to keep the labels few.
@@ -70,8 +70,8 @@ function restApp(options: RestOptions): RestApp {
   if (openapi) serveDocument(app);
 
   app.use('*', async (context, next) => {
-    const viewer = await tokens.authenticate(context.req.header('authorization'));
-    if (!viewer) {
+    const viewer = await credentials.authenticate(context.req.header('authorization'));
+    if (viewer?.kind !== 'PLATFORM') {
       throw new RestError('UNAUTHORIZED', 'send Authorization: Basic base64(clientId:secret), with valid credentials', {
         headers: { 'WWW-Authenticate': 'Basic realm="payments", charset="UTF-8"' },
       });

@@ -23,10 +23,8 @@ export interface StoredResult {
 /** The work of a command, in its transaction. A Refusal rolls everything back, and is not stored. */
 type Effect<Answer> = (transaction: Transaction) => Promise<{ readonly result: StoredResult; readonly answer: Answer }>;
 
-type Command<Answer> = {
+type Declared<Answer> = {
   readonly operation: Operation;
-  readonly input: object;
-  readonly idempotencyKey: string | null | undefined;
   /** Whether a null clears a field of the input, while an absent field stays unchanged. */
   readonly nullClears?: true;
   readonly repeat: (result: StoredResult) => Promise<Answer>;
@@ -38,6 +36,11 @@ type Command<Answer> = {
    */
   | { readonly prepare: () => Promise<Effect<Answer>> }
 );
+
+type Command<Answer> = Declared<Answer> & {
+  readonly input: object;
+  readonly idempotencyKey: string | null | undefined;
+};
 
 const claimStatement = statement<object>(
   'claim_key',
@@ -62,6 +65,14 @@ const storeResultStatement = statement<object>(
   'store_result',
   'update idempotency_record set result = $4 where platform_id = $1 and operation = $2 and key = $3',
 );
+
+/** Creates a command on plain records from its declaration, which may depend on the input (`runIdempotent`). */
+export function recordCommand<Input extends object, Answer>(
+  declare: (database: Database, caller: Caller, input: Input) => Declared<Answer>,
+) {
+  return (database: Database, caller: Caller, input: Input, idempotencyKey?: string | null) =>
+    runIdempotent(database, caller, { ...declare(database, caller, input), input, idempotencyKey });
+}
 
 /**
  * Runs a command on plain records once per idempotency key, in the transaction that stores the key. (Commands that move

@@ -34,25 +34,11 @@ const rules = {
 /** A kind of record, of which a caller sees all, some or none. */
 export type Noun = keyof typeof rules;
 
-export function visibleQuotes(scope: Scope): Prisma.QuoteWhereInput {
-  return where(rules.quote, scope);
-}
-
-export function visibleTransactions(scope: Scope): Prisma.TransactionWhereInput {
-  return where(rules.transaction, scope);
-}
-
-export function visibleCustomers(scope: Scope): Prisma.CustomerWhereInput {
-  return where(rules.customer, scope);
-}
-
-export function visibleAccounts(scope: Scope): Prisma.AccountWhereInput {
-  return where(rules.account, scope);
-}
-
-export function visibleEvents(scope: Scope): Prisma.EventWhereInput {
-  return where(rules.event, scope);
-}
+export const visibleQuotes = (scope: Scope): Prisma.QuoteWhereInput => where(rules.quote, scope);
+export const visibleTransactions = (scope: Scope): Prisma.TransactionWhereInput => where(rules.transaction, scope);
+export const visibleCustomers = (scope: Scope): Prisma.CustomerWhereInput => where(rules.customer, scope);
+export const visibleAccounts = (scope: Scope): Prisma.AccountWhereInput => where(rules.account, scope);
+export const visibleEvents = (scope: Scope): Prisma.EventWhereInput => where(rules.event, scope);
 
 export function visibleLookups(caller: Caller): Prisma.LookupWhereInput {
   return seesLookups(caller) ? where(rules.lookup, caller) : { AND: [matchesNothing] };
@@ -78,7 +64,7 @@ export function visibleApiTokens(viewer: Viewer): Prisma.ApiTokenWhereInput {
   return { AND: [seen, { revokedAt: null }] };
 }
 
-/** Returns the condition for the client tokens that a viewer may see: all with MANAGE, which allows issuing tokens. */
+/** The same for client tokens. */
 export function visibleClientTokens(viewer: Viewer): Prisma.ClientTokenWhereInput {
   return viewer.permissions.includes('MANAGE') ? visibleToPlatform(viewer) : matchesNothing;
 }

@@ -49,31 +49,29 @@ const at = pathsIn<ApproveTransaction & RejectTransaction>();
  * @throws Refusal TRANSACTION_NOT_FOUND, TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL, INVALID_INPUT,
  *   IDEMPOTENCY_MISMATCH, FORBIDDEN (also to the payment's requester), and the refusals of a held payment's command
  */
-export function approveTransaction(
-  payments: Payments,
-  caller: Caller,
-  input: ApproveTransaction,
-  idempotencyKey?: string | null,
-): Promise<CommandResult<Transaction>> {
-  const decision = { kind: 'approve', receiverCustomerInfo: input.receiverCustomerInfo } as const;
-  const id = uuidOf(input.transactionId, 'Transaction');
-  return decide(payments, caller, { operation: 'approveTransaction', input, idempotencyKey }, id, decision);
-}
+export const approveTransaction = decision('approveTransaction', (input: ApproveTransaction) => ({
+  kind: 'approve',
+  receiverCustomerInfo: input.receiverCustomerInfo,
+}));
 
 /**
  * Rejects a payment that awaits approval. It ends as REJECTED; if it is an incoming one, so does the sender's payment.
  * Money that was taken is refunded.
  * @throws Refusal like approveTransaction
  */
-export function rejectTransaction(
-  payments: Payments,
-  caller: Caller,
-  input: RejectTransaction,
-  idempotencyKey?: string | null,
-): Promise<CommandResult<Transaction>> {
-  const decision = { kind: 'reject', reason: input.reason } as const;
-  const id = uuidOf(input.transactionId, 'Transaction');
-  return decide(payments, caller, { operation: 'rejectTransaction', input, idempotencyKey }, id, decision);
+export const rejectTransaction = decision('rejectTransaction', (input: RejectTransaction) => ({
+  kind: 'reject',
+  reason: input.reason,
+}));
+
+function decision<Input extends { readonly transactionId: string }>(
+  operation: 'approveTransaction' | 'rejectTransaction',
+  decisionOf: (input: Input) => Decision,
+) {
+  return (payments: Payments, caller: Caller, input: Input, idempotencyKey?: string | null) => {
+    const id = uuidOf(input.transactionId, 'Transaction');
+    return decide(payments, caller, { operation, input, idempotencyKey }, id, decisionOf(input));
+  };
 }
 
 /**

@@ -21,7 +21,6 @@ export interface Waiting {
   readonly isReserved: boolean;
 }
 
-/** A payment that is to be approved, with its source and destination accounts. */
 export interface Approvable extends Waiting {
   readonly source: Account | null;
   readonly destination: Account | null;

@@ -128,7 +128,6 @@ export interface Command<Type extends ResultType> extends RefusalOptions {
   readonly readsOnly?: true;
 }
 
-/** A command of the APIs, which runs once per idempotency key. */
 type Runs<Input, Row> = (
   payments: Payments,
   caller: Caller,

@@ -1,4 +1,14 @@
-import { anyOf, byId, byText, created, type Given, matchesNothing, updated } from '../../core/conditions.ts';
+import {
+  anyOf,
+  byId,
+  byText,
+  type ChangeFilter,
+  type CreationFilter,
+  created,
+  type Given,
+  matchesNothing,
+  updated,
+} from '../../core/conditions.ts';
 import { type AccountName, accountNameIn } from '../../core/ids.ts';
 import { foldedText } from '../../core/texts.ts';
 import type {
@@ -29,19 +39,17 @@ import {
  * condition on data that the caller may not see, because a match would reveal it.
  */
 
-export interface QuoteFilter {
+export interface QuoteFilter extends CreationFilter {
   readonly customerId?: Given<string>;
   readonly sendingAccountId?: Given<string>;
   readonly receivingAccountId?: Given<string>;
   readonly sendingUmaAddress?: Given<string>;
   readonly receivingUmaAddress?: Given<string>;
   readonly status?: Given<readonly QuoteStatus[]>;
-  readonly createdAfter?: Given<Date>;
-  readonly createdBefore?: Given<Date>;
 }
 
 /** A filter of transactions (specification 4.4). Identifiers are account ids or UMA addresses (decision 15). */
-export interface TransactionFilter {
+export interface TransactionFilter extends ChangeFilter {
   readonly customerId?: Given<string>;
   readonly platformCustomerId?: Given<string>;
   readonly senderAccountIdentifier?: Given<string>;
@@ -56,10 +64,6 @@ export interface TransactionFilter {
   readonly amount?: Given<AmountRange>;
   /** Whether the payment has begun: false for payments of quotes that were never executed or funded. */
   readonly executed?: Given<boolean>;
-  readonly createdAfter?: Given<Date>;
-  readonly createdBefore?: Given<Date>;
-  readonly updatedAfter?: Given<Date>;
-  readonly updatedBefore?: Given<Date>;
 }
 
 /** A range of the amount sent or received in a currency, in its smallest units. Both ends are inclusive. */
@@ -69,17 +73,13 @@ export interface AmountRange {
   readonly max?: Given<bigint>;
 }
 
-export interface CustomerFilter {
+export interface CustomerFilter extends ChangeFilter {
   readonly platformCustomerId?: Given<string>;
   readonly customerType?: Given<CustomerType>;
   readonly kycStatus?: Given<readonly KycStatus[]>;
   /** The beginning of the full or legal name, case-insensitive. */
   readonly name?: Given<string>;
   readonly umaAddress?: Given<string>;
-  readonly createdAfter?: Given<Date>;
-  readonly createdBefore?: Given<Date>;
-  readonly updatedAfter?: Given<Date>;
-  readonly updatedBefore?: Given<Date>;
   readonly isIncludingDeleted?: Given<boolean>;
 }
 
@@ -94,7 +94,6 @@ export interface AccountFilter {
   readonly beneficiaryVerificationStatus?: Given<readonly BeneficiaryVerificationStatus[]>;
 }
 
-/** Returns the condition for the quotes that the caller may see and that match a filter. */
 export function whereQuotes(caller: Scope, filter: Given<QuoteFilter>): Prisma.QuoteWhereInput {
   if (!filter) return visibleQuotes(caller);
   return {
@@ -109,7 +108,7 @@ export function whereQuotes(caller: Scope, filter: Given<QuoteFilter>): Prisma.Q
       byText(filter.receivingUmaAddress, (address) => ({ destinationUmaAddress: address.toLowerCase() })),
     ],
     ...anyOf('status', filter.status),
-    ...created(filter.createdAfter, filter.createdBefore),
+    ...created(filter),
   };
 }
 
@@ -143,8 +142,8 @@ export function whereTransactions(caller: Scope, filter: Given<TransactionFilter
     ...anyOf('status', filter.status),
     ...anyOf('type', filter.type),
     ...anyOf('failureReason', filter.failureReason),
-    ...created(filter.createdAfter, filter.createdBefore),
-    ...updated(filter.updatedAfter, filter.updatedBefore),
+    ...created(filter),
+    ...updated(filter),
   };
 }
 
@@ -159,8 +158,8 @@ export function whereCustomers(caller: Scope, filter: Given<CustomerFilter>): Pr
     ...anyOf('kycStatus', filter?.kycStatus),
     ...(!filter?.isIncludingDeleted && { isDeleted: false }),
     ...(filter?.customerType && { customerType: filter.customerType }),
-    ...created(filter?.createdAfter, filter?.createdBefore),
-    ...updated(filter?.updatedAfter, filter?.updatedBefore),
+    ...created(filter ?? {}),
+    ...updated(filter ?? {}),
   };
 }
 

@@ -125,7 +125,6 @@ type LimitExceeded = Extract<PlanRefusal, { code: 'LIMIT_EXCEEDED' }>;
 
 /** The details of the refusal LIMIT_EXCEEDED, for a caller who may see the policy. */
 export interface ExceededLimit extends Pick<LimitExceeded, 'rule' | 'limit' | 'freeAt'> {
-  /** The subject that the policy limits. */
   readonly subjectId: string;
 }
 
@@ -260,7 +259,6 @@ function quoteExpired(time: string): RefusalParts {
   };
 }
 
-/** Returns the detail that names a customer, for callers who can see that customer. */
 function existingCustomer(id: string | null): RefusalDetails {
   return id === null ? {} : { existingId: publicId('Customer', id) };
 }

@@ -63,7 +63,6 @@ export async function readReceipt(
   };
 }
 
-/** Returns the code that the caller was given, from the database's code. */
 function presentedCode(operation: Operation, code: Exclude<PlanRefusal['code'], 'APPROVAL_REQUIRED'>): RefusalCode {
   if (code === 'ACCOUNT_EXISTS' || code === 'OTHER_VERSION') return 'CONFLICT';
   const decides = operation === 'approveTransaction' || operation === 'rejectTransaction';

@@ -21,7 +21,6 @@ export function checkUmaAddress(address: string, path: FieldPath): string {
   return `$${name.toLowerCase()}@${domain}`;
 }
 
-/** The path of a customer's address in the inputs of createCustomer and updateCustomer. */
 const addressPath: FieldPath = ['umaAddress'];
 
 /**

@@ -1,6 +1,5 @@
 import { slowReaders } from '../../infra/instruments/instruments.ts';
 
-/** The error for a channel whose reader fell too far behind. */
 export class Overflow extends Error {
   constructor(limit: number) {
     super(`the reader fell ${limit} messages behind`);
@@ -74,7 +73,6 @@ export class Channel<T> implements AsyncIterableIterator<T> {
     this.#close();
   }
 
-  /** Takes up to `limit` queued messages without waiting. */
   takeQueued(limit: number): T[] {
     const taken = this.#queue.splice(0, limit);
     if (this.#queue.length === 0) this.#releaseWriter();

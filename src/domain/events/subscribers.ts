@@ -56,7 +56,6 @@ export class SubscriberIndex {
     }
   }
 
-  /** Offers an event to the subscribers of its subjects and to those without a subject. */
   dispatch(event: Event): void {
     for (const subscriber of this.#withoutSubject) offer(subscriber, event);
     this.#dispatchTo('customer', event.customerId, event);

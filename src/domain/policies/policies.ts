@@ -1,4 +1,3 @@
-import { countryFault } from '../../core/countries.ts';
 import { currencyOf, type GivenAmount, smallestUnits } from '../../core/currencies.ts';
 import { accountNameIn, publicId, uuidOf } from '../../core/ids.ts';
 import { checkAll, checkVersion, type Expecting, type FieldPath, pathsIn, Refusal } from '../../core/refusal.ts';
@@ -14,8 +13,9 @@ import {
 import { statement } from '../../infra/database/statement.ts';
 import { readClock, type Transaction } from '../../infra/database/transaction.ts';
 import type { Caller } from '../access/caller.ts';
-import { runIdempotent } from '../access/run-idempotent.ts';
+import { recordCommand } from '../access/run-idempotent.ts';
 import { visibleAccounts, visibleCustomers, visibleToPlatform } from '../access/visible.ts';
+import { checkCountry } from '../commands/people.ts';
 import { checkUmaAddress } from '../commands/uma-addresses.ts';
 import type { LimitState } from '../ledger/commit.ts';
 
@@ -75,51 +75,42 @@ type Terms = Omit<Prisma.PolicyUncheckedCreateInput, 'platformId' | 'subjectType
  * @throws Refusal FORBIDDEN (a policy limits the caller's token or one that created it), INVALID_INPUT, INVALID_AMOUNT,
  *   AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY, INVALID_UMA_ADDRESS, USER_NOT_FOUND, TOKEN_NOT_FOUND, ACCOUNT_NOT_FOUND
  */
-export function setPolicy(
-  database: Database,
-  caller: Caller,
-  input: SetPolicy,
-  idempotencyKey?: string | null,
-): Promise<{ policy: Policy; replayed: boolean }> {
-  return runIdempotent(database, caller, {
-    operation: 'setPolicy',
-    input,
-    idempotencyKey,
-    prepare: async () => {
-      const subject = subjectIn(input.subjectId);
-      const terms = termsOf(input);
-      await requireTimeZone(database, input.timeZone);
-      return async (transaction) => {
-        await begin(transaction, caller);
-        await requireSubject(transaction, caller, subject);
-        await requireAccounts(transaction, caller, terms.receiverAccountIds);
-        const key = { platformId: caller.platformId, subjectId: subject.uuid };
-        // Once this lock is taken, payments are counted under the new terms.
-        await lockStatement(transaction.client, key.platformId, key.subjectId);
-        const { now: updatedAt } = await readClock(transaction.client);
-        const { policy: policies } = transaction.prisma;
-        const found = await policies.findFirst({ where: key });
-        checkPolicy(input, found);
-        const policy = found
-          ? // Usage is summed again when the policy is next used (spent.sql).
-            await policies.update({ where: { platformId_subjectId: key }, data: { ...terms, used: {}, updatedAt } })
-          : await policies.create({ data: { ...key, subjectType: subject.type, ...terms } });
-        return { result: {}, answer: { policy } };
-      };
-    },
-    repeat: async () => {
-      const { uuid: subjectId } = subjectIn(input.subjectId);
-      const policy = await database.prisma.policy.findFirst({
-        where: { AND: [visibleToPlatform(caller), { subjectId }] },
-      });
-      if (!policy)
-        throw new Refusal('CONFLICT', 'an earlier request did this, and the policy has since been deleted', [
-          'subjectId',
-        ]);
-      return { policy };
-    },
-  });
-}
+export const setPolicy = recordCommand((database, caller, input: SetPolicy) => ({
+  operation: 'setPolicy',
+  prepare: async () => {
+    const subject = subjectIn(input.subjectId);
+    const terms = termsOf(input);
+    await requireTimeZone(database, input.timeZone);
+    return async (transaction) => {
+      await begin(transaction, caller);
+      await requireSubject(transaction, caller, subject);
+      await requireAccounts(transaction, caller, terms.receiverAccountIds);
+      const key = { platformId: caller.platformId, subjectId: subject.uuid };
+      // Once this lock is taken, payments are counted under the new terms.
+      await lockStatement(transaction.client, key.platformId, key.subjectId);
+      const { now: updatedAt } = await readClock(transaction.client);
+      const { policy: policies } = transaction.prisma;
+      const found = await policies.findFirst({ where: key });
+      checkPolicy(input, found);
+      const policy = found
+        ? // Usage is summed again when the policy is next used (spent.sql).
+          await policies.update({ where: { platformId_subjectId: key }, data: { ...terms, used: {}, updatedAt } })
+        : await policies.create({ data: { ...key, subjectType: subject.type, ...terms } });
+      return { result: {}, answer: { policy } };
+    };
+  },
+  repeat: async () => {
+    const { uuid: subjectId } = subjectIn(input.subjectId);
+    const policy = await database.prisma.policy.findFirst({
+      where: { AND: [visibleToPlatform(caller), { subjectId }] },
+    });
+    if (!policy)
+      throw new Refusal('CONFLICT', 'an earlier request did this, and the policy has since been deleted', [
+        'subjectId',
+      ]);
+    return { policy };
+  },
+}));
 
 /**
  * Deletes the policy of an API token, a client token, a customer or the platform, with everything that it has counted.
@@ -127,37 +118,28 @@ export function setPolicy(
  * @throws Refusal FORBIDDEN (a policy limits the caller's token or one that created it), INVALID_INPUT, USER_NOT_FOUND,
  *   TOKEN_NOT_FOUND
  */
-export function deletePolicy(
-  database: Database,
-  caller: Caller,
-  input: { readonly subjectId: string } & Expecting,
-  idempotencyKey?: string | null,
-): Promise<{ deletedId: string | null; replayed: boolean }> {
-  return runIdempotent(database, caller, {
-    operation: 'deletePolicy',
-    input,
-    idempotencyKey,
-    prepare: async () => {
-      const subject = subjectIn(input.subjectId);
-      return async (transaction) => {
-        await begin(transaction, caller);
-        await requireSubject(transaction, caller, subject);
-        const { policy, policyUse } = transaction.prisma;
-        const { uuid: subjectId } = subject;
-        const found = await policy.findFirst({ where: { AND: [visibleToPlatform(caller), { subjectId }] } });
-        checkPolicy(input, found);
-        if (found) {
-          // From here on, payments no longer find the policy, so none is counted.
-          await policy.deleteMany({ where: { platformId: found.platformId, id: found.id } });
-          await policyUse.deleteMany({ where: { platformId: found.platformId, policyId: found.id } });
-        }
-        const deletedId = found ? publicId('Policy', found.id) : null;
-        return { result: { deletedId }, answer: { deletedId } };
-      };
-    },
-    repeat: async ({ deletedId }) => ({ deletedId: typeof deletedId === 'string' ? deletedId : null }),
-  });
-}
+export const deletePolicy = recordCommand((_database, caller, input: { readonly subjectId: string } & Expecting) => ({
+  operation: 'deletePolicy',
+  prepare: async () => {
+    const subject = subjectIn(input.subjectId);
+    return async (transaction) => {
+      await begin(transaction, caller);
+      await requireSubject(transaction, caller, subject);
+      const { policy, policyUse } = transaction.prisma;
+      const { uuid: subjectId } = subject;
+      const found = await policy.findFirst({ where: { AND: [visibleToPlatform(caller), { subjectId }] } });
+      checkPolicy(input, found);
+      if (found) {
+        // From here on, payments no longer find the policy, so none is counted.
+        await policy.deleteMany({ where: { platformId: found.platformId, id: found.id } });
+        await policyUse.deleteMany({ where: { platformId: found.platformId, policyId: found.id } });
+      }
+      const deletedId = found ? publicId('Policy', found.id) : null;
+      return { result: { deletedId }, answer: { deletedId } };
+    };
+  },
+  repeat: async ({ deletedId }) => ({ deletedId: typeof deletedId === 'string' ? deletedId : null }),
+}));
 
 /** @throws Refusal CONFLICT if the version is not the expected one; without a policy, the version is 0 */
 function checkPolicy(input: Expecting, found: Policy | null): void {
@@ -241,7 +223,7 @@ function termsOf(input: SetPolicy): Terms {
     () => (input.approval ? approvalOf(input.approval) : Prisma.DbNull),
     () => each(receiverCountries, at('receiverCountries'), checkCountry),
     () => each(receiverUmaAddresses, at('receiverUmaAddresses'), checkUmaAddress),
-    () => checkNotEmpty(input, 'kinds'),
+    () => checkKinds(input),
     () => checkHours(hoursFrom, hoursTo),
     () => checkTimeZone(input.timeZone),
   );
@@ -264,16 +246,10 @@ function each(
   return [...new Set((list ?? []).map((one, position) => check(one, [...path, position])))];
 }
 
-function checkCountry(code: string, path: FieldPath): string {
-  const fault = countryFault(code);
-  if (fault !== undefined) throw new Refusal('INVALID_INPUT', `the country ${fault}`, { path, value: code });
-  return code;
-}
-
 /** Refuses an empty list as a mistake, because an omitted one allows everything. */
-function checkNotEmpty(input: SetPolicy, field: 'kinds'): void {
-  if (input[field]?.length === 0)
-    throw new Refusal('INVALID_INPUT', 'name at least one kind of payment, or leave the list out for all', at(field));
+function checkKinds({ kinds }: SetPolicy): void {
+  if (kinds?.length === 0)
+    throw new Refusal('INVALID_INPUT', 'name at least one kind of payment, or leave the list out for all', at('kinds'));
 }
 
 /** Validates the hours. They are compared as text, which sorts in order of time. */

@@ -5,12 +5,11 @@ import { statement } from '../../infra/database/statement.ts';
 import { type Caller, tokenOf } from '../access/caller.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';
 import { type CommandPlan, command, type Payments, railOf } from '../commands/command.ts';
-import { spendOf } from '../commands/spending.ts';
 import { mergePlans } from '../ledger/merge-plans.ts';
 import { orderIdOfQuote } from '../orders/order-ids.ts';
 import { checkScenario, checkStep, type GivenScenario } from '../orders/scenario.ts';
+import { requirements, spendOfQuote, start } from './execution.ts';
 import { quotedDestination } from './quote-destination.ts';
-import { accountsOf, capacityAt, customersOf, internalOf, start } from './start.ts';
 
 interface ExecuteQuote extends Expecting {
   readonly quoteId: string;
@@ -68,26 +67,9 @@ async function planExecution(payments: Payments, caller: Caller, input: ExecuteQ
     reason: 'executed',
     createdBy: tokenOf(caller),
   });
-  const { transactionId, customerId, totalSendingAmount: amount, sendingCurrency: currency } = quote;
   const checks = {
-    spend: spendOf(caller, 'QUOTE', {
-      // The values of the quote itself, without its destination account.
-      ...{
-        transactionId,
-        customerId,
-        amount,
-        currency,
-        umaAddress: quote.destinationUmaAddress,
-        until: quote.expiresAt,
-      },
-      to: found.destination,
-    }),
-    requireActive: {
-      customers: customersOf(quote.customerId, to.receivers),
-      accounts: accountsOf(source, to),
-      unfrozen: internalOf(source, to),
-    },
-    capacity: capacityAt(to, quote),
+    spend: spendOfQuote(caller, quote, found.destination),
+    ...requirements({ sender: quote.customerId, source }, to, quote),
   };
   return { ...mergePlans(checks, payment), result: quote.id };
 }

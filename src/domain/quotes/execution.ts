@@ -1,11 +1,14 @@
 import type { Prisma } from '../../infra/database/generated/client/client.ts';
-import type { Quote } from '../../infra/database/rows.ts';
+import type { Account, Quote } from '../../infra/database/rows.ts';
 import type { Rail } from '../../rails/rail.ts';
+import type { Caller } from '../access/caller.ts';
 import { debit, type Flow } from '../commands/movements.ts';
+import { toRailAccount } from '../commands/parties.ts';
 import { type Lockable, lockOf } from '../commands/rate-locks.ts';
-import type { Journal, Plan } from '../ledger/plan.ts';
+import { spendOf } from '../commands/spending.ts';
+import type { Journal, NewOrder, NewRow, Plan, Spend } from '../ledger/plan.ts';
 import { expectedMs, firstAskMs } from '../orders/orders.ts';
-import type { Target } from './quote-destination.ts';
+import type { Route, Target } from './quote-destination.ts';
 
 /** The fields of a quote that its execution needs, all of which are fixed when the quote is created. */
 export type Executable = Pick<
@@ -22,37 +25,53 @@ export type Executable = Pick<
 > &
   Lockable;
 
-export interface ExecutionOptions {
+export interface StartOptions {
   readonly orderId: string;
   readonly rail: Rail;
-  readonly sourceAccountId: string;
   /** The party that the rail pays. */
   readonly target: Target;
   readonly scenario: Prisma.JsonValue;
   readonly reason: string;
   /** The token that executes an existing quote. */
   readonly createdBy?: string | null;
-  /** The external deposit for this quote, which is first credited to the source. */
-  readonly arrived?: Journal;
   /** Whether the same plan inserts the quote. */
   readonly isNew?: boolean;
 }
 
 /**
- * Plans the single execution of a quote, before its expiry: debit, statuses and order (specification 3.1, decision 50).
+ * Plans the single execution of a quote, before its expiry: statuses and order (specification 3.1, decision 50).
+ * @param expectedInMs the estimated time until the money arrives, in milliseconds
  */
-export function execution(quote: Executable, options: ExecutionOptions): Plan {
-  const { rail, reason, target, scenario, sourceAccountId, createdBy, isNew = false } = options;
-  const railRequest = { step: 'SETTLEMENT', ...target, scenario } as const;
-  const order = {
-    platformId: quote.platformId,
-    id: options.orderId,
-    transactionId: quote.transactionId,
-    kind: 'PAYOUT' as const,
-    scenario,
-    rateLock: quote.rateLock ?? null,
-    dueInMs: firstAskMs(rail, railRequest),
+export function begin(
+  quote: Executable,
+  { orderId, scenario, reason, createdBy, isNew = false }: Omit<StartOptions, 'rail' | 'target'>,
+  order: Pick<NewOrder, 'kind' | 'dueInMs' | 'rateLock'>,
+  expectedInMs: number,
+): Plan {
+  const { platformId, id, transactionId } = quote;
+  return {
+    quotes: [{ id, from: ['PENDING'], to: 'PROCESSING', expiry: 'before', reason, isNew }],
+    transactions: [
+      {
+        ...{ id: transactionId, from: ['PENDING'], to: 'PROCESSING', reason, expectedInMs, isNew },
+        ...(createdBy && { set: { createdBy } }),
+      },
+    ],
+    insert: { rail_order: [{ platformId, id: orderId, transactionId, scenario, ...order }] },
   };
+}
+
+/**
+ * Plans the execution of a quote whose money is here: it is debited, and the rail gets an order to pay it out.
+ * @param arrived the external deposit for this quote, which is first credited to the source
+ */
+export function execution(
+  quote: Executable,
+  options: StartOptions & { readonly sourceAccountId: string; readonly arrived?: Journal },
+): Plan {
+  const { rail, target, scenario, sourceAccountId, arrived } = options;
+  const railRequest = { step: 'SETTLEMENT', ...target, scenario } as const;
+  const order = { kind: 'PAYOUT', rateLock: quote.rateLock ?? null, dueInMs: firstAskMs(rail, railRequest) } as const;
   const flow: Flow = {
     transactionId: quote.transactionId,
     sourceAccountId,
@@ -65,19 +84,47 @@ export function execution(quote: Executable, options: ExecutionOptions): Plan {
     lockedSent: lockOf(quote.rateLock)?.sent,
   };
   return {
-    quotes: [{ id: quote.id, from: ['PENDING'], to: 'PROCESSING', expiry: 'before', reason, isNew }],
-    transactions: [
-      {
-        id: quote.transactionId,
-        from: ['PENDING'],
-        to: 'PROCESSING',
-        reason,
-        expectedInMs: expectedMs(rail, railRequest),
-        isNew,
-        ...(createdBy && { set: { createdBy } }),
-      },
-    ],
-    journals: [...(options.arrived ? [options.arrived] : []), debit(flow)],
-    insert: { rail_order: [order] },
+    ...begin(quote, options, order, expectedMs(rail, railRequest)),
+    journals: [...(arrived ? [arrived] : []), debit(flow)],
   };
+}
+
+/** Starts a payment: debits an internal account, or gives the rail an order to pull from an external one. */
+export function start(quote: Executable, source: Account, options: StartOptions): Plan {
+  if (source.kind === 'INTERNAL') return execution(quote, { ...options, sourceAccountId: source.id });
+  const { rail, target, scenario } = options;
+  const railRequest = { step: 'PULL', account: toRailAccount(source), umaAddress: undefined, scenario } as const;
+  const payMs = expectedMs(rail, { step: 'SETTLEMENT', ...target, scenario });
+  const reason = 'executed: the money is being pulled from the external account';
+  // The pull order also keeps the scenario for the payout.
+  const order = { kind: 'COLLECTION', dueInMs: firstAskMs(rail, railRequest) } as const;
+  return begin(quote, { ...options, reason }, order, expectedMs(rail, railRequest) + payMs);
+}
+
+/**
+ * Returns what the payment of a quote requires: customers who may move money (the sender, and the owner of the
+ * receiving account), ACTIVE external accounts and unfrozen internal ones on either side, and capacity for the amount.
+ */
+export function requirements(
+  { sender, source }: { readonly sender: string | null | undefined; readonly source: Account | undefined },
+  { receivers, accounts, internalAccountId }: Route,
+  { totalReceivingAmount: amount }: Pick<Quote, 'totalReceivingAmount'>,
+) {
+  const customers = [...new Set([sender, ...receivers])].filter((id) => id !== null && id !== undefined);
+  const internal = [source?.kind === 'INTERNAL' ? source.id : undefined, internalAccountId];
+  return {
+    requireActive: {
+      customers,
+      accounts: source?.kind === 'EXTERNAL' ? [source.id, ...accounts] : [...accounts],
+      unfrozen: internal.filter((id) => id !== undefined),
+    },
+    capacity: internalAccountId === undefined ? undefined : [{ account: internalAccountId, amount }],
+  };
+}
+
+/** Describes the payment of a quote for the policies that limit it. */
+export function spendOfQuote(caller: Caller, quote: NewRow<Quote>, to: Account | null | undefined): Spend {
+  const { transactionId, customerId = null, totalSendingAmount: amount, sendingCurrency: currency } = quote;
+  const payment = { transactionId, customerId, amount, currency, until: quote.expiresAt };
+  return spendOf(caller, 'QUOTE', { ...payment, umaAddress: quote.destinationUmaAddress, to });
 }

@@ -3,52 +3,12 @@ import type { Transaction } from '../../infra/database/rows.ts';
 import { debit, deposit, type Flow } from '../commands/movements.ts';
 import type { Plan, QuoteMove } from '../ledger/plan.ts';
 import { nextOrderId } from '../orders/order-ids.ts';
-import type { Executable } from './execution.ts';
 
 /**
  * Payments from an external account (specification 2.7, decision 30). The money is pulled into the internal account of
  * its owner in that currency, then converted and paid out from there. Until the pull has settled, no account here is
  * debited or credited.
  */
-
-/** Plans the execution of a quote from an external account: it is PROCESSING, and the rail gets an order to pull. */
-export function planPull(
-  quote: Executable,
-  options: {
-    readonly orderId: string;
-    /** The estimated total time of pull and payout, in milliseconds. */
-    readonly expectedInMs: number;
-    /** When the rail is first queried, in milliseconds from now. */
-    readonly dueInMs: number;
-    /** The sandbox scenario, or null. The pull order also keeps it for the payout. */
-    readonly scenario: Prisma.JsonValue;
-    /** The token that executes an existing quote. */
-    readonly createdBy?: string | null;
-    /** Whether the same plan inserts the quote. */
-    readonly isNew?: boolean;
-  },
-): Plan {
-  const reason = 'executed: the money is being pulled from the external account';
-  const { orderId, expectedInMs, dueInMs, scenario, createdBy, isNew = false } = options;
-  const order = {
-    platformId: quote.platformId,
-    id: orderId,
-    transactionId: quote.transactionId,
-    kind: 'COLLECTION' as const,
-    scenario,
-    dueInMs,
-  };
-  return {
-    quotes: [{ id: quote.id, from: ['PENDING'], to: 'PROCESSING', expiry: 'before', reason, isNew }],
-    transactions: [
-      {
-        ...{ id: quote.transactionId, from: ['PENDING'], to: 'PROCESSING', reason, expectedInMs, isNew },
-        ...(createdBy && { set: { createdBy } }),
-      },
-    ],
-    insert: { rail_order: [order] },
-  };
-}
 
 /**
  * Plans the steps after a settled pull: the money is credited, debited and converted, and the rail gets a payout order.

@@ -71,15 +71,13 @@ export function accountDestination(
 
 export function quotedDestination(quote: Pick<Quote, 'destinationUmaAddress'>, account: Account | null): Route {
   if (account) return routeTo(account);
-  return {
-    target: { account: undefined, umaAddress: quote.destinationUmaAddress ?? undefined },
-    receivers: [],
-    accounts: [],
-    internalAccountId: undefined,
-  };
+  return { target: { account: undefined, umaAddress: quote.destinationUmaAddress ?? undefined }, ...outside };
 }
 
-type Route = Pick<Destination, 'target' | 'receivers' | 'accounts' | 'internalAccountId'>;
+/** The route to a receiver whom only the rail knows. */
+const outside = { receivers: [], accounts: [], internalAccountId: undefined } as const;
+
+export type Route = Pick<Destination, 'target' | 'receivers' | 'accounts' | 'internalAccountId'>;
 
 function routeTo(account: Account): Route {
   return {
@@ -125,9 +123,7 @@ export async function umaDestination(
     lookupId: lookup.id,
     elsewhere: lookup.receiverCustomerId === null ? umaAddress : undefined,
     target: { account: undefined, umaAddress },
-    receivers: [],
-    accounts: [],
-    internalAccountId: undefined,
+    ...outside,
     limits,
     information: trustedJson<Information>(lookup.information),
     path: at('destination', 'currency'),

@@ -18,18 +18,17 @@ import {
   type Parties,
   readParties,
 } from '../commands/parties.ts';
-import { spendOf } from '../commands/spending.ts';
 import { mergePlans } from '../ledger/merge-plans.ts';
 import type { NewRow } from '../ledger/plan.ts';
 import { neededOf } from '../orders/rail-answer.ts';
 import { checkScenario, checkStep } from '../orders/scenario.ts';
 import { type Pricing, priceQuote } from '../pricing/pricing.ts';
 import type { PricingRequest } from '../pricing/pricing-terms.ts';
+import { requirements, spendOfQuote, start } from './execution.ts';
 import { type LockedPrice, lockRate, orderOfQuote } from './lock-rate.ts';
 import { accountDestination, type Destination, umaDestination } from './quote-destination.ts';
 import { at, type CreateQuote } from './quote-input.ts';
 import { jsonOf, newRows } from './quote-rows.ts';
-import { accountsOf, capacityAt, customersOf, internalOf, start } from './start.ts';
 
 /**
  * Creates a quote: locks a rate and fees until its expiry (specification 4.1). With `immediatelyExecute` it is executed
@@ -104,24 +103,11 @@ async function planQuote(
   }
   // A payment that the customer's deposit will execute counts from now on, and stops counting when the quote expires.
   const isPayment = input.immediatelyExecute || source.kind === 'REALTIME_FUNDING';
-  const { customerId = null, destinationUmaAddress: umaAddress } = quote;
-  const payment = {
-    transactionId: transaction.id,
-    amount: price.totalSendingAmount,
-    currency: sending.code,
-    customerId,
-    umaAddress,
-    until: quote.expiresAt,
-  };
+  const { requireActive, capacity } = requirements({ sender: parties.customer?.id, source: parties.source }, to, price);
   const base = {
-    ...(isPayment && { spend: spendOf(caller, 'QUOTE', { ...payment, to: parties.destination }) }),
-    requireActive: {
-      customers: customersOf(parties.customer?.id, to.receivers),
-      accounts: accountsOf(parties.source, to),
-      unfrozen: internalOf(parties.source, to),
-      ...(to.lookupId !== null && { lookups: [to.lookupId] }),
-    },
-    capacity: capacityAt(to, price),
+    ...(isPayment && { spend: spendOfQuote(caller, quote, parties.destination) }),
+    requireActive: { ...requireActive, ...(to.lookupId !== null && { lookups: [to.lookupId] }) },
+    capacity,
     insert: { quote: [quote], transaction: [{ ...transaction, ...(isPayment && { createdBy: tokenOf(caller) }) }] },
   };
   if (!input.immediatelyExecute || !parties.source) return { ...base, result: quote.id };
@@ -144,7 +130,6 @@ async function lockedCurrency(payments: Payments, caller: Caller, input: CreateQ
   return locked.currency ?? undefined;
 }
 
-/** Refuses to execute a quote at creation if its deposit is to execute it. */
 function checkExecution({ immediatelyExecute, source }: CreateQuote): void {
   if (!immediatelyExecute || source.kind !== 'REALTIME_FUNDING') return;
   const message = 'a real-time funded quote is executed by its deposit, not at creation';

@@ -20,7 +20,6 @@ import { orderIdOfQuote } from '../orders/order-ids.ts';
 import { checkScenario, type GivenScenario } from '../orders/scenario.ts';
 import { execution } from '../quotes/execution.ts';
 import { quotedDestination } from '../quotes/quote-destination.ts';
-import { internalOf } from '../quotes/start.ts';
 
 /** The maximum amount that one call may credit to a sandbox account, in smallest units. */
 export const maxFunding = 100_000_000_000n;
@@ -114,7 +113,7 @@ async function planDeposit(payments: Payments, caller: Caller, input: SandboxSen
     requireActive: {
       customers: quote.customerId ? [quote.customerId] : [],
       accounts: to.accounts,
-      unfrozen: [fundingAccountId, ...internalOf(undefined, to)],
+      unfrozen: [fundingAccountId, ...(to.internalAccountId === undefined ? [] : [to.internalAccountId])],
     },
     otherwise: planLateDeposit(quote, arrived, twice ? 2n * amount : amount),
   };

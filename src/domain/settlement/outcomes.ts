@@ -29,7 +29,6 @@ import { planPayout, planPullFailure, quoteMoves } from '../quotes/pull.ts';
 
 const openStatuses = ['PENDING', 'PROCESSING'] as const;
 
-/** The rail's report of a settled order. */
 type Settled = Pick<Extract<RailOutcome, { kind: 'settled' }>, 'watchMs' | 'information'>;
 
 export function planDelivery(order: DueOrder, { watchMs, information }: Settled): PlanGroup {

@@ -217,7 +217,6 @@ async function settle(payments: Payments, order: DueOrder, onOutcome: (outcome: 
   return askRail(false);
 }
 
-/** Lets a payment wait for its approval until the deadline. */
 async function waitForApproval({ database }: Payments, order: DueOrder): Promise<PlanGroup | Postponement> {
   if (order.approvalLeftMs !== null && order.approvalLeftMs > 0)
     return { lease: order, dueInMs: wholeMs(order.approvalLeftMs) };
@@ -236,7 +235,6 @@ function isToAnnounce(order: DueOrder): order is DueOrder & { readonly receiver:
   return order.receiver !== undefined && !order.incoming && !order.lock && !isPull(order);
 }
 
-/** Records a contradiction, and makes its order wait for an operator. */
 async function waitForPerson(payments: Payments, order: DueOrder, contradiction: Contradiction): Promise<Postponement> {
   await openCase(payments, order, contradiction);
   return { lease: order, dueInMs: caseMs };

@@ -29,7 +29,6 @@ export interface SuspendedRefund {
   readonly refundAccountId: string;
   /** The destination to which the money is forwarded if the customer is deleted; null otherwise. */
   readonly onward: Onward | null;
-  /** Whether its money is or was in suspense. */
   readonly wasSuspended: boolean;
 }
 
@@ -73,7 +72,6 @@ const refundStatement = statement<SuspendedRefund>(
   { transaction: 'Transaction' },
 );
 
-/** Lists the refunds that wait in suspense on all platforms, oldest first. */
 export async function listSuspense(database: Database): Promise<SuspendedRefund[]> {
   return waitingStatement(database.pool);
 }

@@ -24,28 +24,24 @@ export const requestsInFlight = new Gauge({
   help: 'Requests in flight, limited by MAX_IN_FLIGHT. A stream counts until it begins.',
 });
 
-/** The commands of both APIs, by outcome. */
 export const commands = new Counter({
   name: 'payments_commands_total',
   help: 'Commands, by operation and outcome: done, replayed, failed (a fault, or an unknown outcome), or the code of the refusal.',
   labelNames: ['operation', 'outcome'] as const,
 });
 
-/** The last successful round of each background loop of this process. */
 export const loopSuccess = new Gauge({
   name: 'payments_loop_last_success_timestamp_seconds',
   help: 'When a background loop of this process last succeeded; before the first success, when it started.',
   labelNames: ['loop'] as const,
 });
 
-/** The failed rounds of each background loop. */
 export const loopFailures = new Counter({
   name: 'payments_loop_failures_total',
   help: 'Failed rounds of background loops.',
   labelNames: ['loop'] as const,
 });
 
-/** The commands that lost a race in the database and were run again. */
 export const lostRaces = new Counter({
   name: 'payments_lost_races_total',
   help: 'Commands that lost a race with another in the database (serialization, deadlock, unique key), by whether they ran again.',
@@ -53,7 +49,6 @@ export const lostRaces = new Counter({
 });
 for (const result of ['retried', 'gave_up']) lostRaces.inc({ result }, 0);
 
-/** The readers of streams that fell too far behind. */
 export const slowReaders = new Counter({
   name: 'payments_slow_readers_total',
   help: 'Readers of subscriptions that fell too far behind and were dropped.',
@@ -65,7 +60,6 @@ export const plansWaiting = new Gauge({
   help: 'Plans in this process that wait for their commit or are being committed.',
 });
 
-/** The reads of nodes and lists, if there are replicas (database/replicas). */
 export const textReads = new Counter({
   name: 'payments_reads_total',
   help: 'Statements that read nodes and lists for requests, by server: primary, replica. Not counted without DATABASE_READ_URL.',

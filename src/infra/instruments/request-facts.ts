@@ -11,11 +11,9 @@ export interface RequestFacts {
   operation?: string;
   /** The first public ids that its commands have created or changed. */
   made?: string[];
-  /** The client that sends the request, if it identifies itself. */
   client?: ClientFacts;
 }
 
-/** The name by which a client identifies itself. */
 export interface ClientFacts {
   readonly name: string;
   /** Empty if the client does not state it. */
@@ -92,18 +90,6 @@ export function noteCaller({ platformId, tokenId }: Sender): void {
 export function noteOperation(operation: string): void {
   const facts = currentRequest();
   if (facts) facts.operation = operation;
-}
-
-export function iterateAsRequest<T>(facts: RequestFacts, iterator: AsyncIterableIterator<T>): AsyncIterableIterator<T> {
-  return {
-    next: () => asRequest(facts, () => iterator.next()),
-    return: (value) =>
-      asRequest(facts, () => iterator.return?.(value) ?? Promise.resolve({ done: true as const, value: undefined })),
-    throw: (error) => asRequest(facts, () => iterator.throw?.(error) ?? Promise.reject(error)),
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-  };
 }
 
 const mostMade = 20;

@@ -92,7 +92,6 @@ async function webhookOf({ trial: { incoming } }: Tried, orderId: string): Promi
   return incoming.webhook(orderId);
 }
 
-/** Creates a deposit, and waits until the rail lists it. */
 async function depositOf({ trial: { incoming }, times }: Tried, rail: Rail): Promise<RailDeposit> {
   if (!incoming?.deposit) throw new NotTried('the trial has no deposits');
   const from = new Date(Date.now() - 3_600_000);

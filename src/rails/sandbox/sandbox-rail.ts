@@ -16,7 +16,7 @@ import type { RailWebhooks } from '../rail-webhooks.ts';
 import type { RailLocks } from '../rate-lock.ts';
 import type { Simulation } from '../simulation.ts';
 import { checkSandboxAccount, suffixOf, verificationOf } from './account-check.ts';
-import { waysToPay } from './funding/ways.ts';
+import { waysToPay } from './funding.ts';
 import type { SandboxRates } from './rates.ts';
 import { scenarioAt, scenarioFault, simulatedApproval, simulatedDeposit } from './scenario.ts';
 import { testReceiver, umaOutcome, umaPaces } from './uma.ts';

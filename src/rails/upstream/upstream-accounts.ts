@@ -30,7 +30,6 @@ export class UpstreamAccounts {
     return new Map(data.map(({ balance }) => [balance.currency.code, BigInt(balance.amount)]));
   }
 
-  /** Returns the upstream id of the platform's own internal account in a currency. */
   async internalId(currency: string): Promise<string> {
     const known = this.#internal.get(currency);
     if (known !== undefined) return known;

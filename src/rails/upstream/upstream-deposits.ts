@@ -41,7 +41,6 @@ export class UpstreamDeposits {
     this.#accounts = accounts;
   }
 
-  /** Caches the upstream id of a customer that was just created there. */
   noteCustomer(customerId: string, upstreamId: string): void {
     this.#customers.set(customerId, upstreamId);
   }

@@ -29,17 +29,16 @@ export const accessBugs: Bugs = {
     },
     'a token makes one that sends more documents': {
       file: 'src/domain/access/tokens/token-bounds.ts',
-      find: 'return documents.length > 0 ? [...new Set(documents)] : own;',
-      put: 'return [...new Set(documents)];',
+      find: 'documents: documents.length > 0 ? [...new Set(documents)] : own,',
+      put: 'documents: [...new Set(documents)],',
       test: 'makes and replaces tokens with no other documents',
     },
   },
   'test/access/lists.test.ts': {
     'transactions are visible to every platform': {
       file: 'src/domain/access/visible.ts',
-      find: 'return where(rules.transaction, scope);',
-      put: `const { platformId: _platformId, ...rest } = where(rules.transaction, scope);
-  return rest;`,
+      find: 'where(rules.transaction, scope);',
+      put: '({ ...where(rules.transaction, scope), platformId: undefined });',
       test: "the application itself finds no foreign %s, even without the database's checks",
     },
   },
@@ -88,8 +87,8 @@ export const accessBugs: Bugs = {
   'test/events/audience.test.ts': {
     'an app sees all events of its platform in the list of events': {
       file: 'src/domain/access/visible.ts',
-      find: 'return where(rules.event, scope);',
-      put: 'return { platformId: scope.platformId };',
+      find: 'where(rules.event, scope);',
+      put: '({ platformId: scope.platformId });',
       test: 'an app lists only the events of objects that its token can see',
     },
     'an app receives all events of its platform in its streams': {

@@ -5,8 +5,8 @@ export const attackBugs: Bugs = {
   'test/attack/matrix.test.ts': {
     'an app finds the other customers of its platform by their ids': {
       file: 'src/domain/access/visible.ts',
-      find: 'return where(rules.customer, scope);',
-      put: 'return { platformId: scope.platformId };',
+      find: 'where(rules.customer, scope);',
+      put: '({ platformId: scope.platformId });',
       test: 'over GraphQL, objects named by %s look as if they never existed',
     },
     'the app of a payment can guess its owner with a filter': {

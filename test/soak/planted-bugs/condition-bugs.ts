@@ -211,7 +211,7 @@ export const conditionBugs: Bugs = {
   },
   'test/payments/pull.test.ts': {
     'a payment that is pulled first is expected at the time of the pull': {
-      file: 'src/domain/quotes/start.ts',
+      file: 'src/domain/quotes/execution.ts',
       find: 'expectedMs(rail, railRequest) + payMs',
       put: 'expectedMs(rail, railRequest)',
       test: 'is expected only once the money is pulled and paid out',

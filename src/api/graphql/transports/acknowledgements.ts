@@ -1,5 +1,5 @@
 import type { FeedPosition } from '../../../domain/events/cursor.ts';
-import type { ResumePoint } from '../../../domain/events/resume-point.ts';
+import type { ResumePoint } from '../../../domain/events/resume-points.ts';
 
 /** A socket is pinged for its client's progress after this time, in milliseconds, or after this many messages. */
 const askMs = 250;

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import type { ExecutionResult } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 import type { WorkTurn } from '../../../core/turn.ts';
-import type { ResumeKey, ResumePoint } from '../../../domain/events/resume-point.ts';
-import type { ResumePoints } from '../../../domain/events/resume-points.ts';
-import { iterateAsRequest, type RequestFacts } from '../../../infra/instruments/request-facts.ts';
+import type { ResumeKey, ResumePoint, ResumePoints } from '../../../domain/events/resume-points.ts';
+import { iterateHere } from '../../../infra/instruments/iterate-here.ts';
+import { asRequest, type RequestFacts } from '../../../infra/instruments/request-facts.ts';
 import type { Operations, Prepared } from '../server/operations.ts';
 import { unavailable } from '../server/server.ts';
 import type { StreamMessage } from '../server/stream-messages.ts';
@@ -39,7 +39,12 @@ export async function openSocketStream(
       ...operation,
       ...(point && { contextValue: { ...contextValue, resumePoint: point, resumeAfter: point.resumeAfter } }),
     });
-    if (isAsyncIterable(stream)) return sendAll(iterateAsRequest(facts, stream), operation, point);
+    if (isAsyncIterable(stream))
+      return sendAll(
+        asRequest(facts, () => iterateHere(stream)),
+        operation,
+        point,
+      );
     point?.close(false);
     return stream;
   } catch (error) {

@@ -6,7 +6,7 @@ import { WebSocketServer } from 'ws';
 import { inTurn } from '../../../core/turn.ts';
 import { RateLimited } from '../../../domain/access/limits/rate-limits.ts';
 import type { TokenCap } from '../../../domain/access/limits/token-caps.ts';
-import type { ResumeKey } from '../../../domain/events/resume-point.ts';
+import type { ResumeKey } from '../../../domain/events/resume-points.ts';
 import {
   asRequest,
   clientIn,

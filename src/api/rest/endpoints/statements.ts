@@ -4,7 +4,8 @@ import type { Payments } from '../../../domain/commands/command.ts';
 import { checkCamtCurrency, statementCamt } from '../../../domain/statements/camt053.ts';
 import { statementCsv } from '../../../domain/statements/csv.ts';
 import { readStatementHead, statementEntries } from '../../../domain/statements/statement.ts';
-import { iterateAsPlatform } from '../../../infra/database/connections/platform-scope.ts';
+import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
+import { iterateHere } from '../../../infra/instruments/iterate-here.ts';
 import type { RestApp } from '../app.ts';
 import { readErrors, viewEndpoint } from '../endpoint.ts';
 import { requiredMoment } from '../lists.ts';
@@ -56,7 +57,9 @@ export function statementEndpoints(app: RestApp, { database }: Payments): void {
     if (format === 'camt.053') checkCamtCurrency(head.currency);
     const write = format === 'csv' ? statementCsv : statementCamt;
     // The lines are read after this handler has returned.
-    const lines = iterateAsPlatform(viewer.platformId, write(head, period, statementEntries(database, viewer, head)));
+    const lines = asPlatform(viewer.platformId, () =>
+      iterateHere(write(head, period, statementEntries(database, viewer, head))),
+    );
     return context.body(streamOf(lines), 200, {
       'content-type': format === 'csv' ? csvType : camtType,
       'content-disposition': `attachment; filename="statement.${format === 'csv' ? 'csv' : 'xml'}"`,

@@ -1,19 +1,14 @@
-import { byId, byText, type Given } from '../../../core/conditions.ts';
+import { byId, byText, type ChangeFilter, type Given } from '../../../core/conditions.ts';
 import { publicId } from '../../../core/ids.ts';
 import type { ApiToken, Permission, Prisma } from '../../../infra/database/generated/client/client.ts';
 import { hashSecret } from './api-tokens.ts';
 
 /** A filter of API tokens. Its fields combine with AND; both ends of a range of date-times are inclusive. */
-export interface ApiTokenFilter {
+export interface ApiTokenFilter extends ChangeFilter {
   readonly name?: Given<string>;
-  /** A permission that the token has. */
   readonly permission?: Given<Permission>;
   /** The public id of the token that created it. */
   readonly createdById?: Given<string>;
-  readonly createdAfter?: Given<Date>;
-  readonly createdBefore?: Given<Date>;
-  readonly updatedAfter?: Given<Date>;
-  readonly updatedBefore?: Given<Date>;
 }
 
 /**
@@ -74,7 +69,6 @@ export interface NewApiToken {
   readonly replacesId?: string;
 }
 
-/** Stores a new token of a platform, with only the hash of its secret. */
 export function storeApiToken(
   prisma: Prisma.TransactionClient,
   platformId: string,

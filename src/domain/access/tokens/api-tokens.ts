@@ -1,6 +1,5 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { parseRange } from '../../../core/address-ranges.ts';
-import { boundedCache } from '../../../core/bounded-cache.ts';
 import { publicId } from '../../../core/ids.ts';
 import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
 import type { Database } from '../../../infra/database/database.ts';
@@ -49,31 +48,18 @@ const usedStatement = statement<object>(
    where platform_id = $1 and id = $2 and (last_used_at is null or last_used_at < clock_timestamp() - interval '1 minute')`,
 );
 
-/** The cache lifetime of a successful authentication, in milliseconds. A revoked token is refused within a second. */
-const cacheMs = 900;
 const unknownHash = Buffer.alloc(32);
 
 /** Authenticates servers by their API tokens. Unknown tokens and wrong secrets are refused alike, in the same time. */
 export class ApiTokens {
   readonly #database: Database;
-  readonly #viewers = boundedCache<Viewer>(10_000, cacheMs);
 
   constructor(database: Database) {
     this.#database = database;
   }
 
-  /** Returns the viewer for an Authorization header whose authentication is still cached. */
-  cached(authorization: string): Viewer | undefined {
-    return this.#viewers.get(digestOf(authorization));
-  }
-
   /** Returns the viewer for `Basic base64(clientId:secret)`, or undefined if the credentials are not valid. */
-  async authenticate(authorization: string | null | undefined): Promise<Viewer | undefined> {
-    if (!authorization) return undefined;
-    const digest = digestOf(authorization);
-    const cached = this.#viewers.get(digest);
-    if (cached) return cached;
-
+  async authenticate(authorization: string): Promise<Viewer | undefined> {
     const credentials = basicCredentials(authorization);
     if (!credentials) return undefined;
     const [row] = await tokenStatement(this.#database.pool, credentials.clientId);
@@ -95,17 +81,11 @@ export class ApiTokens {
       documents: row.documents,
       rates: ownRates(row),
     };
-    this.#viewers.set(digest, viewer);
     // The time of last use is informational, so a request does not wait for its update.
     if (row.wasUsed) return viewer;
     asPlatform(row.platformId, () => usedStatement(this.#database.pool, row.platformId, row.id)).catch(() => undefined);
     return viewer;
   }
-}
-
-/** Returns the cache key of a header: a digest, so that the cache contains no secrets. */
-function digestOf(authorization: string): string {
-  return hash('sha256', authorization, 'base64');
 }
 
 function basicCredentials(authorization: string): { clientId: string; secret: string } | undefined {

@@ -2,7 +2,6 @@ import { byId, type Given } from '../../../core/conditions.ts';
 import { publicId } from '../../../core/ids.ts';
 import type { ClientToken, Prisma } from '../../../infra/database/generated/client/client.ts';
 
-/** A filter of client tokens. Its fields combine with AND. */
 export interface ClientTokenFilter {
   /** Whether it has neither expired nor been revoked. */
   readonly active?: Given<boolean>;
@@ -13,7 +12,6 @@ export interface ClientTokenFilter {
 /** Postgres interprets this as the time of the statement, so the database's clock decides what has expired. */
 const now = 'now';
 
-/** Returns the condition for client tokens that match a filter. */
 export function whereClientTokens(filter: ClientTokenFilter): Prisma.ClientTokenWhereInput {
   const { active } = filter;
   return {

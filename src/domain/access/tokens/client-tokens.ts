@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import { compactVerify, decodeProtectedHeader, SignJWT } from 'jose';
-import { boundedCache } from '../../../core/bounded-cache.ts';
 import { publicId } from '../../../core/ids.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import { keyId } from '../../../core/secret-box.ts';
@@ -48,8 +47,6 @@ const tokenStatement = statement<Row>(
    where t.platform_id = $1 and t.id = $2 and t.revoked_at is null and t.expires_at > clock_timestamp()`,
 );
 
-/** The cache lifetime of a successful authentication, in milliseconds. A revoked token is refused within a second. */
-const cacheMs = 900;
 const algorithm = 'HS256';
 const issuer = 'payments-graphql-gateway';
 const minKeyLength = 32;
@@ -64,9 +61,7 @@ export class ClientTokens {
   readonly #database: Database;
   /** The keys by id. The header of a token contains the id of its key. */
   readonly #keys: ReadonlyMap<string, Uint8Array>;
-  /** The id of the signing key. */
   readonly #signingId: string | undefined;
-  readonly #viewers = boundedCache<Viewer>(10_000, cacheMs);
 
   /**
    * Creates the service with its signing key. Without one, no token can be minted and none is valid.
@@ -109,33 +104,16 @@ export class ClientTokens {
     this.#signing();
   }
 
-  /** Returns the viewer for an Authorization header whose authentication is still cached. */
-  cached(authorization: string): Viewer | undefined {
-    const token = tokenIn(authorization);
-    return token === undefined ? undefined : this.#viewers.get(digestOf(token));
-  }
-
   /** Returns the viewer for `Bearer <token>`, or undefined if the token is forged, expired or revoked. */
-  async authenticate(authorization: string | null | undefined): Promise<Viewer | undefined> {
-    const token = tokenIn(authorization ?? '');
-    if (token === undefined) return undefined;
-    const digest = digestOf(token);
-    const cached = this.#viewers.get(digest);
-    if (cached) return cached;
-
-    const claims = await verifySignature(token, this.#keys);
-    const [row] = claims ? await this.#find(claims) : [];
-    if (!row) return undefined;
-    const viewer = viewerOf(row);
-    this.#viewers.set(digest, viewer);
-    return viewer;
+  async authenticate(authorization: string): Promise<Viewer | undefined> {
+    const token = tokenIn(authorization);
+    const claims = token === undefined ? undefined : await verifySignature(token, this.#keys);
+    if (!claims) return undefined;
+    const { platformId, id } = claims;
+    const [row] = await asPlatform(platformId, () => tokenStatement(this.#database.pool, platformId, id));
+    return row && viewerOf(row);
   }
 
-  #find({ platformId, id }: Claims): Promise<Row[]> {
-    return asPlatform(platformId, () => tokenStatement(this.#database.pool, platformId, id));
-  }
-
-  /** Returns the signing key, and the header of a new token with the id of that key. */
   #signing() {
     const key = this.#signingId === undefined ? undefined : this.#keys.get(this.#signingId);
     if (this.#signingId === undefined || !key) {
@@ -156,11 +134,6 @@ function tokenIn(authorization: string): string | undefined {
 interface Claims {
   readonly platformId: string;
   readonly id: string;
-}
-
-/** Returns the cache key of a token: a digest, so that the cache contains no secrets. */
-function digestOf(token: string): string {
-  return hash('sha256', token, 'base64');
 }
 
 /**

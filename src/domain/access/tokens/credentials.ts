@@ -7,12 +7,15 @@ import type { ClientTokens } from './client-tokens.ts';
 
 /** The maximum number of verified credentials that are remembered, and their lifetime in milliseconds. */
 const proven = { max: 20_000, ttlMs: 3_600_000 } as const;
+/** The same of successful authentications. A revoked token is refused within a second. */
+const authenticated = { max: 20_000, ttlMs: 900 } as const;
 
 /** Authenticates an Authorization header of either kind: a server's `Basic` or an app's `Bearer`. */
 export class Credentials {
   readonly #servers: ApiTokens;
   readonly #apps: ClientTokens;
   readonly #brake: CredentialBrake;
+  readonly #viewers = boundedCache<Viewer>(authenticated.max, authenticated.ttlMs);
   /** Digests of verified headers. The brake lets them pass, even while others guess from the same address. */
   readonly #proven = boundedCache<true>(proven.max, proven.ttlMs);
 
@@ -32,7 +35,7 @@ export class Credentials {
     if (authorization === undefined || authorization === '') return undefined;
     const cached = this.cached(authorization);
     if (cached && isAcceptedFrom(cached, address)) return cached;
-    const digest = hash('sha256', authorization, 'base64');
+    const digest = digestOf(authorization);
     const attempt = this.#proven.has(digest) ? undefined : this.#brake.begin(address);
     try {
       const found = await this.authenticate(authorization);
@@ -53,16 +56,23 @@ export class Credentials {
    * Authenticates credentials that `authenticateFrom` has accepted before. Returns undefined for missing, malformed,
    * unknown, expired or revoked credentials, without telling which.
    */
-  authenticate(authorization: string | null | undefined): Promise<Viewer | undefined> {
-    return this.#holders(authorization).authenticate(authorization);
+  async authenticate(authorization: string | null | undefined): Promise<Viewer | undefined> {
+    if (!authorization) return undefined;
+    const cached = this.cached(authorization);
+    if (cached) return cached;
+    const tokens = /^bearer /i.test(authorization) ? this.#apps : this.#servers;
+    const viewer = await tokens.authenticate(authorization);
+    if (viewer) this.#viewers.set(digestOf(authorization), viewer);
+    return viewer;
   }
 
   /** Returns the viewer for credentials whose authentication is still cached, without querying the database. */
   cached(authorization: string | undefined): Viewer | undefined {
-    return authorization === undefined ? undefined : this.#holders(authorization).cached(authorization);
+    return authorization === undefined ? undefined : this.#viewers.get(digestOf(authorization));
   }
+}
 
-  #holders(authorization: string | null | undefined): ApiTokens | ClientTokens {
-    return /^bearer /i.test(authorization ?? '') ? this.#apps : this.#servers;
-  }
+/** Returns the cache key of a header: a digest, so that no cache contains secrets. */
+function digestOf(authorization: string): string {
+  return hash('sha256', authorization, 'base64');
 }

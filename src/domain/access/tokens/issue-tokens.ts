@@ -18,7 +18,7 @@ import { visibleCustomers, visibleQuotes, visibleToPlatform, visibleTransactions
 import { storeApiToken } from './api-token-records.ts';
 import { newCredentials } from './api-tokens.ts';
 import { type ClientTokens, subjectOf } from './client-tokens.ts';
-import { boundsOf, documentsOf, rangesIn, registered } from './token-bounds.ts';
+import { boundsOf, rangesIn, registered } from './token-bounds.ts';
 import { isDeletedOwner, lockMaker, lockTokens } from './token-locks.ts';
 
 /** The maximum lifetime of a client token, in seconds: one day. */
@@ -166,6 +166,8 @@ async function storeClientToken(
     });
   }
   const { now } = await readClock(client);
+  const asked = { expiresAt: null, addresses: [], documents: await registered(transaction, caller, input) };
+  const { documents } = await boundsOf(transaction, caller, asked, now);
   return prisma.clientToken.create({
     data: {
       platformId: caller.platformId,
@@ -173,7 +175,7 @@ async function storeClientToken(
       permissions: [...new Set(input.permissions)],
       grants: [...new Set(input.grants ?? [])],
       trustedDocumentsOnly: input.trustedDocumentsOnly ?? false,
-      documents: await documentsOf(transaction, caller, await registered(transaction, caller, input)),
+      documents: [...documents],
       expiresAt: new Date(now.getTime() + input.expiresInSeconds * 1_000),
       createdById,
       ownerId,
@@ -233,7 +235,6 @@ function checkPermissions(caller: Caller, permissions: readonly Permission[]): v
   }
 }
 
-/** The input of a new API token. */
 export interface NewServerToken {
   readonly name: string;
   readonly permissions: readonly Permission[];
@@ -269,12 +270,12 @@ export async function issueApiToken(
     async (transaction) => {
       const createdById = await lockMaker(transaction.client, caller);
       const { permissions, expiresAt = null } = input;
-      const bounds = await boundsOf(transaction, caller, { expiresAt, addresses });
-      const documents = await documentsOf(transaction, caller, await registered(transaction, caller, input));
+      const documents = await registered(transaction, caller, input);
+      const { now } = await readClock(transaction.client);
       return storeApiToken(transaction.prisma, caller.platformId, {
-        ...{ name, permissions, createdById, documents },
+        ...{ name, permissions, createdById },
         ...credentials,
-        ...bounds,
+        ...(await boundsOf(transaction, caller, { expiresAt, addresses, documents }, now)),
       });
     },
   );
@@ -326,12 +327,11 @@ export async function rotateApiToken(
       if (!old.expiresAt || old.expiresAt > end)
         await prisma.apiToken.updateMany({ where, data: { expiresAt: end, warnedAt: null } });
       overlapEndsAt = old.expiresAt && old.expiresAt < end ? old.expiresAt : end;
-      const { name, permissions, addresses } = old;
-      const documents = await documentsOf(transaction, caller, old.documents);
+      const { name, permissions, addresses, documents } = old;
       return storeApiToken(prisma, caller.platformId, {
-        ...{ name, permissions, createdById, replacesId: old.id, documents },
+        ...{ name, permissions, createdById, replacesId: old.id },
         ...credentials,
-        ...(await boundsOf(transaction, caller, { expiresAt, addresses }, 'shorten')),
+        ...(await boundsOf(transaction, caller, { expiresAt, addresses, documents }, now, 'shorten')),
       });
     },
   );

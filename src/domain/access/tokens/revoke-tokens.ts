@@ -1,15 +1,13 @@
 import { publicId, uuidOf } from '../../../core/ids.ts';
 import { checkVersion, type Expecting, Refusal } from '../../../core/refusal.ts';
-import type { Database } from '../../../infra/database/database.ts';
 import { type Queryable, statement } from '../../../infra/database/statement.ts';
-import { readClock, type Transaction } from '../../../infra/database/transaction.ts';
+import { readClock } from '../../../infra/database/transaction.ts';
 import type { Caller } from '../caller.ts';
 import { dropPending } from '../drop-pending.ts';
-import { runIdempotent, type StoredResult } from '../run-idempotent.ts';
+import { recordCommand, type StoredResult } from '../run-idempotent.ts';
 import { forCaller, visibleRow, visibleToPlatform } from '../visible.ts';
 import { lockTokens } from './token-locks.ts';
 
-/** The input of revokeApiToken. */
 export interface RevokeApiToken extends Expecting {
   readonly tokenId: string;
   /** Whether to also end the tokens and webhook endpoints that the token created, directly or indirectly. */
@@ -20,7 +18,6 @@ export interface RevokeApiToken extends Expecting {
 export interface Ended {
   readonly endedApiTokens: number;
   readonly endedClientTokens: number;
-  /** The number of webhook endpoints that were disabled. */
   readonly disabledEndpoints: number;
 }
 
@@ -82,25 +79,16 @@ const revokeStatement = forCaller(
  * @returns the numbers of other tokens and of endpoints that ended with it
  * @throws Refusal TOKEN_NOT_FOUND, CONFLICT (no token with MANAGE would be left)
  */
-export async function revokeApiToken(
-  database: Database,
-  caller: Caller,
-  input: RevokeApiToken,
-  idempotencyKey?: string | null,
-): Promise<Ended & { revokedId: string; replayed: boolean }> {
-  return runIdempotent(database, caller, {
-    operation: 'revokeApiToken',
-    input,
-    idempotencyKey,
-    effect: async ({ client }) => {
-      const id = tokenUuid(input.tokenId, 'ApiToken');
-      const ended = await revokeFamily(client, caller, id, input);
-      const row = { platform_id: caller.platformId, id };
-      return { result: { type: 'ApiToken', row, ...ended }, answer: { revokedId: input.tokenId, ...ended } };
-    },
-    repeat: async (result) => ({ revokedId: input.tokenId, ...endedIn(result) }),
-  });
-}
+export const revokeApiToken = recordCommand((_database, caller, input: RevokeApiToken) => ({
+  operation: 'revokeApiToken',
+  effect: async ({ client }) => {
+    const id = tokenUuid(input.tokenId, 'ApiToken');
+    const ended = await revokeFamily(client, caller, id, input);
+    const row = { platform_id: caller.platformId, id };
+    return { result: { type: 'ApiToken', row, ...ended }, answer: { revokedId: input.tokenId, ...ended } };
+  },
+  repeat: async (result) => ({ revokedId: input.tokenId, ...endedIn(result) }),
+}));
 
 async function revokeFamily(on: Queryable, caller: Caller, id: string, input: RevokeApiToken): Promise<Ended> {
   const { revokeDescendants } = input;
@@ -126,8 +114,7 @@ function endedIn({ endedApiTokens, endedClientTokens, disabledEndpoints }: Store
   return {
     endedApiTokens: Number(endedApiTokens),
     endedClientTokens: Number(endedClientTokens),
-    // Missing in records stored by the previous version.
-    disabledEndpoints: Number(disabledEndpoints ?? 0),
+    disabledEndpoints: Number(disabledEndpoints),
   };
 }
 
@@ -135,34 +122,23 @@ function endedIn({ endedApiTokens, endedClientTokens, disabledEndpoints }: Store
  * Revokes an app's token, as `revokeApiToken` revokes a server's. An app's token has no descendants.
  * @throws Refusal TOKEN_NOT_FOUND
  */
-export function revokeClientToken(
-  database: Database,
-  caller: Caller,
-  input: { readonly tokenId: string } & Expecting,
-  idempotencyKey?: string | null,
-): Promise<{ revokedId: string; replayed: boolean }> {
-  const { tokenId } = input;
-  const answer = { revokedId: tokenId };
-  return runIdempotent(database, caller, {
+export const revokeClientToken = recordCommand(
+  (_database, caller, input: { readonly tokenId: string } & Expecting) => ({
     operation: 'revokeClientToken',
-    input,
-    idempotencyKey,
-    effect: async (transaction) => {
-      const id = tokenUuid(tokenId, 'ClientToken');
-      await revokeApp(transaction, caller, id, input);
-      return { result: { type: 'ClientToken', row: { platform_id: caller.platformId, id } }, answer };
+    effect: async ({ client, prisma }) => {
+      const id = tokenUuid(input.tokenId, 'ClientToken');
+      const { now: revokedAt } = await readClock(client);
+      const token = { AND: [visibleToPlatform(caller), { id }] };
+      const live = { ...token, revokedAt: null };
+      const { count } = await prisma.clientToken.updateMany({ where: live, data: { revokedAt } });
+      if (count === 0 && (await prisma.clientToken.count({ where: token })) === 0) throw tokenNotFound();
+      checkVersion(input, publicId('ClientToken', id), tokenVersion(count === 0));
+      const row = { platform_id: caller.platformId, id };
+      return { result: { type: 'ClientToken', row }, answer: { revokedId: input.tokenId } };
     },
-    repeat: async () => answer,
-  });
-}
-
-async function revokeApp({ client, prisma }: Transaction, caller: Caller, id: string, input: Expecting): Promise<void> {
-  const { now: revokedAt } = await readClock(client);
-  const token = { AND: [visibleToPlatform(caller), { id }] };
-  const { count } = await prisma.clientToken.updateMany({ where: { ...token, revokedAt: null }, data: { revokedAt } });
-  if (count === 0 && (await prisma.clientToken.count({ where: token })) === 0) throw tokenNotFound();
-  checkVersion(input, publicId('ClientToken', id), tokenVersion(count === 0));
-}
+    repeat: async () => ({ revokedId: input.tokenId }),
+  }),
+);
 
 /** Returns the version of a token. It changes only once, on revocation. */
 export function tokenVersion(isRevoked: boolean): number {

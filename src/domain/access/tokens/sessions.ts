@@ -36,7 +36,6 @@ export interface Connection {
   readonly check: () => void;
 }
 
-/** The session of one open connection. */
 export interface Session {
   readonly viewer: Viewer;
   /**
@@ -78,7 +77,6 @@ export class Sessions {
     this.#timer = setInterval(() => this.#sweep(), sweepMs).unref();
   }
 
-  /** The number of open connections on this server. */
   get size(): number {
     return this.#open.size;
   }

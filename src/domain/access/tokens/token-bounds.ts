@@ -1,6 +1,6 @@
 import { isWithin, parseRange } from '../../../core/address-ranges.ts';
 import { Refusal } from '../../../core/refusal.ts';
-import { readClock, type Transaction } from '../../../infra/database/transaction.ts';
+import type { Transaction } from '../../../infra/database/transaction.ts';
 import type { Caller } from '../caller.ts';
 
 // A token is bounded by the one that creates it: its expiry, its addresses, its documents.
@@ -28,17 +28,24 @@ export function rangesIn(addresses: readonly string[]): string[] {
   });
 }
 
+interface Bounds {
+  readonly expiresAt: Date | null;
+  readonly addresses: readonly string[];
+  readonly documents: readonly string[];
+}
+
 /**
- * Returns the expiry and addresses of a new token: the requested ones, within those of the token that creates it.
- * @throws Refusal INVALID_INPUT (expiry in the past), FORBIDDEN (expiry or addresses beyond the creator's)
+ * Returns the bounds of a new token: the requested ones, within those of the token that creates it.
+ * @param now the database's clock
+ * @throws Refusal INVALID_INPUT (expiry in the past), FORBIDDEN (beyond the creator's expiry, addresses or documents)
  */
 export async function boundsOf(
-  { client, prisma }: Transaction,
+  { prisma }: Transaction,
   { platformId, tokenId }: Caller,
-  { expiresAt, addresses }: { readonly expiresAt: Date | null; readonly addresses: readonly string[] },
+  { expiresAt, addresses, documents }: Bounds,
+  now: Date,
   ifLonger: 'refuse' | 'shorten' = 'refuse',
-) {
-  const { now } = await readClock(client);
+): Promise<Bounds> {
   if (expiresAt && expiresAt <= now)
     throw new Refusal('INVALID_INPUT', 'the expiry must be in the future', ['expiresAt']);
   const maker = tokenId === null ? null : await prisma.apiToken.findFirst({ where: { platformId, id: tokenId } });
@@ -55,7 +62,18 @@ export async function boundsOf(
     throw new Refusal('FORBIDDEN', 'a token can only create tokens that are accepted from its own addresses', [
       'addresses',
     ]);
-  return { expiresAt: isLonger ? latest : (expiresAt ?? latest), addresses: addresses.length > 0 ? addresses : from };
+  const own = maker?.documents ?? [];
+  const foreign = documents.findIndex((hash) => own.length > 0 && !own.includes(hash));
+  if (foreign >= 0)
+    throw new Refusal('FORBIDDEN', 'a token can only create tokens that are limited to its own documents', [
+      'documents',
+      foreign,
+    ]);
+  return {
+    expiresAt: isLonger ? latest : (expiresAt ?? latest),
+    addresses: addresses.length > 0 ? addresses : from,
+    documents: documents.length > 0 ? [...new Set(documents)] : own,
+  };
 }
 
 /**
@@ -82,24 +100,4 @@ export async function registered(
       value: documents[missing],
     });
   return documents;
-}
-
-/**
- * Returns the documents of a new token: the requested ones, or those of the token that creates it.
- * @throws Refusal FORBIDDEN for a document that the creator may not send
- */
-export async function documentsOf(
-  { prisma }: Transaction,
-  { platformId, tokenId }: Caller,
-  documents: readonly string[],
-): Promise<string[]> {
-  const maker = tokenId === null ? null : await prisma.apiToken.findFirst({ where: { platformId, id: tokenId } });
-  const own = maker?.documents ?? [];
-  const foreign = documents.findIndex((hash) => own.length > 0 && !own.includes(hash));
-  if (foreign >= 0)
-    throw new Refusal('FORBIDDEN', 'a token can only create tokens that are limited to its own documents', [
-      'documents',
-      foreign,
-    ]);
-  return documents.length > 0 ? [...new Set(documents)] : own;
 }

@@ -29,6 +29,10 @@ export class OwnConnection {
     });
   }
 
+  get isOpen(): boolean {
+    return this.#client !== undefined;
+  }
+
   async get(): Promise<pg.Client> {
     if (this.#client) return this.#client;
     const opening = this.#open();

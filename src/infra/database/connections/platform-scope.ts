@@ -26,18 +26,3 @@ function isQueryOfPrisma(value: unknown): value is PromiseLike<unknown> {
 export function currentPlatform(): string {
   return scope.getStore() ?? noPlatform;
 }
-
-export function iterateAsPlatform<T>(platformId: string, iterator: AsyncIterableIterator<T>): AsyncIterableIterator<T> {
-  return {
-    next: () => asPlatform(platformId, () => iterator.next()),
-    return: (value) => asPlatform(platformId, () => iterator.return?.(value) ?? ended(value)),
-    throw: (error) => asPlatform(platformId, () => iterator.throw?.(error) ?? Promise.reject(error)),
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-  };
-}
-
-function ended<T>(value: T | PromiseLike<T>): Promise<IteratorResult<T>> {
-  return Promise.resolve(value).then((last) => ({ done: true, value: last }));
-}

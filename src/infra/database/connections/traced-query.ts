@@ -22,7 +22,6 @@ interface Query {
   callback?: Done | undefined;
 }
 
-/** The callback of `pg.Pool.connect`. */
 type Connected = Parameters<pg.Pool['connect']>[0];
 
 /**

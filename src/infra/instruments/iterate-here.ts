@@ -1,0 +1,14 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+/** Returns an iterator whose steps run in the asynchronous context of this call: for its request and its platform. */
+export function iterateHere<T>(iterator: AsyncIterableIterator<T>): AsyncIterableIterator<T> {
+  const here = AsyncLocalStorage.snapshot();
+  return {
+    next: () => here(() => iterator.next()),
+    return: (value) => here(async () => iterator.return?.(value) ?? { done: true, value: await value }),
+    throw: (error) => here(() => iterator.throw?.(error) ?? Promise.reject(error)),
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}

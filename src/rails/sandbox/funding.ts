@@ -1,0 +1,188 @@
+import { createHash } from 'node:crypto';
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { base58, bech32m, createBase58check, hex } from '@scure/base';
+import { clabe } from 'clabe-validator';
+import { composeIBAN } from 'ibantools';
+import invoices from 'invoices';
+import { pixKeyForms } from '../../core/account-fields.ts';
+import type { CurrencyCode } from '../../core/currencies.ts';
+import { eip55 } from '../../core/wallet-fields.ts';
+import type { FundingRequest, PaymentInstruction } from '../rail.ts';
+
+type Way = (request: FundingRequest) => PaymentInstruction;
+
+/** Returns all payment instructions for a request; none for a currency without an account type in the sandbox. */
+export function waysToPay(request: FundingRequest): PaymentInstruction[] {
+  return ways[request.currency.code].map((way) => way(request));
+}
+
+/**
+ * Derives 32 bytes for one purpose of one quote or account. Identical owners and purposes produce identical bytes, so
+ * nothing is stored; different ones differ. They serve as a private key if a payment instruction needs one.
+ */
+function seedOf(owner: string, purpose: string): Buffer {
+  return createHash('sha256').update(`sandbox funding ${purpose} ${owner}`).digest();
+}
+
+/** Returns a number of exactly `count` decimal digits (at most 18) for one purpose of an owner. */
+function digitsOf(owner: string, purpose: string, count: number): string {
+  return (seedOf(owner, purpose).readBigUInt64BE(0) % 10n ** BigInt(count)).toString().padStart(count, '0');
+}
+
+// Bank accounts: one per quote and account. Numbers have the check digits of their formats, so that clients' validation
+// accepts them. Bank codes belong to no real bank.
+
+const bankName = 'Sandbox Bank';
+
+const usAccount: Way = ({ owner, reference }) => ({
+  accountType: 'US_ACCOUNT',
+  accountNumber: digitsOf(owner, 'US_ACCOUNT', 17),
+  // A well-known one with a valid checksum.
+  routingNumber: '021000021',
+  accountCategory: 'CHECKING',
+  bankName,
+  reference,
+});
+
+/** Creates an IBAN for euros. It is Maltese, because an account number of 18 digits gives every quote its own. */
+const ibanAccount: Way = ({ owner, reference }) => {
+  const iban = composeIBAN({ countryCode: 'MT', bban: `SBOX00001${digitsOf(owner, 'IBAN', 18)}` });
+  if (iban === null) throw new Error('the sandbox bank code does not make a valid IBAN');
+  return { accountType: 'IBAN', iban, swiftBic: 'SBOXMTMT', reference };
+};
+
+/** The codes of the clearing house of many Mexican virtual accounts, and of Mexico City. */
+const [clabeBank, clabeCity] = [646, 180];
+
+const clabeAccount: Way = ({ owner, reference }) => ({
+  accountType: 'CLABE',
+  clabeNumber: clabe.calculate(clabeBank, clabeCity, Number(digitsOf(owner, 'CLABE', 11))),
+  reference,
+});
+
+/** Creates a random PIX key for Brazilian reais. It belongs to one payment, and needs no reference. */
+const pixKey: Way = ({ owner }) => ({
+  accountType: 'PIX',
+  pixKey: pixKeyForms.RANDOM.canonical(seedOf(owner, 'PIX').toString('hex').slice(0, 32)),
+  pixKeyType: 'RANDOM',
+  taxId: '12345678000195',
+});
+
+/** Creates a UPI address for Indian rupees. It belongs to one payment, and needs no reference. */
+const upiAddress: Way = ({ owner }) => ({
+  accountType: 'UPI',
+  vpa: `pay.${seedOf(owner, 'UPI').toString('hex').slice(0, 24)}@sandbox`,
+});
+
+/** Creates an account for Nigerian naira: nine digits, and the check digit of the central bank's NUBAN standard. */
+const ngnAccount: Way = ({ owner, reference }) => {
+  const serial = digitsOf(owner, 'NGN_ACCOUNT', 9);
+  const weights = [3, 7, 3];
+  // No list of Nigerian banks contains the bank code 999.
+  const sum = [...`999${serial}`].reduce((total, digit, at) => total + Number(digit) * (weights[at % 3] ?? 0), 0);
+  return { accountType: 'NGN_ACCOUNT', accountNumber: `${serial}${(10 - (sum % 10)) % 10}`, bankName, reference };
+};
+
+type Plain<Type> = Extract<PaymentInstruction, { readonly accountType: Type; readonly accountNumber: string }>;
+
+/** Creates an account whose number is `count` digits without check digits. `bank` has the other fields of its type. */
+const plainAccount =
+  <Type extends 'GBP_ACCOUNT' | 'CAD_ACCOUNT' | 'PHP_ACCOUNT' | 'SGD_ACCOUNT'>(
+    accountType: Type,
+    count: number,
+    bank: Omit<Plain<Type>, 'accountType' | 'accountNumber' | 'bankName' | 'reference'>,
+  ): Way =>
+  ({ owner, reference }) => {
+    const plain = { accountType, accountNumber: digitsOf(owner, accountType, count), bankName, reference };
+    // The two have every field of the type.
+    return { ...plain, ...bank } as Plain<Type>;
+  };
+
+// Addresses for stablecoins. Each has its own key pair, derived from the owner's seed.
+
+const solanaWallet: Way = ({ owner, currency }) => ({
+  accountType: 'SOLANA_WALLET',
+  address: base58.encode(ed25519.getPublicKey(seedOf(owner, 'SOLANA_WALLET'))),
+  assetType: currency.code,
+});
+
+/** Returns the last 20 bytes of the Keccak hash of an uncompressed public key without its leading byte. */
+function keyHash(owner: string, purpose: string): Uint8Array {
+  const key = secp256k1.getPublicKey(seedOf(owner, purpose), false);
+  return keccak_256(key.subarray(1)).subarray(-20);
+}
+
+const evmWallet =
+  (accountType: 'BASE_WALLET' | 'POLYGON_WALLET'): Way =>
+  ({ owner, currency }) => ({
+    accountType,
+    address: eip55(hex.encode(keyHash(owner, accountType))),
+    assetType: currency.code,
+  });
+
+/** The first byte of Tron addresses, which base 58 shows as T. */
+const tronNetwork = 0x41;
+
+/** Creates a Tron address: the network's byte and the 20 bytes of an EVM address, in base 58 with a checksum. */
+const tronWallet: Way = ({ owner, currency }) => {
+  const bytes = Uint8Array.of(tronNetwork, ...keyHash(owner, 'TRON_WALLET'));
+  return { accountType: 'TRON_WALLET', address: createBase58check(sha256).encode(bytes), assetType: currency.code };
+};
+
+/** The features that a payer must support (BOLT 9): onion messages in TLV, and the payment secret. */
+const features = [{ bit: 8 }, { bit: 14 }];
+
+/** The lifetime of an account's invoice, which has no amount and should not expire: BOLT 11 requires an expiry. */
+const accountInvoiceMs = 10 * 365 * 24 * 3_600_000;
+
+const millisatoshis = 1_000n;
+
+const lightning: Way = (request) => ({ accountType: 'LIGHTNING', invoice: invoiceOf(request, 'LIGHTNING') });
+
+/** Creates a bitcoin wallet on the second-layer network: an address (bech32m), and an invoice for the same wallets. */
+const layer2Wallet: Way = (request) => ({
+  accountType: 'LAYER2_WALLET',
+  address: bech32m.encodeFromBytes('l2', secp256k1.getPublicKey(seedOf(request.owner, 'LAYER2_WALLET'))),
+  invoice: invoiceOf(request, 'LAYER2_WALLET invoice'),
+  assetType: 'BTC',
+});
+
+/** Creates a signed BOLT 11 invoice that expires with the quote, on regtest, where no real wallet can pay it. */
+function invoiceOf({ owner, reference, amount, createdAt, expiresAt }: FundingRequest, purpose: string): string {
+  const key = seedOf(owner, purpose);
+  const destination = hex.encode(secp256k1.getPublicKey(key));
+  const { hash, hrp, tags } = invoices.createUnsignedRequest({
+    created_at: createdAt.toISOString(),
+    expires_at: (expiresAt ?? new Date(createdAt.getTime() + accountInvoiceMs)).toISOString(),
+    description: reference,
+    destination,
+    features,
+    id: seedOf(owner, `${purpose} hash`).toString('hex'),
+    mtokens: amount === undefined ? undefined : (amount * millisatoshis).toString(),
+    network: 'regtest',
+    payment: seedOf(owner, `${purpose} secret`).toString('hex'),
+  });
+  const signature = hex.encode(secp256k1.sign(hex.decode(hash), key, { prehash: false }));
+  return invoices.createSignedRequest({ destination, hrp, signature, tags }).request;
+}
+
+/** The payment instructions of each currency (specification 1, decision 49). The API has no account type for yen. */
+const ways: Readonly<Record<CurrencyCode, readonly Way[]>> = {
+  USD: [usAccount],
+  EUR: [ibanAccount],
+  GBP: [plainAccount('GBP_ACCOUNT', 8, { sortCode: '99-99-99' })],
+  MXN: [clabeAccount],
+  BRL: [pixKey],
+  INR: [upiAddress],
+  NGN: [ngnAccount],
+  CAD: [plainAccount('CAD_ACCOUNT', 12, { bankCode: '999', branchCode: '00001' })],
+  PHP: [plainAccount('PHP_ACCOUNT', 16, {})],
+  SGD: [plainAccount('SGD_ACCOUNT', 12, { swiftCode: 'SBOXSGSG' })],
+  JPY: [],
+  BTC: [lightning, layer2Wallet],
+  USDC: [solanaWallet, evmWallet('BASE_WALLET'), evmWallet('POLYGON_WALLET')],
+  USDT: [tronWallet, solanaWallet],
+};
