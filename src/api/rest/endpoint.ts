@@ -1,7 +1,8 @@
-import { z } from '@hono/zod-openapi';
+import { createRoute, type RouteConfig, z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import { keyInHeader } from '../../core/idempotency.ts';
-import { type Expecting, type PathTable, Refusal, translatePath } from '../../core/refusal.ts';
+import { type IdType, uuidOf } from '../../core/ids.ts';
+import { type Expecting, type PathTable, Refusal, type RefusalCode, translatePath } from '../../core/refusal.ts';
 import {
   authorize,
   changesRecord,
@@ -11,75 +12,218 @@ import {
 } from '../../domain/access/operations.ts';
 import type { Viewer } from '../../domain/access/viewer.ts';
 import type { CommandResult } from '../../domain/commands/command.ts';
+import type { RestApp } from './app.ts';
 import { demandedVersion, setTag } from './entity-tags.ts';
 import type { RestEnvironment } from './environment.ts';
 import { ErrorBody } from './errors.ts';
 import { headerPaths } from './input-paths.ts';
 import { onReplicas } from './replica-reads.ts';
 
-// Defines the common parts of the endpoints.
+type RestContext = Context<RestEnvironment>;
+type ErrorStatus = 404 | 409 | 410 | 412 | 413 | 415 | 501 | 504;
 
-interface Documentation {
-  readonly operationId: string;
-  readonly tags: string[];
+/** What every endpoint declares: its documentation, and the schemas of its request. */
+interface Endpoint<Params, Query, Body> {
   readonly summary: string;
-  readonly description?: string;
+  readonly description: string;
+  /** Its path; the method before it is GET if left out. */
+  readonly at: string;
+  readonly params?: z.ZodType<Params>;
+  /** Its query parameters; every other one is refused as unknown (decision 17). */
+  readonly query?: z.ZodType<Query>;
+  readonly body?: z.ZodType<Body>;
+  /** Whether a request without a body is equivalent to `{}`. */
+  readonly isBodyOptional?: true;
+  /** The possible errors, in addition to those of every endpoint. */
+  readonly errors?: readonly ErrorStatus[];
 }
 
-/** The documentation of a command. Its id defaults to the command's name. */
-type CommandDocumentation = Omit<Documentation, 'operationId'> & { readonly operationId?: string };
-
-/** Defines an endpoint that reads: any token with VIEW may call it. */
-export function viewEndpoint(documentation: Documentation) {
-  return { ...documentation, middleware: [allow((viewer) => requirePermission(viewer, 'VIEW')), onReplicas] };
+interface ServedEndpoint<Params, Query, Body, Item> extends Endpoint<Params, Query, Body> {
+  /** Who may call it: by default any token with VIEW. */
+  readonly access?: keyof typeof accesses;
+  /** The schema and the description of its response; `null` stands for no body. */
+  readonly answer: readonly [z.ZodType<Item> | null, string];
+  /** Whether the response has an entity tag, which `run` sets. */
+  readonly isTagged?: true;
+  readonly run: (given: Params & Query & Body, context: RestContext) => Promise<Item>;
 }
 
-/** Defines an endpoint that looks something up elsewhere and stores the result: any token with VIEW may call it. */
-export function lookupEndpoint(documentation: Documentation) {
-  return { ...documentation, middleware: [allow((viewer) => requirePermission(viewer, 'VIEW'))] };
+/** An endpoint that reads the record with the id in its path. */
+interface RecordEndpoint<Row extends { readonly version: number }, Item>
+  extends Pick<
+    ServedEndpoint<unknown, unknown, unknown, Item>,
+    'summary' | 'description' | 'at' | 'access' | 'answer'
+  > {
+  readonly params: z.ZodObject;
+  readonly type: IdType;
+  /** Reads the row with this uuid, if the caller may see it. */
+  readonly find: (viewer: Viewer, id: string) => Promise<Row | null>;
+  /** The refusal of an id without such a row. */
+  readonly missing: readonly [RefusalCode, string];
+  readonly record: (row: Row) => Item;
 }
 
-/**
- * Defines an endpoint that changes something.
- * @param operation the command's name in every API, which determines its permission and the scope of its idempotency
- *   keys (decision 6)
- */
-export function commandEndpoint(operation: Operation, documentation: CommandDocumentation) {
-  return {
-    operationId: operation,
-    ...documentation,
-    parameters: [
-      { $ref: '#/components/parameters/IdempotencyKey' },
-      ...(changesRecord(operation) ? [ifMatchParameter] : []),
-    ],
-    middleware: [mayRun(operation)],
-  };
+interface CommandEndpoint<Params, Query, Body, Row, Item> extends Endpoint<Params, Query, Body> {
+  /** Its id in the document; the command's name by default. */
+  readonly operationId?: string;
+  /** The status, the schema and the description of its success; `null` stands for no body. */
+  readonly answer: readonly [200 | 201, z.ZodType<Item>, string] | readonly [204, null, string];
+  /** Whether the response has a secret, so that it is never repeated. */
+  readonly isSecret?: true;
+  /** The paths of fields that differ between the request and the command's input (input-paths.ts). */
+  readonly paths?: PathTable | ((given: Params & Query & Body) => PathTable);
+  /** Runs the command. `given` has the expected version, if the command changes a record. */
+  readonly run: (
+    given: Params & Query & Body & Expecting,
+    caller: { viewer: Viewer; key: string | undefined },
+  ) => Promise<CommandResult<Row>>;
+  readonly record?: (row: Row) => Item | Promise<Item>;
 }
 
-/** Defines an endpoint that changes the platform's settings: it takes no idempotency key. */
-export function settingsEndpoint(operation: Operation, documentation: Documentation) {
-  return { ...documentation, parameters: [ifMatchParameter], middleware: [mayRun(operation)] };
+interface RoutedEndpoint<Params, Query, Body>
+  extends Omit<Endpoint<Params, Query, Body>, 'errors'>,
+    Pick<RouteConfig, 'responses' | 'parameters'> {
+  readonly middleware: MiddlewareHandler<RestEnvironment>[];
+  readonly handle: (given: Params & Query & Body, context: RestContext) => Promise<Response>;
 }
 
-const ifMatchParameter = { $ref: '#/components/parameters/IfMatch' };
+/** Who may call an endpoint that runs no command. `LOOKUP` needs VIEW, and stores what it looks up elsewhere. */
+export const accesses = {
+  VIEW: [allow((viewer) => requirePermission(viewer, 'VIEW')), onReplicas],
+  LOOKUP: [allow((viewer) => requirePermission(viewer, 'VIEW'))],
+  MANAGE: [allow((viewer) => requirePermission(viewer, 'MANAGE'))],
+};
 
-/** Refuses a viewer who may not run an operation, or may not see the record in its response (decision 62). */
-function mayRun(operation: Operation): MiddlewareHandler<RestEnvironment> {
-  return allow((viewer) => {
-    authorize(viewer, operation);
-    if (showsExisting(operation)) requirePermission(viewer, 'VIEW');
-  });
-}
+export const ifMatchParameter = { $ref: '#/components/parameters/IfMatch' };
 
-/** Defines an endpoint that changes something and has an `optionalBody`. */
-export function commandEndpointWithOptionalBody(operation: Operation, documentation: CommandDocumentation) {
-  const { middleware, ...rest } = commandEndpoint(operation, documentation);
-  return { ...rest, middleware: [...middleware, acceptNoBody] };
-}
+/** Adds endpoints with a tag to the document, each with its schemas, its documentation and what it runs. */
+export class Endpoints {
+  readonly #app: RestApp;
+  readonly #tags: string[];
 
-/** Defines an endpoint of credentials: any token with MANAGE may call it. */
-export function managementEndpoint(documentation: Documentation) {
-  return { ...documentation, middleware: [allow((viewer) => requirePermission(viewer, 'MANAGE'))] };
+  constructor(app: RestApp, tag: string) {
+    this.#app = app;
+    this.#tags = [tag];
+  }
+
+  /** Adds an endpoint that runs no command. */
+  serve<Params, Query, Body, Item>(operationId: string, endpoint: ServedEndpoint<Params, Query, Body, Item>): void {
+    const {
+      answer: [schema, about],
+      access = 'VIEW',
+      isTagged,
+      errors = [],
+      run,
+    } = endpoint;
+    const success: RouteConfig['responses'] = schema
+      ? { 200: isTagged ? taggedResponse(schema, about) : jsonResponse(schema, about) }
+      : { 204: { description: about } };
+    this.add(operationId, {
+      ...endpoint,
+      middleware: accesses[access],
+      responses: { ...success, ...errorResponses(...errors) },
+      handle: async (given, context) => {
+        const item = await run(given, context);
+        return schema ? context.json(item, 200) : context.body(null, 204);
+      },
+    });
+  }
+
+  /** Adds an endpoint that reads the record with the id in its path. */
+  readOne<Row extends { readonly version: number }, Item>(
+    operationId: string,
+    endpoint: RecordEndpoint<Row, Item>,
+  ): void {
+    const {
+      params,
+      type,
+      find,
+      missing: [code, message],
+      record,
+    } = endpoint;
+    const [field = ''] = Object.keys(params.shape);
+    this.serve(operationId, {
+      ...endpoint,
+      isTagged: true,
+      errors: [404],
+      run: async (given, context) => {
+        const uuid = uuidOf(String(given[field]), type);
+        const row = uuid ? await find(context.get('viewer'), uuid) : null;
+        if (!row) throw new Refusal(code, message, { path: [field] });
+        setTag(context, row.version);
+        return record(row);
+      },
+    });
+  }
+
+  /**
+   * Adds an endpoint that runs a command.
+   * @param operation the command's name in every API, which determines its permission and the scope of its idempotency
+   *   keys (decision 6)
+   */
+  command<Params, Query, Body, Row, Item>(
+    operation: Operation,
+    endpoint: CommandEndpoint<Params, Query, Body, Row, Item>,
+  ): void {
+    const {
+      operationId = operation,
+      answer: [status, schema, about],
+      isSecret,
+      errors = [],
+      paths = [],
+      run,
+      record,
+    } = endpoint;
+    const changes = changesRecord(operation);
+    this.add(operationId, {
+      ...endpoint,
+      parameters: [{ $ref: '#/components/parameters/IdempotencyKey' }, ...(changes ? [ifMatchParameter] : [])],
+      middleware: [mayRun(operation)],
+      responses: {
+        [status]: schema
+          ? isSecret
+            ? jsonResponse(schema, about)
+            : commandResponse(schema, about)
+          : emptyCommandResponse(about),
+        ...errorResponses(...commandErrors, ...errors, ...(changes ? [412] : [])),
+      },
+      handle: async (given, context) => {
+        const expectedVersion = demandedVersion(context);
+        const caller = { viewer: context.get('viewer'), key: keyInHeader(context.req.header('Idempotency-Key')) };
+        const table = typeof paths === 'function' ? paths(given) : paths;
+        const result = await withRequestPaths(table, run({ ...given, ...(changes && { expectedVersion }) }, caller));
+        context.set('tookEffect', true);
+        if (result.replayed) context.header('Idempotency-Replayed', 'true');
+        const { row } = result;
+        if (typeof row === 'object' && row !== null && 'version' in row) setTag(context, Number(row.version));
+        return status === 204 ? context.body(null, 204) : context.json(await record?.(row), status);
+      },
+    });
+  }
+
+  /** Adds an endpoint to the router and to the document. */
+  add<Params, Query, Body>(operationId: string, endpoint: RoutedEndpoint<Params, Query, Body>): void {
+    const { summary, description, at, params, query, body, isBodyOptional, parameters, responses, middleware, handle } =
+      endpoint;
+    const [path = '', method = 'get'] = at.split(' ').reverse();
+    const route = createRoute({
+      ...{ operationId, tags: this.#tags, summary, description, responses },
+      ...(parameters && { parameters }),
+      middleware: isBodyOptional ? [...middleware, acceptNoBody] : middleware,
+      // The method and the schemas of an arbitrary endpoint, which the compiler cannot follow into hono's types.
+      method: method as 'get',
+      path,
+      request: {
+        ...(params && { params: params as z.ZodObject }),
+        query: (query ?? noQuery) as z.ZodObject,
+        ...(body && { body: { required: !isBodyOptional, content: { 'application/json': { schema: body } } } }),
+      },
+    });
+    const valid = (context: RestContext, target: string): object => context.req.valid(target as never);
+    const given = (context: RestContext) =>
+      ({ ...valid(context, 'param'), ...valid(context, 'query'), ...valid(context, 'json') }) as Params & Query & Body;
+    this.#app.openapi(route, ((context: RestContext) => handle(given(context), context)) as never);
+  }
 }
 
 /** Refuses a viewer before the request is validated: only permitted callers learn what is wrong with it. */
@@ -90,6 +234,14 @@ function allow(check: (viewer: Viewer) => void): MiddlewareHandler<RestEnvironme
   };
 }
 
+/** Refuses a viewer who may not run an operation, or may not see the record in its response (decision 62). */
+export function mayRun(operation: Operation): MiddlewareHandler<RestEnvironment> {
+  return allow((viewer) => {
+    authorize(viewer, operation);
+    if (showsExisting(operation)) requirePermission(viewer, 'VIEW');
+  });
+}
+
 /** Accepts an empty body with a content type, which many clients send: there is no JSON to parse. */
 const acceptNoBody: MiddlewareHandler<RestEnvironment> = async (context, next) => {
   if (!context.req.raw.body) context.req.raw.headers.delete('content-type');
@@ -97,9 +249,9 @@ const acceptNoBody: MiddlewareHandler<RestEnvironment> = async (context, next) =
 };
 
 /** The query of endpoints without parameters: every parameter is refused as unknown (decision 17). */
-export const noQuery = z.strictObject({});
+const noQuery = z.strictObject({});
 
-export function jsonResponse<Schema extends z.ZodType>(schema: Schema, description: string) {
+function jsonResponse<Schema extends z.ZodType>(schema: Schema, description: string) {
   return { description, content: { 'application/json': { schema } } };
 }
 
@@ -123,22 +275,13 @@ const replayHeader = z.object({
 });
 
 /** Defines a command's successful response, with the header that marks a repeated one. */
-export function commandResponse<Schema extends z.ZodType>(schema: Schema, description: string) {
+function commandResponse<Schema extends z.ZodType>(schema: Schema, description: string) {
   return { ...jsonResponse(schema, description), headers: replayHeader.extend(tagHeader) };
 }
 
 /** Defines a command's successful response without a body. */
-export function emptyCommandResponse(description: string) {
+function emptyCommandResponse(description: string) {
   return { description, headers: replayHeader };
-}
-
-export function body<Schema extends z.ZodType>(schema: Schema) {
-  return { required: true as const, content: { 'application/json': { schema } } };
-}
-
-/** Defines an optional JSON body: a request without one is equivalent to `{}`. */
-export function optionalBody<Schema extends z.ZodType>(schema: Schema) {
-  return { required: false as const, content: { 'application/json': { schema } } };
 }
 
 const reasons: Readonly<Record<number, string>> = {
@@ -160,42 +303,23 @@ const reasons: Readonly<Record<number, string>> = {
   504: 'The outcome is unknown: the request may or may not have taken effect. Send it again with the same `Idempotency-Key` to find out.',
 };
 
-type ErrorStatus = 404 | 409 | 410 | 412 | 413 | 415 | 501 | 504;
+/** The errors of every endpoint, and the further ones of every command. */
+const commonErrors = [400, 401, 403, 429, 500, 503];
+const commandErrors = [409, 413, 415, 422, 504];
 
-/** Defines an endpoint's error responses, including the common ones. Handlers throw them; no result type has them. */
-export function readErrors(...statuses: ErrorStatus[]): Record<never, never> {
-  return errorsOf([400, 401, 403, 429, 500, 503, ...statuses]);
-}
-
-/** Defines a command's error responses, like `readErrors`: the given ones, and those that every command has. */
-export function commandErrors(...statuses: ErrorStatus[]): Record<never, never> {
-  return errorsOf([400, 401, 403, 409, 413, 415, 422, 429, 500, 503, 504, ...statuses]);
-}
-
-function errorsOf(statuses: readonly number[]): Record<never, never> {
+/** Defines error responses, including the common ones. Handlers throw them; no result type has them. */
+export function errorResponses(...statuses: readonly number[]): Record<never, never> {
   return Object.fromEntries(
-    [...new Set(statuses)].sort().map((status) => [status, jsonResponse(ErrorBody, reasons[status] ?? 'Refused.')]),
+    [...new Set([...commonErrors, ...statuses])]
+      .sort()
+      .map((status) => [status, jsonResponse(ErrorBody, reasons[status] ?? 'Refused.')]),
   );
 }
 
-/**
- * Runs the command of a request and returns its row.
- * @param paths the paths of fields that differ between the request and the command's input (input-paths.ts)
- * @throws Refusal of the command, with the path in the request
- */
-export async function command<Row>(
-  context: Context<RestEnvironment>,
-  paths: PathTable,
-  run: (idempotencyKey: string | undefined, viewer: Viewer, expecting: Expecting) => Promise<CommandResult<Row>>,
-): Promise<Row> {
-  const expecting = { expectedVersion: demandedVersion(context) };
-  const done = run(keyInHeader(context.req.header('Idempotency-Key')), context.get('viewer'), expecting);
-  const result = await withRequestPaths(paths, done);
-  context.set('tookEffect', true);
-  if (result.replayed) context.header('Idempotency-Replayed', 'true');
-  const { row } = result;
-  if (typeof row === 'object' && row !== null && 'version' in row) setTag(context, Number(row.version));
-  return row;
+/** Returns a command's result that has no row of its own as the row. */
+export async function asRow<Result extends { readonly replayed: boolean }>(result: Promise<Result>) {
+  const row = await result;
+  return { row, replayed: row.replayed };
 }
 
 /** Awaits a result of the domain. Changes the path of a refusal to that of the field in the request. */

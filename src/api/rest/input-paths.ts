@@ -12,9 +12,6 @@ import { ifMatch } from './entity-tags.ts';
 // Tables that map the path of a field in a command's input to its path in the REST request: first the command's, then
 // the request's. A field that is not listed has the same path in both.
 
-/** The table of requests in which every field has the command's path. */
-export const samePaths: PathTable = [];
-
 /** The table of fields that are sent as headers, for every command. */
 export const headerPaths: PathTable = [
   [['idempotencyKey'], ['Idempotency-Key']],

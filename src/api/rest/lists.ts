@@ -1,5 +1,4 @@
-import { createRoute, z } from '@hono/zod-openapi';
-import type { Context } from 'hono';
+import { z } from '@hono/zod-openapi';
 import { LRUCache } from 'lru-cache';
 import { maxAmount, maxListLength, parseTimestamp } from '../../core/checks.ts';
 import {
@@ -17,7 +16,7 @@ import type { Viewer } from '../../domain/access/viewer.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { countRows, type Extra, type Noun, readRows, type Where } from '../../infra/database/read-rows.ts';
 import type { SnapshotRows } from '../../infra/database/rows.ts';
-import { jsonResponse, readErrors, type viewEndpoint } from './endpoint.ts';
+import type { Endpoints } from './endpoint.ts';
 import type { RestEnvironment } from './environment.ts';
 import { listOf } from './schemas/fields.ts';
 
@@ -130,12 +129,13 @@ export const orderParameters = {
   sortOrder: z.enum(['asc', 'desc']).default('desc').describe('Newest first by default, oldest first with asc.'),
 };
 
-interface ListEndpoint<Path extends string, Filters extends z.ZodRawShape, Item extends z.ZodType> {
-  /** The documentation, and the check of who may call the endpoint. */
-  readonly access: ReturnType<typeof viewEndpoint>;
-  readonly path: Path;
+interface ListEndpoint<Filters extends z.ZodRawShape, Item> {
+  readonly summary: string;
+  readonly description: string;
+  readonly at: string;
+  readonly access?: 'MANAGE';
   readonly filters: Filters;
-  readonly item: Item;
+  readonly item: z.ZodType<Item>;
   /** The name of the response's component in the document. */
   readonly name: string;
 }
@@ -156,14 +156,15 @@ const longLists = new LRUCache<string, true>({
   ttl: 60_000,
 });
 
-/** Defines a paged list endpoint: its filters with `limit` and `cursor`, and the envelope (specification 4.0). */
-export function pagedEndpoint<Path extends string, Filters extends z.ZodRawShape, Item extends z.ZodType>({
-  access,
-  path,
-  filters,
-  item,
-  name,
-}: ListEndpoint<Path, Filters, Item>) {
+/** Adds a paged list: its filters with `limit` and `cursor`, and the envelope (specification 4.0). */
+export function addPagedList<Filters extends z.ZodRawShape, Item, Where, Row extends OrderedRow>(
+  endpoints: Endpoints,
+  operationId: string,
+  endpoint: ListEndpoint<Filters, Item> & {
+    readonly list: ListOf<z.output<z.ZodObject<Filters>>, Where, Row, Item>;
+  },
+): void {
+  const { filters, item, name, list, ...documentation } = endpoint;
   const page = z
     .object({
       data: z
@@ -180,30 +181,33 @@ export function pagedEndpoint<Path extends string, Filters extends z.ZodRawShape
         .describe(`The number of matching records on all pages; absent above ${maxCount}.`),
     })
     .openapi(name);
-  return createRoute({
-    ...access,
-    method: 'get',
-    path,
-    request: { query: z.strictObject({ ...filters, ...pageParameters }) },
-    responses: { 200: jsonResponse(page, 'A page of the records that match all filters.'), ...readErrors() },
+  endpoints.serve(operationId, {
+    ...documentation,
+    query: z.strictObject({ ...filters, ...pageParameters }),
+    answer: [page, 'A page of the records that match all filters.'],
+    run: (query, context) => readPage(list, context.var, query as z.output<z.ZodObject<Filters>> & ListQuery),
   });
 }
 
-/** Defines an endpoint that lists all records at once, for those that the platform itself owns (specification 4.10). */
-export function wholeEndpoint<Path extends string, Filters extends z.ZodRawShape, Item extends z.ZodType>({
-  access,
-  path,
-  filters,
-  item,
-  name,
-}: ListEndpoint<Path, Filters, Item>) {
-  const all = z.object({ data: z.array(item).describe('All records.') }).openapi(name);
-  return createRoute({
-    ...access,
-    method: 'get',
-    path,
-    request: { query: z.strictObject(filters) },
-    responses: { 200: jsonResponse(all, 'All records that match all filters.'), ...readErrors() },
+/** Adds a list of all records at once, for those that the platform itself owns (specification 4.10). */
+export function addWholeList<Filters extends z.ZodRawShape, Item>(
+  endpoints: Endpoints,
+  operationId: string,
+  endpoint: ListEndpoint<Filters, Item> & {
+    readonly read: (viewer: Viewer, filter: z.output<z.ZodObject<Filters>>) => Promise<Item[]>;
+  },
+): void {
+  const { filters, item, name, read, ...documentation } = endpoint;
+  endpoints.serve(operationId, {
+    ...documentation,
+    query: z.strictObject(filters),
+    answer: [
+      z.object({ data: z.array(item).describe('All records.') }).openapi(name),
+      'All records that match all filters.',
+    ],
+    run: async (query, context) => ({
+      data: await read(context.get('viewer'), query as z.output<z.ZodObject<Filters>>),
+    }),
   });
 }
 
@@ -245,7 +249,7 @@ type PageQuery<Where> = ReturnType<typeof pageQuery<Where, unknown>>;
 interface ListOf<Filter, Where, Row, Item> {
   /** The name in its cursors, which the GraphQL list with that name accepts too. */
   readonly name: string;
-  readonly where: (viewer: Viewer, filter: Filter) => Where;
+  readonly where: (viewer: Viewer, filter: Filter) => Where | Promise<Where>;
   readonly rows: (page: PageQuery<Where>) => Promise<Row[]>;
   readonly count: (query: { readonly where: Where; readonly take: number }) => Promise<number>;
   readonly record: (row: Row) => Item;
@@ -265,17 +269,7 @@ export function rowList<N extends Noun, Filter, More extends object, Item>(
   };
 }
 
-interface ListInput<Query> {
-  in: { query: object };
-  out: { query: Query };
-}
-
-export function pageHandler<Filter, Where, Row extends OrderedRow, Item>(list: ListOf<Filter, Where, Row, Item>) {
-  return async (context: Context<RestEnvironment, string, ListInput<Filter & ListQuery>>) =>
-    context.json(await readPage(list, context.var, context.req.valid('query')), 200);
-}
-
-export async function readPage<Filter, Where, Row extends OrderedRow, Item>(
+async function readPage<Filter, Where, Row extends OrderedRow, Item>(
   list: ListOf<Filter, Where, Row, Item>,
   reader: Reader,
   query: Filter & ListQuery,
@@ -283,7 +277,7 @@ export async function readPage<Filter, Where, Row extends OrderedRow, Item>(
   const order: RowOrder<unknown> = rowOrders[query.orderBy ?? 'CREATED'];
   const { viewer, cursors } = reader;
   const page = requestedPage(list.name, reader, query, order);
-  const where = list.where(viewer, query);
+  const where = await list.where(viewer, query);
   const rows = await list.rows(pageQuery(where, page, order));
   const pageRows = rows.slice(0, page.size);
   const last = pageRows.at(-1);

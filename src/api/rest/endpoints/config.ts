@@ -1,4 +1,4 @@
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { publicId } from '../../../core/ids.ts';
 import type { Caller } from '../../../domain/access/caller.ts';
@@ -13,22 +13,12 @@ import { checkConfigEndpoint, setConfigEndpoint, stateOf } from '../../webhooks/
 import { findConfigEndpoint } from '../../webhooks/endpoints/endpoint-queries.ts';
 import { checkUrl } from '../../webhooks/endpoints/endpoints.ts';
 import type { RestApp, RestModules } from '../app.ts';
-import {
-  body,
-  noQuery,
-  readErrors,
-  settingsEndpoint,
-  taggedResponse,
-  viewEndpoint,
-  withRequestPaths,
-} from '../endpoint.ts';
+import { Endpoints, errorResponses, ifMatchParameter, mayRun, taggedResponse, withRequestPaths } from '../endpoint.ts';
 import { demandedTag, setTag } from '../entity-tags.ts';
 import type { RestEnvironment } from '../environment.ts';
 import { RestError } from '../errors.ts';
 import { platformPaths } from '../input-paths.ts';
 import { amount, changed, id, listed, listOf, time } from '../schemas/fields.ts';
-
-const tags = ['Platform'];
 
 /** The settings of every currency, in their JSON form. */
 const settings = {
@@ -149,35 +139,6 @@ const UpdateConfigBody = z
   })
   .openapi('UpdatePlatformConfig');
 
-const get = createRoute({
-  ...viewEndpoint({
-    operationId: 'getConfig',
-    tags,
-    summary: "Get the platform's settings",
-    description: "The settings of the caller's platform.",
-  }),
-  method: 'get',
-  path: '/config',
-  request: { query: noQuery },
-  responses: { 200: taggedResponse(ConfigSchema, 'The settings.'), ...readErrors() },
-});
-
-const update = createRoute({
-  ...settingsEndpoint('updatePlatform', {
-    operationId: 'updateConfig',
-    tags,
-    summary: "Change the platform's settings",
-    description: 'Fields that are left out stay unchanged, and so do existing accounts and addresses.',
-  }),
-  method: 'patch',
-  path: '/config',
-  request: { query: noQuery, body: body(UpdateConfigBody) },
-  responses: {
-    200: taggedResponse(ChangedConfigSchema, 'The settings as they are now.'),
-    ...readErrors(409, 412, 413, 415, 501, 504),
-  },
-});
-
 type CurrencySetting = NonNullable<z.infer<typeof UpdateConfigBody>['supportedCurrencies']>[number];
 
 /** Refuses settings of a currency that differ from those returned by GET. */
@@ -219,6 +180,7 @@ async function readConfig(
 /** Adds the endpoints of the platform's settings (decision 56). */
 export function configEndpoints(app: RestApp, modules: RestModules): void {
   const { payments, webhooks } = modules;
+  const endpoints = new Endpoints(app, 'Platform');
 
   const answer = async (context: Context<RestEnvironment>) => {
     const { record, tag } = await readConfig(modules, context.get('viewer'));
@@ -226,32 +188,51 @@ export function configEndpoints(app: RestApp, modules: RestModules): void {
     return record;
   };
 
-  app.openapi(get, async (context) => context.json(await answer(context), 200));
+  endpoints.serve('getConfig', {
+    summary: "Get the platform's settings",
+    description: "The settings of the caller's platform.",
+    at: '/config',
+    answer: [ConfigSchema, 'The settings.'],
+    isTagged: true,
+    run: (_given, context) => answer(context),
+  });
 
-  app.openapi(update, async (context) => {
-    const viewer = context.get('viewer');
-    const body = context.req.valid('json');
-    const { umaDomain, supportedCurrencies, trustedDocuments, webhookEndpoint: url } = body;
-    supportedCurrencies?.forEach(checkOffered);
-    const demanded = demandedTag(context);
-    if (demanded === undefined && url === undefined && Object.values(body).every((value) => value == null)) {
-      return context.json(await answer(context), 200);
-    }
-    const [version = '', state = ''] = demanded?.split('-') ?? [];
-    const change = async () => {
-      if (typeof url === 'string') checkUrl(webhooks, viewer, url);
-      const currencies = supportedCurrencies?.map((entry) => entry.currencyCode);
-      const changes = { umaDomain, currencies, trustedDocuments };
-      const expectedVersion = demanded === undefined ? undefined : /^\d{1,9}$/.test(version) ? Number(version) : 0;
-      return updatePlatform(payments, viewer, { ...changes, expectedVersion }, undefined, {
-        changes: url !== undefined,
-        async work(transaction) {
-          if (demanded !== undefined) await checkConfigEndpoint(transaction, viewer, state);
-          return url === undefined ? undefined : setConfigEndpoint(webhooks, transaction, viewer, url);
-        },
-      });
-    };
-    const { besides: webhookSecret } = await withRequestPaths(platformPaths, change());
-    return context.json({ ...(await answer(context)), ...(webhookSecret && { webhookSecret }) }, 200);
+  // Not a command: it takes no idempotency key.
+  endpoints.add('updateConfig', {
+    summary: "Change the platform's settings",
+    description: 'Fields that are left out stay unchanged, and so do existing accounts and addresses.',
+    at: 'patch /config',
+    body: UpdateConfigBody,
+    parameters: [ifMatchParameter],
+    middleware: [mayRun('updatePlatform')],
+    responses: {
+      200: taggedResponse(ChangedConfigSchema, 'The settings as they are now.'),
+      ...errorResponses(409, 412, 413, 415, 501, 504),
+    },
+    handle: async (body, context) => {
+      const viewer = context.get('viewer');
+      const { umaDomain, supportedCurrencies, trustedDocuments, webhookEndpoint: url } = body;
+      supportedCurrencies?.forEach(checkOffered);
+      const demanded = demandedTag(context);
+      if (demanded === undefined && url === undefined && Object.values(body).every((value) => value == null)) {
+        return context.json(await answer(context), 200);
+      }
+      const [version = '', state = ''] = demanded?.split('-') ?? [];
+      const change = async () => {
+        if (typeof url === 'string') checkUrl(webhooks, viewer, url);
+        const currencies = supportedCurrencies?.map((entry) => entry.currencyCode);
+        const changes = { umaDomain, currencies, trustedDocuments };
+        const expectedVersion = demanded === undefined ? undefined : /^\d{1,9}$/.test(version) ? Number(version) : 0;
+        return updatePlatform(payments, viewer, { ...changes, expectedVersion }, undefined, {
+          changes: url !== undefined,
+          async work(transaction) {
+            if (demanded !== undefined) await checkConfigEndpoint(transaction, viewer, state);
+            return url === undefined ? undefined : setConfigEndpoint(webhooks, transaction, viewer, url);
+          },
+        });
+      };
+      const { besides: webhookSecret } = await withRequestPaths(platformPaths, change());
+      return context.json({ ...(await answer(context)), ...(webhookSecret && { webhookSecret }) }, 200);
+    },
   });
 }

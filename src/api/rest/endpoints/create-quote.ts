@@ -7,7 +7,7 @@ import type { CreateQuote } from '../../../domain/quotes/quote-input.ts';
 import { partiesOfLookup } from '../../../domain/receivers/lookups.ts';
 import { withRequestPaths } from '../endpoint.ts';
 import { lookupPartiesPaths } from '../input-paths.ts';
-import { amountInput, facts, id, newMetadata, text } from '../schemas/fields.ts';
+import { amountInput, factList, facts, id, newMetadata, text } from '../schemas/fields.ts';
 import { checkNamedAccount } from './named-account.ts';
 
 // Defines the body of a request for a quote, and its conversion to the input of the domain's command.
@@ -136,7 +136,7 @@ export async function toQuoteInput(payments: Payments, viewer: Viewer, body: Bod
     metadata,
     source: await sourceOf(payments, viewer, body, lookupParties?.accountId),
     destination: await destinationOf(payments, viewer, body, lookupParties?.umaAddress),
-    ...(senderInfo && { senderCustomerInfo: Object.entries(senderInfo).map(([name, value]) => ({ name, value })) }),
+    ...(senderInfo && { senderCustomerInfo: factList(senderInfo) }),
   };
 }
 

@@ -4,9 +4,9 @@ import type { Payments } from '../../../domain/commands/command.ts';
 import { type ExchangeRate, readExchangeRates } from '../../../domain/pricing/exchange-rates.ts';
 import { jsonInteger, jsonNumber } from '../../records/fields.ts';
 import type { RestApp } from '../app.ts';
-import { viewEndpoint, withRequestPaths } from '../endpoint.ts';
+import { Endpoints, withRequestPaths } from '../endpoint.ts';
 import { ratesPaths } from '../input-paths.ts';
-import { repeatable, wholeEndpoint } from '../lists.ts';
+import { addWholeList, repeatable } from '../lists.ts';
 import { amount, CurrencySchema, rate, time } from '../schemas/fields.ts';
 
 const RateSchema = z
@@ -36,37 +36,6 @@ const RateSchema = z
     description: 'The indicative price of a conversion at this moment. Only a quote locks a price.',
   });
 
-const list = wholeEndpoint({
-  access: viewEndpoint({
-    operationId: 'listExchangeRates',
-    tags: ['Exchange rates'],
-    summary: 'List indicative exchange rates',
-    description: 'Current prices with all fees, from one source currency. Only a quote locks a price.',
-  }),
-  path: '/exchange-rates',
-  filters: {
-    sourceCurrency: z.string().openapi({ description: 'The code of the currency to send.', example: 'USD' }),
-    destinationCurrency: repeatable(
-      z.string(),
-      'The code of the currency to receive; all by default. Repeat the parameter for several.',
-    ),
-    sendingAmount: z
-      .string()
-      .regex(/^[1-9]\d*$/, 'must be an integer of smallest units, at least 1')
-      .transform(BigInt)
-      .optional()
-      .openapi({
-        type: 'integer',
-        format: 'int64',
-        minimum: 1,
-        maximum: Number(maxAmount),
-        description: 'The amount to price, in the smallest unit of the source currency; 10000 by default.',
-      }),
-  },
-  item: RateSchema,
-  name: 'ExchangeRateList',
-});
-
 function rateRecord(rate: ExchangeRate): z.infer<typeof RateSchema> {
   return {
     sourceCurrency: { ...rate.source },
@@ -84,10 +53,34 @@ function rateRecord(rate: ExchangeRate): z.infer<typeof RateSchema> {
 
 /** Adds the endpoint of exchange rates (decision 55). */
 export function exchangeRateEndpoints(app: RestApp, payments: Payments): void {
-  app.openapi(list, async (context) => {
-    const { sourceCurrency, destinationCurrency, sendingAmount } = context.req.valid('query');
-    const query = { source: sourceCurrency, destinations: destinationCurrency, sendingAmount };
-    const rates = await withRequestPaths(ratesPaths, readExchangeRates(payments, context.get('viewer'), query));
-    return context.json({ data: rates.map(rateRecord) }, 200);
+  addWholeList(new Endpoints(app, 'Exchange rates'), 'listExchangeRates', {
+    summary: 'List indicative exchange rates',
+    description: 'Current prices with all fees, from one source currency. Only a quote locks a price.',
+    at: '/exchange-rates',
+    filters: {
+      sourceCurrency: z.string().openapi({ description: 'The code of the currency to send.', example: 'USD' }),
+      destinationCurrency: repeatable(
+        z.string(),
+        'The code of the currency to receive; all by default. Repeat the parameter for several.',
+      ),
+      sendingAmount: z
+        .string()
+        .regex(/^[1-9]\d*$/, 'must be an integer of smallest units, at least 1')
+        .transform(BigInt)
+        .optional()
+        .openapi({
+          type: 'integer',
+          format: 'int64',
+          minimum: 1,
+          maximum: Number(maxAmount),
+          description: 'The amount to price, in the smallest unit of the source currency; 10000 by default.',
+        }),
+    },
+    item: RateSchema,
+    name: 'ExchangeRateList',
+    read: async (viewer, { sourceCurrency: source, destinationCurrency: destinations, sendingAmount }) => {
+      const query = { source, destinations, sendingAmount };
+      return (await withRequestPaths(ratesPaths, readExchangeRates(payments, viewer, query))).map(rateRecord);
+    },
   });
 }

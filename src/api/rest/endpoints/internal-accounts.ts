@@ -1,6 +1,5 @@
 import { z } from '@hono/zod-openapi';
 import { maxAmount } from '../../../core/checks.ts';
-import type { Viewer } from '../../../domain/access/viewer.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
 import { type AccountFilter, whereAccounts } from '../../../domain/commands/filters.ts';
 import type { Database } from '../../../infra/database/database.ts';
@@ -8,12 +7,11 @@ import { readRows } from '../../../infra/database/read-rows.ts';
 import type { Account } from '../../../infra/database/rows.ts';
 import { internalAccountRecord } from '../../records/account-record.ts';
 import type { RestApp } from '../app.ts';
-import { viewEndpoint } from '../endpoint.ts';
-import { pagedEndpoint, pageHandler, rowList, wholeEndpoint } from '../lists.ts';
+import { Endpoints } from '../endpoint.ts';
+import { addPagedList, addWholeList, rowList } from '../lists.ts';
 import { AmountSchema, id, listed, time } from '../schemas/fields.ts';
 import { PaymentInstructionSchema } from '../schemas/payment-schemas.ts';
 
-const tags = ['Internal accounts'];
 const currency = z.string().optional().openapi({ description: 'The code of the currency.', example: 'USD' });
 
 export const InternalAccountSchema = z
@@ -32,54 +30,72 @@ export const InternalAccountSchema = z
     description: `A balance in one currency, held by this service. Deposits and payments can raise it to at most ${maxAmount} smallest units; only refunds and the platform's fees can exceed that.`,
   });
 
-const ofCustomers = pagedEndpoint({
-  access: viewEndpoint({
-    operationId: 'listCustomerInternalAccounts',
-    tags,
-    summary: "List customers' internal accounts",
-    description: 'The balances of all customers, or of one, in pages.',
-  }),
-  path: '/customers/internal-accounts',
-  filters: { currency, customerId: id('Customer', 'Only accounts of this customer.').optional() },
-  item: InternalAccountSchema,
-  name: 'InternalAccountPage',
-});
-
-const ofPlatform = wholeEndpoint({
-  access: viewEndpoint({
-    operationId: 'listPlatformInternalAccounts',
-    tags,
-    summary: "List the platform's internal accounts",
-    description: "The platform's own balances, one in each of its currencies.",
-  }),
-  path: '/platform/internal-accounts',
-  filters: { currency },
-  item: InternalAccountSchema,
-  name: 'InternalAccountList',
-});
-
 /** Adds the endpoints of internal accounts (specification 4.13, decision 54). */
-export function internalAccountEndpoints(app: RestApp, payments: Payments): void {
-  const lists = accountLists(payments.database, 'INTERNAL', internalAccountRecord);
-
-  app.openapi(ofCustomers, pageHandler(lists.ofCustomers));
-
-  app.openapi(ofPlatform, async (context) =>
-    context.json(await lists.ofPlatform(context.get('viewer'), context.req.valid('query')), 200),
-  );
+export function internalAccountEndpoints(app: RestApp, { database }: Payments): void {
+  const endpoints = new Endpoints(app, 'Internal accounts');
+  const shown = { item: InternalAccountSchema, record: internalAccountRecord };
+  addAccountsOfCustomers(endpoints, database, 'INTERNAL', {
+    description: 'The balances of all customers, or of one, in pages.',
+    filters: { currency },
+    ...shown,
+  });
+  addAccountsOfPlatform(endpoints, database, 'INTERNAL', {
+    description: "The platform's own balances, one in each of its currencies.",
+    filters: { currency },
+    ...shown,
+  });
 }
 
-/** Creates the two lists of a kind of account: the customers' in pages, and the platform's own in full. */
-export function accountLists<Item>(database: Database, kind: Account['kind'], record: (row: Account) => Item) {
-  return {
-    ofCustomers: rowList(database, 'Account', {
-      where: (viewer: Viewer, filter: AccountFilter) =>
-        whereAccounts(viewer, { ...filter, kind, platformOwned: false }),
+interface AccountList<Item> {
+  readonly description: string;
+  /** Parameters of AccountFilter. */
+  readonly filters: z.ZodRawShape;
+  readonly item: z.ZodType<Item>;
+  readonly record: (row: Account) => Item;
+}
+
+const names = { INTERNAL: 'Internal', EXTERNAL: 'External' } as const;
+
+/** Adds the list of the customers' accounts of a kind, in pages. */
+export function addAccountsOfCustomers<Item>(
+  endpoints: Endpoints,
+  database: Database,
+  kind: Account['kind'],
+  { description, filters, item, record }: AccountList<Item>,
+): void {
+  const name = names[kind];
+  addPagedList(endpoints, `listCustomer${name}Accounts`, {
+    summary: `List customers' ${name.toLowerCase()} accounts`,
+    description,
+    at: `/customers/${name.toLowerCase()}-accounts`,
+    filters: { ...filters, customerId: id('Customer', 'Only accounts of this customer.').optional() },
+    item,
+    name: `${name}AccountPage`,
+    list: rowList(database, 'Account', {
+      where: (viewer, filter: AccountFilter) => whereAccounts(viewer, { ...filter, kind, platformOwned: false }),
       record,
     }),
-    async ofPlatform(viewer: Viewer, filter: AccountFilter): Promise<{ data: Item[] }> {
+  });
+}
+
+/** Adds the list of the platform's own accounts of a kind, in full. */
+export function addAccountsOfPlatform<Item>(
+  endpoints: Endpoints,
+  database: Database,
+  kind: Account['kind'],
+  { description, filters, item, record }: AccountList<Item>,
+): void {
+  const name = names[kind];
+  addWholeList(endpoints, `listPlatform${name}Accounts`, {
+    summary: `List the platform's ${name.toLowerCase()} accounts`,
+    description,
+    at: `/platform/${name.toLowerCase()}-accounts`,
+    filters,
+    item,
+    name: `${name}AccountList`,
+    read: async (viewer, filter: AccountFilter) => {
       const where = whereAccounts(viewer, { ...filter, kind, platformOwned: true });
-      return { data: (await readRows(database, 'Account', { where, orderBy: [{ id: 'desc' }] })).map(record) };
+      return (await readRows(database, 'Account', { where, orderBy: [{ id: 'desc' }] })).map(record);
     },
-  };
+  });
 }

@@ -1,4 +1,4 @@
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import { publicId, uuidOf } from '../../../core/ids.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import { canonicalText } from '../../../core/texts.ts';
@@ -8,7 +8,7 @@ import type { Payments } from '../../../domain/commands/command.ts';
 import { lookUpReceiver } from '../../../domain/receivers/lookups.ts';
 import { lookupRecord, umaLookupRecord } from '../../records/lookup-record.ts';
 import type { RestApp } from '../app.ts';
-import { jsonResponse, lookupEndpoint, readErrors, withRequestPaths } from '../endpoint.ts';
+import { Endpoints, withRequestPaths } from '../endpoint.ts';
 import { lookupPaths } from '../input-paths.ts';
 import { AmountSchema, amount, CurrencySchema, id, listed, rate, time } from '../schemas/fields.ts';
 
@@ -77,58 +77,43 @@ const query = z.strictObject({
   senderUmaAddress: z.string().optional().describe('The customer who would send, by its UMA address.'),
 });
 
-function lookup<Path extends string, Schema extends z.ZodType>(
-  operationId: string,
-  summary: string,
-  path: Path,
-  schema: Schema,
-) {
-  return createRoute({
-    ...lookupEndpoint({
-      operationId,
-      tags: ['Receivers'],
-      summary,
-      description: 'What the receiver at a UMA address accepts. The result is valid for ten minutes.',
-    }),
-    method: 'get',
-    path,
-    request: {
-      params: z.object({
-        receiverUmaAddress: z
-          .string()
-          .openapi({ description: 'The UMA address to look up: $name@domain.', example: '$grace@example.com' }),
-      }),
-      query,
-    },
-    responses: { 200: jsonResponse(schema, 'The currencies and limits of the receiver.'), ...readErrors(404) },
-  });
-}
-
-const byAddress = lookup('getReceiver', 'Look up a receiver', '/receiver/{receiverUmaAddress}', LookupSchema);
-const byUmaAddress = lookup(
-  'getUmaReceiver',
-  'Look up a UMA receiver',
-  '/receiver/uma/{receiverUmaAddress}',
-  UmaLookupSchema,
-);
-
 /** Adds the lookups of receivers, identical on both paths, one for older clients (specification 4.14, decision 11). */
 export function receiverEndpoints(app: RestApp, payments: Payments): void {
-  const lookUp = async (viewer: Viewer, umaAddress: string, parameters: z.infer<typeof query>) => {
-    const customerId = await senderOf(payments, viewer, parameters);
-    const { senderUmaAddress } = parameters;
-    const input = { umaAddress, customerId, senderUmaAddress };
+  const endpoints = new Endpoints(app, 'Receivers');
+  const shared = {
+    description: 'What the receiver at a UMA address accepts. The result is valid for ten minutes.',
+    access: 'LOOKUP',
+    params: z.object({
+      receiverUmaAddress: z
+        .string()
+        .openapi({ description: 'The UMA address to look up: $name@domain.', example: '$grace@example.com' }),
+    }),
+    query,
+    errors: [404],
+  } as const;
+  const about = 'The currencies and limits of the receiver.';
+  const lookUp = async (
+    viewer: Viewer,
+    { receiverUmaAddress: umaAddress, ...sender }: z.infer<typeof query> & { readonly receiverUmaAddress: string },
+  ) => {
+    const customerId = await senderOf(payments, viewer, sender);
+    const input = { umaAddress, customerId, senderUmaAddress: sender.senderUmaAddress };
     return (await withRequestPaths(lookupPaths, lookUpReceiver(payments, viewer, input))).row;
   };
-  app.openapi(byUmaAddress, async (context) => {
-    const { receiverUmaAddress } = context.req.valid('param');
-    const row = await lookUp(context.get('viewer'), receiverUmaAddress, context.req.valid('query'));
-    return context.json(umaLookupRecord(row), 200);
+
+  endpoints.serve('getUmaReceiver', {
+    summary: 'Look up a UMA receiver',
+    at: '/receiver/uma/{receiverUmaAddress}',
+    answer: [UmaLookupSchema, about],
+    run: async (given, context) => umaLookupRecord(await lookUp(context.get('viewer'), given)),
+    ...shared,
   });
-  app.openapi(byAddress, async (context) => {
-    const { receiverUmaAddress } = context.req.valid('param');
-    const row = await lookUp(context.get('viewer'), receiverUmaAddress, context.req.valid('query'));
-    return context.json(lookupRecord(row), 200);
+  endpoints.serve('getReceiver', {
+    summary: 'Look up a receiver',
+    at: '/receiver/{receiverUmaAddress}',
+    answer: [LookupSchema, about],
+    run: async (given, context) => lookupRecord(await lookUp(context.get('viewer'), given)),
+    ...shared,
   });
 }
 

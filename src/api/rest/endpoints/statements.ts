@@ -1,5 +1,4 @@
-import { createRoute, z } from '@hono/zod-openapi';
-import type { Viewer } from '../../../domain/access/viewer.ts';
+import { z } from '@hono/zod-openapi';
 import type { Payments } from '../../../domain/commands/command.ts';
 import { checkCamtCurrency, statementCamt } from '../../../domain/statements/camt053.ts';
 import { statementCsv } from '../../../domain/statements/csv.ts';
@@ -7,24 +6,20 @@ import { readStatementHead, statementEntries } from '../../../domain/statements/
 import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
 import { iterateHere } from '../../../infra/instruments/iterate-here.ts';
 import type { RestApp } from '../app.ts';
-import { readErrors, viewEndpoint } from '../endpoint.ts';
+import { accesses, Endpoints, errorResponses } from '../endpoint.ts';
 import { requiredMoment } from '../lists.ts';
 import { id } from '../schemas/fields.ts';
 
 const csvType = 'text/csv; charset=utf-8; header=present';
 const camtType = 'application/xml';
 
-const get = createRoute({
-  ...viewEndpoint({
-    operationId: 'getAccountStatement',
-    tags: ['Internal accounts'],
+/** Adds the endpoint of statements, which is not in the specification. */
+export function statementEndpoints(app: RestApp, { database }: Payments): void {
+  new Endpoints(app, 'Internal accounts').add('getAccountStatement', {
     summary: 'Export the statement of an internal account',
     description:
       'Every entry of a period with the running balance, between the opening and the closing balance. The response is a stream: one that ends without its last line (CSV) or closing element (camt.053) is not complete.',
-  }),
-  method: 'get',
-  path: '/internal-accounts/{accountId}/statement',
-  request: {
+    at: '/internal-accounts/{accountId}/statement',
     params: z.object({ accountId: id('InternalAccount', 'The id of the account.') }),
     query: z.strictObject({
       from: requiredMoment('The start of the period, inclusive.'),
@@ -34,36 +29,28 @@ const get = createRoute({
         .default('csv')
         .describe('The format: CSV, or ISO 20022 camt.053.001.08 for currencies of ISO 4217.'),
     }),
-  },
-  responses: {
-    200: {
-      description: 'The statement.',
-      content: {
-        'text/csv': { schema: z.string() },
-        'application/xml': { schema: z.string() },
+    middleware: accesses.VIEW,
+    responses: {
+      200: {
+        description: 'The statement.',
+        content: { 'text/csv': { schema: z.string() }, 'application/xml': { schema: z.string() } },
       },
+      ...errorResponses(404),
     },
-    ...readErrors(404),
-  },
-});
-
-/** Adds the endpoint of statements, which is not in the specification. */
-export function statementEndpoints(app: RestApp, { database }: Payments): void {
-  app.openapi(get, async (context) => {
-    const viewer: Viewer = context.get('viewer');
-    const { accountId } = context.req.valid('param');
-    const { format, ...period } = context.req.valid('query');
-    const head = await readStatementHead(database, viewer, accountId, period);
-    if (format === 'camt.053') checkCamtCurrency(head.currency);
-    const write = format === 'csv' ? statementCsv : statementCamt;
-    // The lines are read after this handler has returned.
-    const lines = asPlatform(viewer.platformId, () =>
-      iterateHere(write(head, period, statementEntries(database, viewer, head))),
-    );
-    return context.body(streamOf(lines), 200, {
-      'content-type': format === 'csv' ? csvType : camtType,
-      'content-disposition': `attachment; filename="statement.${format === 'csv' ? 'csv' : 'xml'}"`,
-    });
+    handle: async ({ accountId, format, ...period }, context) => {
+      const viewer = context.get('viewer');
+      const head = await readStatementHead(database, viewer, accountId, period);
+      if (format === 'camt.053') checkCamtCurrency(head.currency);
+      const write = format === 'csv' ? statementCsv : statementCamt;
+      // The lines are read after this handler has returned.
+      const lines = asPlatform(viewer.platformId, () =>
+        iterateHere(write(head, period, statementEntries(database, viewer, head))),
+      );
+      return context.body(streamOf(lines), 200, {
+        'content-type': format === 'csv' ? csvType : camtType,
+        'content-disposition': `attachment; filename="statement.${format === 'csv' ? 'csv' : 'xml'}"`,
+      });
+    },
   });
 }
 

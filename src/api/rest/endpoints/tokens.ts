@@ -1,6 +1,4 @@
-import { createRoute, z } from '@hono/zod-openapi';
-import { uuidOf } from '../../../core/ids.ts';
-import { Refusal } from '../../../core/refusal.ts';
+import { z } from '@hono/zod-openapi';
 import { longest } from '../../../core/texts.ts';
 import {
   type ApiTokenFilter,
@@ -10,38 +8,14 @@ import {
 import { clientTokenRecord, whereClientTokens } from '../../../domain/access/tokens/client-token-records.ts';
 import { issueApiToken, maxOverlapHours, rotateApiToken } from '../../../domain/access/tokens/issue-tokens.ts';
 import { revokeApiToken, tokenVersion } from '../../../domain/access/tokens/revoke-tokens.ts';
-import type { Viewer } from '../../../domain/access/viewer.ts';
 import { visibleClientTokens } from '../../../domain/access/visible.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
+import type { Database } from '../../../infra/database/database.ts';
 import { ClientGrant, Permission, type Prisma } from '../../../infra/database/generated/client/client.ts';
 import type { RestApp } from '../app.ts';
-import {
-  body,
-  command,
-  commandEndpoint,
-  commandErrors,
-  emptyCommandResponse,
-  jsonResponse,
-  managementEndpoint,
-  noQuery,
-  readErrors,
-  taggedResponse,
-} from '../endpoint.ts';
-import { setTag } from '../entity-tags.ts';
-import { samePaths } from '../input-paths.ts';
-import {
-  choice,
-  createdParameters,
-  flag,
-  moment,
-  pagedEndpoint,
-  pageHandler,
-  rowList,
-  updatedParameters,
-} from '../lists.ts';
+import { asRow, Endpoints } from '../endpoint.ts';
+import { addPagedList, choice, createdParameters, flag, moment, rowList, updatedParameters } from '../lists.ts';
 import { id, listed, listOf, text, time } from '../schemas/fields.ts';
-
-const tags = ['Tokens'];
 
 const name = text(longest.memo).openapi({ description: 'The display name of the token.', example: 'payouts' });
 const permissions = listOf(z.enum(Permission)).describe(
@@ -85,164 +59,6 @@ const NewTokenSchema = z
   })
   .openapi('NewToken', { description: 'A token with its secret.' });
 
-const create = createRoute({
-  ...commandEndpoint('createApiToken', {
-    operationId: 'createToken',
-    tags,
-    summary: 'Create a token',
-    description:
-      'The token cannot have more permissions than the caller. The response contains a secret and is not stored: a repeat with the same idempotency key gets 409 with the id of the token.',
-  }),
-  method: 'post',
-  path: '/tokens',
-  request: {
-    query: noQuery,
-    body: body(
-      z
-        .strictObject({
-          name,
-          permissions: permissions.min(1),
-          expiresAt: moment('When the token expires; never when left out.'),
-          addresses: addresses.optional(),
-          documents: documents.optional(),
-        })
-        .openapi('CreateToken'),
-    ),
-  },
-  responses: { 201: jsonResponse(NewTokenSchema, 'The new token.'), ...commandErrors() },
-});
-
-const list = pagedEndpoint({
-  access: managementEndpoint({
-    operationId: 'listTokens',
-    tags,
-    summary: 'List tokens',
-    description: 'The tokens of the platform, without deleted ones.',
-  }),
-  path: '/tokens',
-  filters: {
-    name: z.string().optional().describe('Only tokens with exactly this name.'),
-    permission: z.enum(Permission).optional().describe('Only tokens with this permission.'),
-    createdById: id('ApiToken', 'Only tokens that were created by this API token.').optional(),
-    ...createdParameters,
-    ...updatedParameters,
-  },
-  item: TokenSchema,
-  name: 'TokenPage',
-});
-
-const tokenPath = z.object({ tokenId: id('ApiToken', 'The id of the token.') });
-
-const get = createRoute({
-  ...managementEndpoint({
-    operationId: 'getToken',
-    tags,
-    summary: 'Get a token',
-    description: 'The token with this id, without its secret.',
-  }),
-  method: 'get',
-  path: '/tokens/{tokenId}',
-  request: { params: tokenPath, query: noQuery },
-  responses: { 200: taggedResponse(TokenSchema, 'The token.'), ...readErrors(404) },
-});
-
-const rotate = createRoute({
-  ...commandEndpoint('rotateApiToken', {
-    operationId: 'rotateToken',
-    tags,
-    summary: 'Replace a token',
-    description:
-      'Creates a token in the place of another one, with its name, permissions, addresses and documents. Both are valid until the overlap is over; then the old one expires. The response contains a secret and is not stored. 409 CONFLICT: the token has expired, has been revoked, or already has a replacement.',
-  }),
-  method: 'post',
-  path: '/tokens/{tokenId}/rotate',
-  request: {
-    params: tokenPath,
-    query: noQuery,
-    body: body(
-      z
-        .strictObject({
-          overlapHours: z.int().min(0).max(maxOverlapHours).describe('How long the old token stays valid, in hours.'),
-        })
-        .openapi('RotateToken'),
-    ),
-  },
-  responses: { 201: jsonResponse(NewTokenSchema, 'The new token.'), ...commandErrors(404) },
-});
-
-const remove = createRoute({
-  ...commandEndpoint('revokeApiToken', {
-    operationId: 'deleteToken',
-    tags,
-    summary: 'Delete a token',
-    description:
-      'The token is refused within a second, and so are all tokens that it created, directly or indirectly. The webhook endpoints that they created are disabled. Deleting it again is not an error. 409 CONFLICT: the platform would have no token with MANAGE left.',
-  }),
-  method: 'delete',
-  path: '/tokens/{tokenId}',
-  request: {
-    params: tokenPath,
-    query: z.strictObject({
-      revokeDescendants: flag(
-        'Whether to end everything that it created, too: API tokens, client tokens and webhook endpoints.',
-        true,
-      ),
-    }),
-  },
-  responses: { 204: emptyCommandResponse('The token is deleted.'), ...commandErrors(404, 412) },
-});
-
-/** Adds the endpoints of API tokens (decisions 27 and 56). */
-export function tokenEndpoints(app: RestApp, { database }: Payments): void {
-  const { apiToken } = database.prisma;
-
-  app.openapi(create, async (context) => {
-    const input = context.req.valid('json');
-    const created = await command(context, samePaths, async (key, viewer) => {
-      const { apiToken: row, secret, replayed } = await issueApiToken(database, viewer, input, key);
-      return { row: { ...apiTokenRecord(row), clientSecret: secret }, replayed };
-    });
-    return context.json(created, 201);
-  });
-
-  app.openapi(rotate, async (context) => {
-    const input = { ...context.req.valid('param'), ...context.req.valid('json') };
-    const created = await command(context, samePaths, async (key, viewer) => {
-      const { apiToken: row, secret, replayed } = await rotateApiToken(database, viewer, input, key);
-      return { row: { ...apiTokenRecord(row), clientSecret: secret }, replayed };
-    });
-    return context.json(created, 201);
-  });
-
-  const include = { replacedBy: { select: { id: true } } };
-  const tokens = {
-    name: 'ApiToken',
-    where: ({ platformId }: Viewer, filter: ApiTokenFilter) => whereApiTokens(platformId, filter),
-    rows: (query: Prisma.ApiTokenFindManyArgs) => apiToken.findMany({ ...query, include }),
-    count: (query: Prisma.ApiTokenCountArgs) => apiToken.count(query),
-    record: apiTokenRecord,
-  };
-  app.openapi(list, pageHandler(tokens));
-
-  app.openapi(get, async (context) => {
-    const uuid = uuidOf(context.req.valid('param').tokenId, 'ApiToken');
-    const where = whereApiTokens(context.get('viewer').platformId, {});
-    const row = uuid ? await apiToken.findFirst({ where: { AND: [where, { id: uuid }] }, include }) : null;
-    if (!row) throw new Refusal('TOKEN_NOT_FOUND', 'no such token', { path: ['tokenId'] });
-    setTag(context, tokenVersion(row.revokedAt !== null));
-    return context.json(apiTokenRecord(row), 200);
-  });
-
-  app.openapi(remove, async (context) => {
-    const input = { ...context.req.valid('param'), ...context.req.valid('query') };
-    await command(context, samePaths, async (key, viewer, expecting) => {
-      const result = await revokeApiToken(database, viewer, { ...input, ...expecting }, key);
-      return { row: result.revokedId, replayed: result.replayed };
-    });
-    return context.body(null, 204);
-  });
-}
-
 const ClientTokenSchema = z
   .object({
     id: id('ClientToken', 'The id of the token.'),
@@ -264,28 +80,139 @@ const ClientTokenSchema = z
     description: "The record of an app's token, bound to a customer, quote or transaction. It is not the token itself.",
   });
 
-const clientTokens = pagedEndpoint({
-  access: managementEndpoint({
-    operationId: 'listClientTokens',
-    tags: ['Tokens'],
-    summary: 'List client tokens',
-    description: 'The client tokens of the platform, including those that expired or were revoked in the last 30 days.',
-  }),
-  path: '/client-tokens',
-  filters: {
-    active: choice('`true`: only valid tokens. `false`: only expired and revoked ones.'),
-    customerId: id('Customer', 'Only tokens bound to this customer, its quotes or its transactions.').optional(),
-  },
-  item: ClientTokenSchema,
-  name: 'ClientTokenPage',
-});
+const params = z.object({ tokenId: id('ApiToken', 'The id of the token.') });
+
+/** Adds the endpoints of API tokens (decisions 27 and 56). */
+export function tokenEndpoints(app: RestApp, { database }: Payments): void {
+  const { apiToken } = database.prisma;
+  const endpoints = new Endpoints(app, 'Tokens');
+  const include = { replacedBy: { select: { id: true } } };
+
+  newTokenEndpoints(endpoints, database);
+
+  addPagedList(endpoints, 'listTokens', {
+    summary: 'List tokens',
+    description: 'The tokens of the platform, without deleted ones.',
+    at: '/tokens',
+    access: 'MANAGE',
+    filters: {
+      name: z.string().optional().describe('Only tokens with exactly this name.'),
+      permission: z.enum(Permission).optional().describe('Only tokens with this permission.'),
+      createdById: id('ApiToken', 'Only tokens that were created by this API token.').optional(),
+      ...createdParameters,
+      ...updatedParameters,
+    },
+    item: TokenSchema,
+    name: 'TokenPage',
+    list: {
+      name: 'ApiToken',
+      where: ({ platformId }, filter: ApiTokenFilter) => whereApiTokens(platformId, filter),
+      rows: (query: Prisma.ApiTokenFindManyArgs) => apiToken.findMany({ ...query, include }),
+      count: (query: Prisma.ApiTokenCountArgs) => apiToken.count(query),
+      record: apiTokenRecord,
+    },
+  });
+
+  endpoints.readOne('getToken', {
+    summary: 'Get a token',
+    description: 'The token with this id, without its secret.',
+    at: '/tokens/{tokenId}',
+    access: 'MANAGE',
+    params,
+    answer: [TokenSchema, 'The token.'],
+    type: 'ApiToken',
+    find: async ({ platformId }, id) => {
+      const row = await apiToken.findFirst({ where: { AND: [whereApiTokens(platformId, {}), { id }] }, include });
+      return row && { ...row, version: tokenVersion(row.revokedAt !== null) };
+    },
+    missing: ['TOKEN_NOT_FOUND', 'no such token'],
+    record: (row) => apiTokenRecord(row),
+  });
+
+  endpoints.command('revokeApiToken', {
+    operationId: 'deleteToken',
+    summary: 'Delete a token',
+    description:
+      'The token is refused within a second, and so are all tokens that it created, directly or indirectly. The webhook endpoints that they created are disabled. Deleting it again is not an error. 409 CONFLICT: the platform would have no token with MANAGE left.',
+    at: 'delete /tokens/{tokenId}',
+    params,
+    query: z.strictObject({
+      revokeDescendants: flag(
+        'Whether to end everything that it created, too: API tokens, client tokens and webhook endpoints.',
+        true,
+      ),
+    }),
+    answer: [204, null, 'The token is deleted.'],
+    errors: [404],
+    run: (input, { viewer, key }) => asRow(revokeApiToken(database, viewer, input, key)),
+  });
+}
+
+/** Adds the endpoints that create tokens: their responses have secrets. */
+function newTokenEndpoints(endpoints: Endpoints, database: Database): void {
+  const created = {
+    answer: [201, NewTokenSchema, 'The new token.'],
+    isSecret: true,
+    record: ({ apiToken: row, secret }: { apiToken: Parameters<typeof apiTokenRecord>[0]; secret: string }) => ({
+      ...apiTokenRecord(row),
+      clientSecret: secret,
+    }),
+  } as const;
+
+  endpoints.command('createApiToken', {
+    operationId: 'createToken',
+    summary: 'Create a token',
+    description:
+      'The token cannot have more permissions than the caller. The response contains a secret and is not stored: a repeat with the same idempotency key gets 409 with the id of the token.',
+    at: 'post /tokens',
+    body: z
+      .strictObject({
+        name,
+        permissions: permissions.min(1),
+        expiresAt: moment('When the token expires; never when left out.'),
+        addresses: addresses.optional(),
+        documents: documents.optional(),
+      })
+      .openapi('CreateToken'),
+    run: (input, { viewer, key }) => asRow(issueApiToken(database, viewer, input, key)),
+    ...created,
+  });
+
+  endpoints.command('rotateApiToken', {
+    operationId: 'rotateToken',
+    summary: 'Replace a token',
+    description:
+      'Creates a token in the place of another one, with its name, permissions, addresses and documents. Both are valid until the overlap is over; then the old one expires. The response contains a secret and is not stored. 409 CONFLICT: the token has expired, has been revoked, or already has a replacement.',
+    at: 'post /tokens/{tokenId}/rotate',
+    params,
+    body: z
+      .strictObject({
+        overlapHours: z.int().min(0).max(maxOverlapHours).describe('How long the old token stays valid, in hours.'),
+      })
+      .openapi('RotateToken'),
+    errors: [404],
+    run: (input, { viewer, key }) => asRow(rotateApiToken(database, viewer, input, key)),
+    ...created,
+  });
+}
 
 export function clientTokenEndpoints(app: RestApp, { database }: Payments): void {
-  const tokens = rowList(database, 'ClientToken', {
-    where: (viewer, filter: Parameters<typeof whereClientTokens>[0]) => ({
-      AND: [visibleClientTokens(viewer), whereClientTokens(filter)],
+  addPagedList(new Endpoints(app, 'Tokens'), 'listClientTokens', {
+    summary: 'List client tokens',
+    description: 'The client tokens of the platform, including those that expired or were revoked in the last 30 days.',
+    at: '/client-tokens',
+    access: 'MANAGE',
+    filters: {
+      active: choice('`true`: only valid tokens. `false`: only expired and revoked ones.'),
+      customerId: id('Customer', 'Only tokens bound to this customer, its quotes or its transactions.').optional(),
+    },
+    item: ClientTokenSchema,
+    name: 'ClientTokenPage',
+    list: rowList(database, 'ClientToken', {
+      where: (viewer, filter: Parameters<typeof whereClientTokens>[0]) => ({
+        AND: [visibleClientTokens(viewer), whereClientTokens(filter)],
+      }),
+      record: clientTokenRecord,
     }),
-    record: clientTokenRecord,
   });
-  app.openapi(clientTokens, pageHandler(tokens));
 }

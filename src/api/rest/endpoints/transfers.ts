@@ -1,4 +1,4 @@
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import { longest } from '../../../core/texts.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
@@ -7,151 +7,121 @@ import type { Transaction } from '../../../infra/database/rows.ts';
 import { readPaymentParties } from '../../records/payment-parties.ts';
 import { transactionRecord } from '../../records/transaction-record.ts';
 import type { RestApp } from '../app.ts';
-import { body, command, commandEndpoint, commandErrors, commandResponse, noQuery } from '../endpoint.ts';
+import { Endpoints } from '../endpoint.ts';
 import { transferPaths } from '../input-paths.ts';
 import { amountInput, id, newMetadata, text } from '../schemas/fields.ts';
 import { TransactionSchema } from '../schemas/payment-schemas.ts';
 import { checkNamedAccount } from './named-account.ts';
 
-const tags = ['Transfers'];
+const isAccount = z.literal('ACCOUNT').optional().describe('The type of the party: always ACCOUNT.');
 
-/** Defines an account of a transfer. Its currency is optional: callers may send accounts as shown in responses. */
-function account(type: string, description: string) {
-  return {
-    accountId: id(type, description),
-    currency: z.string().optional().describe('The currency of the account; optional, and checked if given.'),
-  };
-}
-
-function sourceAccount(type: string, description: string) {
+/** Defines a party of a transfer. Its type and currency are optional: callers may send accounts as in responses. */
+function party<Type extends z.ZodRawShape>(
+  type: Type,
+  idType: 'InternalAccount' | 'ExternalAccount',
+  description: string,
+) {
   return z
     .strictObject({
-      sourceType: z.literal('ACCOUNT').optional().describe('The type of the party: always ACCOUNT.'),
-      ...account(type, description),
+      ...type,
+      accountId: id(idType, description),
+      currency: z.string().optional().describe('The currency of the account; optional, and checked if given.'),
     })
     .openapi({ description });
 }
 
-function destinationAccount(type: string, description: string) {
-  return z
-    .strictObject({
-      destinationType: z.literal('ACCOUNT').optional().describe('The type of the party: always ACCOUNT.'),
-      ...account(type, description),
-    })
-    .openapi({ description });
-}
-
-const memo = text(longest.memo).optional().describe('A note for the payment, at most 500 characters.');
+const amount = amountInput('The amount, in the smallest unit of the currency.');
+const noted = {
+  description: text(longest.memo).optional().describe('A note for the payment, at most 500 characters.'),
+  metadata: newMetadata,
+};
 
 const TransferOutBody = z
   .strictObject({
-    source: sourceAccount('InternalAccount', 'The internal account that pays.'),
-    destination: destinationAccount('ExternalAccount', 'The external account that receives.'),
-    amount: amountInput('The amount, in the smallest unit of the currency.'),
-    description: memo,
-    metadata: newMetadata,
+    source: party({ sourceType: isAccount }, 'InternalAccount', 'The internal account that pays.'),
+    destination: party({ destinationType: isAccount }, 'ExternalAccount', 'The external account that receives.'),
+    amount,
+    ...noted,
   })
   .openapi('TransferOut');
 
 const TransferInBody = z
   .strictObject({
-    source: sourceAccount('ExternalAccount', 'The external account to pull from.'),
-    destination: destinationAccount('InternalAccount', 'The internal account that receives.'),
+    source: party({ sourceType: isAccount }, 'ExternalAccount', 'The external account to pull from.'),
+    destination: party({ destinationType: isAccount }, 'InternalAccount', 'The internal account that receives.'),
     amount: amountInput(
       'The amount, in the smallest unit of the currency. Without it the provider pulls what the account offers; the sandbox pulls 10000.',
     ).optional(),
-    description: memo,
-    metadata: newMetadata,
+    ...noted,
   })
   .openapi('TransferIn');
 
 const TransferInternalBody = z
   .strictObject({
-    source: sourceAccount('InternalAccount', 'The internal account that pays.'),
-    destination: destinationAccount('InternalAccount', "Another owner's internal account, which receives."),
-    amount: amountInput('The amount, in the smallest unit of the currency.'),
-    description: memo,
-    metadata: newMetadata,
+    source: party({ sourceType: isAccount }, 'InternalAccount', 'The internal account that pays.'),
+    destination: party(
+      { destinationType: isAccount },
+      'InternalAccount',
+      "Another owner's internal account, which receives.",
+    ),
+    amount,
+    ...noted,
   })
   .openapi('TransferInternal');
-
-const out = createRoute({
-  ...commandEndpoint('transferOut', {
-    tags,
-    summary: 'Transfer to an external account, in one currency',
-    description:
-      'Debits an internal account immediately. The payment is PENDING until the external account has the money, or until it has failed and the money is back.',
-  }),
-  method: 'post',
-  path: '/transfer-out',
-  request: { query: noQuery, body: body(TransferOutBody) },
-  responses: { 201: commandResponse(TransactionSchema, 'The payment, PENDING.'), ...commandErrors(404) },
-});
-
-const into = createRoute({
-  ...commandEndpoint('transferIn', {
-    tags,
-    summary: 'Transfer from an external account, in one currency',
-    description: 'Pulls money from an external account. The internal account is credited when the money has arrived.',
-  }),
-  method: 'post',
-  path: '/transfer-in',
-  request: { query: noQuery, body: body(TransferInBody) },
-  responses: { 201: commandResponse(TransactionSchema, 'The payment, PENDING.'), ...commandErrors(404) },
-});
-
-const between = createRoute({
-  ...commandEndpoint('transferInternal', {
-    tags,
-    summary: 'Transfer between internal accounts, in one currency',
-    description:
-      "Between a customer and the platform, or between customers. The platform's own account can also receive money from a customer who may not move money or is deleted. The receiver has an INCOMING transaction of its own.",
-  }),
-  method: 'post',
-  path: '/transfer-internal',
-  request: { query: noQuery, body: body(TransferInternalBody) },
-  responses: {
-    201: commandResponse(TransactionSchema, "The payment on the source's side, COMPLETED."),
-    ...commandErrors(404),
-  },
-});
 
 /** Adds the endpoints of transfers (specification 4.6, 4.12; decision 63). */
 export function transferEndpoints(app: RestApp, payments: Payments): void {
   const { database } = payments;
-  const record = async (row: Transaction) => transactionRecord(row, await readPaymentParties(database.pool, row));
+  const endpoints = new Endpoints(app, 'Transfers');
+  const shared = {
+    errors: [404],
+    paths: transferPaths,
+    record: async (row: Transaction) => transactionRecord(row, await readPaymentParties(database.pool, row)),
+  } as const;
 
-  /** Returns the accounts of a request and the data of its transfer. The accounts must match their descriptions. */
-  const partiesOf = async (viewer: Viewer, { source, destination, ...rest }: TransferParties) => {
+  /** Returns the input of a transfer. The accounts in the request must match their descriptions. */
+  const inputOf = async (viewer: Viewer, { source, destination, ...rest }: Omit<TransferRequest, 'amount'>) => {
     await checkNamedAccount(database, viewer, { currency: ['source', 'currency'] }, source);
     await checkNamedAccount(database, viewer, { currency: ['destination', 'currency'] }, destination);
     return { sourceAccountId: source.accountId, destinationAccountId: destination.accountId, ...rest };
   };
 
-  app.openapi(out, async (context) => {
-    const viewer = context.get('viewer');
-    const { amount, ...parties } = context.req.valid('json');
-    const input = { ...(await partiesOf(viewer, parties)), amount: BigInt(amount) };
-    const row = await command(context, transferPaths, (key) => transferOut(payments, viewer, input, key));
-    return context.json(await record(row), 201);
+  endpoints.command('transferOut', {
+    summary: 'Transfer to an external account, in one currency',
+    description:
+      'Debits an internal account immediately. The payment is PENDING until the external account has the money, or until it has failed and the money is back.',
+    at: 'post /transfer-out',
+    body: TransferOutBody,
+    answer: [201, TransactionSchema, 'The payment, PENDING.'],
+    run: async ({ amount, ...given }, { viewer, key }) =>
+      transferOut(payments, viewer, { ...(await inputOf(viewer, given)), amount: BigInt(amount) }, key),
+    ...shared,
   });
 
-  app.openapi(into, async (context) => {
-    const viewer = context.get('viewer');
-    const { amount, ...parties } = context.req.valid('json');
-    const input = { ...(await partiesOf(viewer, parties)), amount: amount === undefined ? undefined : BigInt(amount) };
-    const row = await command(context, transferPaths, (key) => transferIn(payments, viewer, input, key));
-    return context.json(await record(row), 201);
+  endpoints.command('transferIn', {
+    summary: 'Transfer from an external account, in one currency',
+    description: 'Pulls money from an external account. The internal account is credited when the money has arrived.',
+    at: 'post /transfer-in',
+    body: TransferInBody,
+    answer: [201, TransactionSchema, 'The payment, PENDING.'],
+    run: async ({ amount, ...given }, { viewer, key }) => {
+      const input = { ...(await inputOf(viewer, given)), amount: amount === undefined ? undefined : BigInt(amount) };
+      return transferIn(payments, viewer, input, key);
+    },
+    ...shared,
   });
 
-  app.openapi(between, async (context) => {
-    const viewer = context.get('viewer');
-    const { amount, ...parties } = context.req.valid('json');
-    const input = { ...(await partiesOf(viewer, parties)), amount: BigInt(amount) };
-    const row = await command(context, transferPaths, (key) => transferInternal(payments, viewer, input, key));
-    return context.json(await record(row), 201);
+  endpoints.command('transferInternal', {
+    summary: 'Transfer between internal accounts, in one currency',
+    description:
+      "Between a customer and the platform, or between customers. The platform's own account can also receive money from a customer who may not move money or is deleted. The receiver has an INCOMING transaction of its own.",
+    at: 'post /transfer-internal',
+    body: TransferInternalBody,
+    answer: [201, TransactionSchema, "The payment on the source's side, COMPLETED."],
+    run: async ({ amount, ...given }, { viewer, key }) =>
+      transferInternal(payments, viewer, { ...(await inputOf(viewer, given)), amount: BigInt(amount) }, key),
+    ...shared,
   });
 }
 
-/** The fields of every transfer request. */
-type TransferParties = Omit<z.infer<typeof TransferInBody>, 'amount'>;
+type TransferRequest = z.infer<typeof TransferInBody>;

@@ -1,8 +1,8 @@
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import { plainHash, readManifest } from '../../graphql/documents/manifest.ts';
 import { maxDocuments, type TrustedDocuments } from '../../graphql/documents/trusted-documents.ts';
 import type { RestApp } from '../app.ts';
-import { body, jsonResponse, managementEndpoint, noQuery, readErrors } from '../endpoint.ts';
+import { Endpoints } from '../endpoint.ts';
 import { time } from '../schemas/fields.ts';
 
 export interface DocumentModules {
@@ -10,8 +10,6 @@ export interface DocumentModules {
   /** Returns why the GraphQL API could never execute a document, or undefined. */
   readonly problemIn: (text: string) => string | undefined;
 }
-
-const tags = ['Trusted documents'];
 
 const hash = z.string().describe('The SHA-256, SHA-1 or MD5 of the text, in hex.');
 
@@ -56,62 +54,47 @@ const DocumentList = z
   })
   .openapi('TrustedDocumentList');
 
-const register = createRoute({
-  ...managementEndpoint({
-    operationId: 'registerTrustedDocuments',
-    tags,
+/** Adds the endpoints of trusted documents (decision 74). */
+export function trustedDocumentEndpoints(app: RestApp, { trusted, problemIn }: DocumentModules): void {
+  const endpoints = new Endpoints(app, 'Trusted documents');
+
+  endpoints.serve('registerTrustedDocuments', {
     summary: 'Register documents',
     description:
       'From then on clients may send the hashes of these documents instead of their texts. If one of them cannot be executed, none is registered. Registered documents stay: repeating the request changes nothing.',
-  }),
-  method: 'post',
-  path: '/trusted-documents',
-  request: { query: noQuery, body: body(Manifest) },
-  responses: { 200: jsonResponse(Registered, 'The documents are registered.'), ...readErrors(413, 415, 504) },
-});
+    at: 'post /trusted-documents',
+    access: 'MANAGE',
+    body: Manifest,
+    answer: [Registered, 'The documents are registered.'],
+    errors: [413, 415, 504],
+    run: async (manifest, context) => {
+      const documents = readManifest(manifest);
+      const registered = await trusted.register(context.get('viewer'), documents, problemIn);
+      return { registered, existing: documents.length - registered };
+    },
+  });
 
-const list = createRoute({
-  ...managementEndpoint({
-    operationId: 'listTrustedDocuments',
-    tags,
+  endpoints.serve('listTrustedDocuments', {
     summary: 'List registered documents',
     description: 'The hashes of all registered documents, without their texts.',
-  }),
-  method: 'get',
-  path: '/trusted-documents',
-  request: { query: noQuery },
-  responses: { 200: jsonResponse(DocumentList, 'The documents.'), ...readErrors() },
-});
+    at: '/trusted-documents',
+    access: 'MANAGE',
+    answer: [DocumentList, 'The documents.'],
+    run: async (_given, context) => {
+      const rows = await trusted.list(context.get('viewer'));
+      return { data: rows.map((row) => ({ ...row, createdAt: row.createdAt.toISOString() })) };
+    },
+  });
 
-const remove = createRoute({
-  ...managementEndpoint({
-    operationId: 'deleteTrustedDocument',
-    tags,
+  endpoints.serve('deleteTrustedDocument', {
     summary: 'Delete a registered document',
     description:
       'Clients that still send its hash are refused within ten seconds. Deleting an unknown one is not an error.',
-  }),
-  method: 'delete',
-  path: '/trusted-documents/{hash}',
-  request: { params: z.object({ hash }), query: noQuery },
-  responses: { 204: { description: 'The document is no longer registered.' }, ...readErrors(504) },
-});
-
-/** Adds the endpoints of trusted documents (decision 74). */
-export function trustedDocumentEndpoints(app: RestApp, { trusted, problemIn }: DocumentModules): void {
-  app.openapi(register, async (context) => {
-    const documents = readManifest(context.req.valid('json'));
-    const registered = await trusted.register(context.get('viewer'), documents, problemIn);
-    return context.json({ registered, existing: documents.length - registered }, 200);
-  });
-
-  app.openapi(list, async (context) => {
-    const rows = await trusted.list(context.get('viewer'));
-    return context.json({ data: rows.map((row) => ({ ...row, createdAt: row.createdAt.toISOString() })) }, 200);
-  });
-
-  app.openapi(remove, async (context) => {
-    await trusted.delete(context.get('viewer'), plainHash(context.req.valid('param').hash));
-    return context.body(null, 204);
+    at: 'delete /trusted-documents/{hash}',
+    access: 'MANAGE',
+    params: z.object({ hash }),
+    answer: [null, 'The document is no longer registered.'],
+    errors: [504],
+    run: (given, context) => trusted.delete(context.get('viewer'), plainHash(given.hash)),
   });
 }

@@ -1,6 +1,5 @@
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import { byId } from '../../../core/conditions.ts';
-import type { Viewer } from '../../../domain/access/viewer.ts';
 import { visibleToPlatform } from '../../../domain/access/visible.ts';
 import { EventType, type Prisma, WebhookDeliveryStatus } from '../../../infra/database/generated/client/client.ts';
 import { deliveryParts, deliveryRecord } from '../../records/delivery-record.ts';
@@ -9,12 +8,9 @@ import { findConfigEndpoint } from '../../webhooks/endpoints/endpoint-queries.ts
 import { resend } from '../../webhooks/endpoints/replay.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
 import type { RestApp } from '../app.ts';
-import { command, commandEndpoint, commandErrors, emptyCommandResponse, noQuery, viewEndpoint } from '../endpoint.ts';
-import { samePaths } from '../input-paths.ts';
-import { anyOf, pagedEndpoint, readPage } from '../lists.ts';
+import { asRow, Endpoints } from '../endpoint.ts';
+import { addPagedList, anyOf } from '../lists.ts';
 import { id, time } from '../schemas/fields.ts';
-
-const tags = ['Webhooks'];
 
 const DeliverySchema = z
   .object({
@@ -42,38 +38,6 @@ const DeliverySchema = z
   })
   .openapi('WebhookDelivery', { description: 'The delivery of a webhook to an endpoint.' });
 
-const list = pagedEndpoint({
-  access: viewEndpoint({
-    operationId: 'listWebhookDeliveries',
-    tags,
-    summary: 'List deliveries of webhooks',
-    description: 'Finished and pending deliveries to one endpoint.',
-  }),
-  path: '/webhooks/deliveries',
-  filters: {
-    endpointId: id('WebhookEndpoint', 'The id of the endpoint; by default that of the settings.').optional(),
-    status: anyOf(WebhookDeliveryStatus, 'Only deliveries with any of these statuses.'),
-  },
-  item: DeliverySchema,
-  name: 'WebhookDeliveryPage',
-});
-
-const again = createRoute({
-  ...commandEndpoint('resendWebhookDelivery', {
-    tags,
-    summary: 'Resend a webhook',
-    description:
-      'Resends a delivery, whatever its outcome was. It keeps its id and its history of attempts. If its endpoint is disabled: 409 CONFLICT.',
-  }),
-  method: 'post',
-  path: '/webhooks/deliveries/{deliveryId}/resend',
-  request: { params: z.object({ deliveryId: id('WebhookDelivery', 'The id of the delivery.') }), query: noQuery },
-  responses: {
-    204: emptyCommandResponse('The delivery is sent again; the list shows its attempts.'),
-    ...commandErrors(404),
-  },
-});
-
 interface Filter {
   readonly endpointId?: string | undefined;
   readonly status?: WebhookDeliveryStatus[] | undefined;
@@ -82,37 +46,43 @@ interface Filter {
 /** Adds the endpoints of deliveries (decision 71). */
 export function webhookDeliveryEndpoints(app: RestApp, webhooks: Webhooks): void {
   const { prisma } = webhooks.payments.database;
+  const endpoints = new Endpoints(app, 'Webhooks');
 
-  /** Returns the deliveries of one endpoint as a list. */
-  const deliveriesOf = (endpoint: Prisma.WebhookDeliveryWhereInput) => ({
-    name: 'WebhookDelivery',
-    where: (viewer: Viewer, filter: Filter): Prisma.WebhookDeliveryWhereInput => ({
-      AND: [visibleToPlatform(viewer), endpoint, whereDeliveries(viewer, filter)],
-    }),
-    rows: (query: Prisma.WebhookDeliveryFindManyArgs) =>
-      prisma.webhookDelivery.findMany({ ...query, include: deliveryParts }),
-    count: (query: Prisma.WebhookDeliveryCountArgs) => prisma.webhookDelivery.count(query),
-    record: deliveryRecord,
+  addPagedList(endpoints, 'listWebhookDeliveries', {
+    summary: 'List deliveries of webhooks',
+    description: 'Finished and pending deliveries to one endpoint.',
+    at: '/webhooks/deliveries',
+    filters: {
+      endpointId: id('WebhookEndpoint', 'The id of the endpoint; by default that of the settings.').optional(),
+      status: anyOf(WebhookDeliveryStatus, 'Only deliveries with any of these statuses.'),
+    },
+    item: DeliverySchema,
+    name: 'WebhookDeliveryPage',
+    list: {
+      name: 'WebhookDelivery',
+      where: async (viewer, { endpointId, ...filter }: Filter): Promise<Prisma.WebhookDeliveryWhereInput> => {
+        // Without an endpoint there is nothing to list: every delivery belongs to one.
+        const ofEndpoint =
+          endpointId === undefined
+            ? { endpointId: { in: [(await findConfigEndpoint(prisma, viewer))?.id ?? []].flat() } }
+            : byId(endpointId, (uuid) => ({ endpointId: uuid }), 'WebhookEndpoint');
+        return { AND: [visibleToPlatform(viewer), ofEndpoint, whereDeliveries(viewer, filter)] };
+      },
+      rows: (query: Prisma.WebhookDeliveryFindManyArgs) =>
+        prisma.webhookDelivery.findMany({ ...query, include: deliveryParts }),
+      count: (query: Prisma.WebhookDeliveryCountArgs) => prisma.webhookDelivery.count(query),
+      record: deliveryRecord,
+    },
   });
 
-  app.openapi(list, async (context) => {
-    const viewer = context.get('viewer');
-    const query = context.req.valid('query');
-    // Without an endpoint there is nothing to list: every delivery belongs to one.
-    const endpoint =
-      query.endpointId === undefined
-        ? { endpointId: { in: [(await findConfigEndpoint(prisma, viewer))?.id ?? []].flat() } }
-        : byId(query.endpointId, (endpointId) => ({ endpointId }), 'WebhookEndpoint');
-    return context.json(await readPage(deliveriesOf(endpoint), context.var, query), 200);
-  });
-
-  app.openapi(again, async (context) => {
-    const input = context.req.valid('param');
-    const viewer = context.get('viewer');
-    await command(context, samePaths, async (key) => {
-      const { delivery, replayed } = await resend(webhooks, viewer, input, key);
-      return { row: delivery, replayed };
-    });
-    return context.body(null, 204);
+  endpoints.command('resendWebhookDelivery', {
+    summary: 'Resend a webhook',
+    description:
+      'Resends a delivery, whatever its outcome was. It keeps its id and its history of attempts. If its endpoint is disabled: 409 CONFLICT.',
+    at: 'post /webhooks/deliveries/{deliveryId}/resend',
+    params: z.object({ deliveryId: id('WebhookDelivery', 'The id of the delivery.') }),
+    answer: [204, null, 'The delivery is sent again; the list shows its attempts.'],
+    errors: [404],
+    run: (input, { viewer, key }) => asRow(resend(webhooks, viewer, input, key)),
   });
 }

@@ -1,16 +1,8 @@
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import { testConfigEndpoint } from '../../webhooks/endpoints/config-endpoint.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
 import type { RestApp } from '../app.ts';
-import {
-  command,
-  commandEndpointWithOptionalBody,
-  commandErrors,
-  commandResponse,
-  noQuery,
-  optionalBody,
-} from '../endpoint.ts';
-import { samePaths } from '../input-paths.ts';
+import { Endpoints } from '../endpoint.ts';
 
 // The specification requires names with underscores (decision 51).
 const TestSchema = z
@@ -20,39 +12,25 @@ const TestSchema = z
   })
   .openapi('WebhookTest', { description: 'The outcome of a test event.' });
 
-const test = createRoute({
-  ...commandEndpointWithOptionalBody('sendTestWebhook', {
+/** Adds the endpoint that tests webhooks (decision 51). Their settings are in config.ts. */
+export function webhookEndpoints(app: RestApp, webhooks: Webhooks): void {
+  new Endpoints(app, 'Webhooks').command('sendTestWebhook', {
     operationId: 'testWebhook',
-    tags: ['Webhooks'],
     summary: 'Send a test event',
     description:
       'Posts a TEST event to the webhookEndpoint of the settings and waits some seconds for the response to its first attempt. It is retried like any event.',
-  }),
-  method: 'post',
-  path: '/webhooks/test',
-  request: {
-    query: noQuery,
-    body: optionalBody(
-      z
-        .strictObject({
-          url: z.string().optional().openapi({
-            description: 'The URL of a registered endpoint, to use it instead of the endpoint in the settings.',
-            example: 'https://example.com/webhooks',
-          }),
-        })
-        .openapi('TestWebhook'),
-    ),
-  },
-  responses: { 200: commandResponse(TestSchema, 'The receiver answered.'), ...commandErrors() },
-});
-
-/** Adds the endpoint that tests webhooks (decision 51). Their settings are in config.ts. */
-export function webhookEndpoints(app: RestApp, webhooks: Webhooks): void {
-  app.openapi(test, async (context) => {
-    const input = context.req.valid('json');
-    const { url, responseStatus } = await command(context, samePaths, (key, viewer) =>
-      testConfigEndpoint(webhooks, viewer, input, key),
-    );
-    return context.json({ response_status: responseStatus, url }, 200);
+    at: 'post /webhooks/test',
+    body: z
+      .strictObject({
+        url: z.string().optional().openapi({
+          description: 'The URL of a registered endpoint, to use it instead of the endpoint in the settings.',
+          example: 'https://example.com/webhooks',
+        }),
+      })
+      .openapi('TestWebhook'),
+    isBodyOptional: true,
+    answer: [200, TestSchema, 'The receiver answered.'],
+    run: (input, { viewer, key }) => testConfigEndpoint(webhooks, viewer, input, key),
+    record: ({ url, responseStatus }) => ({ response_status: responseStatus, url }),
   });
 }

@@ -142,6 +142,10 @@ export const facts = () =>
     .record(z.string(), z.string().openapi({ minLength: 1, maxLength: longest.memo }))
     .openapi({ maxProperties: maxFacts });
 
+/** Returns facts in the form of commands: a list. */
+export const factList = (given: Readonly<Record<string, string>>) =>
+  Object.entries(given).map(([name, value]) => ({ name, value }));
+
 const country = z
   .string()
   .superRefine((code, context) => {
