@@ -7,14 +7,14 @@ import { standsFor } from './soak/planted-bugs/titles.ts';
 /** The short form of `npm run soak -- planted`, which plants the bugs: every text and test in the lists exists. */
 
 test('there are at least thirty bugs, in SQL and in TypeScript, each named once', () => {
-  expect(new Set(bugs.map(({ bug }) => bug)).size).toBe(bugs.length);
+  expect(new Set(bugs.map(({ name }) => name)).size).toBe(bugs.length);
   expect(bugs.length).toBeGreaterThanOrEqual(30);
   const inSql = bugs.filter(({ file }) => file.startsWith('prisma/'));
   expect(inSql.length).toBeGreaterThanOrEqual(12);
   expect(bugs.length - inSql.length).toBeGreaterThanOrEqual(12);
 });
 
-test.each(bugs.map((bug) => [bug.bug, bug] as const))('it can be planted, and its test exists: %s', (_name, bug) => {
+test.each(bugs.map((bug) => [bug.name, bug] as const))('it can be planted, and its test exists: %s', (_name, bug) => {
   expect(planted('.', bug).size).toBeGreaterThan(0);
   const { file, title } = bug.caughtBy;
   const source = readFileSync(file, 'utf8');
@@ -25,7 +25,7 @@ test.each(bugs.map((bug) => [bug.bug, bug] as const))('it can be planted, and it
 });
 
 test('a text that is missing or occurs twice cannot place a bug', () => {
-  const bug = { bug: '', caughtBy: { file: '', title: '' }, file: 'package.json', put: '' };
+  const bug = { file: 'package.json', put: '', also: [] };
   expect(() => planted('.', { ...bug, find: 'no such text' })).toThrow('0 times');
   expect(() => planted('.', { ...bug, find: '"' })).toThrow('times, and not once');
 });

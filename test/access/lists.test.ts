@@ -8,6 +8,7 @@ import {
   visibleCustomers,
   visibleEvents,
   visibleQuotes,
+  visibleRow,
   visibleToPlatform,
   visibleTransactions,
 } from '../../src/domain/access/visible.ts';
@@ -120,6 +121,25 @@ test("the application itself finds no foreign WebhookEndpoint, even without the 
     new Set([platformId]),
   );
 });
+
+test.each(['quote', 'transaction', 'customer', 'account', 'lookup', 'ofPlatform'] as const)(
+  "a command itself finds no foreign %s, and none of another customer, even without the database's checks",
+  async (noun) => {
+    const { pool } = t.gateway.payments.database;
+    const table = noun === 'ofPlatform' ? 'webhook_endpoint' : noun;
+    const found = async (customerId: string | null, transactionId: string | null) =>
+      (
+        await pool.query(`select r.platform_id as whose from ${table} r where ${visibleRow(noun, 'r')}`, [
+          platforms[0].platformId,
+          customerId,
+          transactionId,
+        ])
+      ).rows.map(({ whose }) => whose);
+    expect(new Set(await found(null, null))).toEqual(new Set([platforms[0].platformId]));
+    const nobody = '019a0000-0000-7000-8000-000000000000';
+    expect([...(await found(nobody, null)), ...(await found(null, nobody))]).toEqual([]);
+  },
+);
 
 // A stream reads only visible rows anyway, which would hide a fault of this rule.
 test('for every caller, an event is visible in a stream exactly if a list shows it', async () => {

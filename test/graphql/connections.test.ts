@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { act, mint, usdToEur } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
-import { often } from '../setup/often.ts';
 import { fund, makeScene } from '../setup/scene.ts';
 import { countedGateway } from '../setup/statements.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
@@ -188,73 +187,6 @@ describe.each(titled)('%s', (_title, list) => {
       { numRuns: 40 },
     );
   });
-
-  test('a walk between two cursors stops before the second, in either direction', async () => {
-    const all = await whole(list, {});
-    const [after, before] = [all[0]?.cursor, all.at(-1)?.cursor];
-    const forward: Edge[] = [];
-    for (let at = after; ; ) {
-      const { edges, pageInfo } = await read(list, { first: 2, after: at, before });
-      forward.push(...edges);
-      at = pageInfo.endCursor;
-      if (!pageInfo.hasNextPage) break;
-    }
-    const backward: Edge[] = [];
-    for (let at = before; ; ) {
-      const { edges, pageInfo } = await read(list, { last: 2, after, before: at });
-      backward.unshift(...edges);
-      at = pageInfo.startCursor;
-      if (!pageInfo.hasPreviousPage) break;
-    }
-    expect([forward, backward]).toEqual([all.slice(1, -1), all.slice(1, -1)]);
-  });
-
-  test('an empty page has no cursors, and says whether there are rows before or after it', async () => {
-    const all = await whole(list, {});
-    const empty = { edges: [], totalCount: all.length };
-    const none = { startCursor: null, endCursor: null };
-    const [start, end] = [all[0]?.cursor, all.at(-1)?.cursor];
-    const cases: [Asked, { hasNextPage: boolean; hasPreviousPage: boolean }][] = [
-      [{ first: 0 }, { hasNextPage: true, hasPreviousPage: false }],
-      [{ last: 0 }, { hasNextPage: false, hasPreviousPage: true }],
-      [
-        { first: 0, after: end },
-        { hasNextPage: false, hasPreviousPage: true },
-      ],
-      [
-        { last: 0, before: start },
-        { hasNextPage: true, hasPreviousPage: false },
-      ],
-      [
-        { first: 0, after: start, before: end },
-        { hasNextPage: all.length > 2, hasPreviousPage: true },
-      ],
-      [
-        { last: 0, after: start, before: end },
-        { hasNextPage: true, hasPreviousPage: all.length > 2 },
-      ],
-      [
-        { first: 5, after: end, before: start },
-        { hasNextPage: false, hasPreviousPage: true },
-      ],
-    ];
-    for (const [asked, has] of cases) {
-      expect([asked, await read(list, asked)]).toEqual([asked, { ...empty, pageInfo: { ...has, ...none } }]);
-    }
-  });
-
-  test('first together with last and sizes out of range are the only refusals', async () => {
-    const refusalOf = async (asked: Asked) => {
-      const { errors } = await t.platform.send(documentOf(list, asked));
-      return errors?.map(({ extensions }) => [extensions.code, extensions.field]);
-    };
-    expect(await refusalOf({ first: 1, last: 1 })).toEqual([['INVALID_INPUT', 'last']]);
-    expect(await refusalOf({ first: 0, last: 0 })).toEqual([['INVALID_INPUT', 'last']]);
-    for (const wrong of [-1, 101]) {
-      expect(await refusalOf({ first: wrong })).toEqual([['INVALID_INPUT', 'first']]);
-      expect(await refusalOf({ last: wrong })).toEqual([['INVALID_INPUT', 'last']]);
-    }
-  });
 });
 
 test('pages between cursors seek by key, without offsets, and count only when asked', async () => {
@@ -275,25 +207,4 @@ test('pages between cursors seek by key, without offsets, and count only when as
   // `offset 0` skips nothing: it is an optimization fence for the planner.
   expect((await statementsFor(page)).join('\n')).not.toMatch(/offset (?!0\b)/i);
   await stop();
-});
-
-test('empty pages and ranges get the same answer each time the document is repeated', async () => {
-  const all = await whole({ name: 'transactions' }, {});
-  const [after, before] = [all[0]?.cursor, all[5]?.cursor];
-  const query = `query ($first: Int, $last: Int, $after: String, $before: String) {
-    transactions(first: $first, last: $last, after: $after, before: $before) ${page} }`;
-  const asks = [
-    { first: 0 },
-    { last: 0, before },
-    { first: 2, after, before },
-    { last: 2, after, before },
-    { after, before },
-    { before },
-  ];
-  for (let again = 0; again < often; again++) {
-    for (const asked of asks) {
-      const { transactions } = await t.platform.ask(query, asked);
-      expect(transactions).toEqual(bySpecification(all, all, asked));
-    }
-  }
 });

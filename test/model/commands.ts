@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { releaseSuspense } from '../../src/domain/settlement/suspense.ts';
 import { act } from '../setup/acts.ts';
-import type { Data } from '../setup/gateway.ts';
 import { tester } from '../setup/tester.ts';
 import {
   type AccountStatus,
@@ -14,9 +13,7 @@ import {
   type QuoteKind,
   withinTheHouse,
 } from './model.ts';
-import { always, begin, command, ends, pick, position, send } from './play.ts';
-import type { Real } from './policies.ts';
-import { policyCommands } from './policy-commands.ts';
+import { always, command, pick, position, type Real, send } from './play.ts';
 
 const amount = fc.bigInt({ min: 1_000n, max: 40_000n });
 const outcome = fc.constantFrom<Outcome>('ok', 'ok', 'fail', 'reject', 'stuck', 'return');
@@ -37,23 +34,13 @@ const transferOut = fc.tuple(amount, outcome, fc.boolean()).map(([sum, outcome, 
       amount: sum,
       ...(!closed && { sandboxScenario: outcomes[outcome].scenario }),
     };
-    await begin(model, real, 'transferOut', input, {
-      payment: {
-        ...{ kind: 'TRANSFER_OUT', customer: 'A', source: 'aUsd', amount: sum },
-        to: closed ? 'closed' : 'outsideUsd',
-      },
-      obstacle: (takes) =>
-        takes && model.balances.aUsd < sum
-          ? 'INSUFFICIENT_BALANCE'
-          : closed || model.outside === 'ACTIVE'
-            ? undefined
-            : 'INVALID_BANK_ACCOUNT',
-      go: async (id) => {
-        await ends(model, real, id, expected.status);
-        if (!expected.back) model.balances.aUsd -= sum;
-        if (!closed) suspend(model, outcome, id, sum);
-      },
-    });
+    const isBlocked = !closed && model.outside !== 'ACTIVE';
+    const code = model.balances.aUsd < sum ? 'INSUFFICIENT_BALANCE' : isBlocked ? 'INVALID_BANK_ACCOUNT' : undefined;
+    const { transaction } = await send(model, real, 'transferOut', input, code);
+    if (code !== undefined) return;
+    await real.world.ends(transaction.id, expected.status);
+    if (!expected.back) model.balances.aUsd -= sum;
+    if (!closed) suspend(model, outcome, transaction.id, sum);
   }),
 );
 
@@ -65,14 +52,11 @@ const transferIn = fc.tuple(amount, fc.constantFrom<Outcome>('ok', 'fail')).map(
       amount: sum,
       sandboxScenario: outcomes[outcome].scenario,
     };
-    await begin(model, real, 'transferIn', input, {
-      payment: { kind: 'TRANSFER_IN', customer: 'A', source: undefined, to: 'aUsd', amount: sum },
-      obstacle: () => (model.outside === 'ACTIVE' ? undefined : 'INVALID_BANK_ACCOUNT'),
-      go: async (id) => {
-        await ends(model, real, id, outcomes[outcome].status);
-        if (outcome === 'ok') model.balances.aUsd += sum;
-      },
-    });
+    const code = model.outside === 'ACTIVE' ? undefined : 'INVALID_BANK_ACCOUNT';
+    const { transaction } = await send(model, real, 'transferIn', input, code);
+    if (code !== undefined) return;
+    await real.world.ends(transaction.id, outcomes[outcome].status);
+    if (outcome === 'ok') model.balances.aUsd += sum;
   }),
 );
 
@@ -80,31 +64,22 @@ const transferInternal = fc.tuple(amount, fc.boolean()).map(([sum, back]) =>
   command(`transferInternal ${sum} from ${back ? 'B to A' : 'A to B'}`, always, async (model, real) => {
     const { a, b } = real.pair;
     const [source, to] = back ? (['bUsd', 'aUsd'] as const) : (['aUsd', 'bUsd'] as const);
-    const parties = back
-      ? { sourceAccountId: b.usd, destinationAccountId: a.usd }
-      : { sourceAccountId: a.usd, destinationAccountId: b.usd };
-    await begin(
-      model,
-      real,
-      'transferInternal',
-      { ...parties, amount: sum },
-      {
-        payment: { kind: 'TRANSFER_INTERNAL', customer: back ? 'B' : 'A', source, to, amount: sum },
-        obstacle: (takes) => (takes && model.balances[source] < sum ? 'INSUFFICIENT_BALANCE' : undefined),
-        go: async (id) => {
-          await ends(model, real, id, 'COMPLETED');
-          model.balances[source] -= sum;
-          model.balances[to] += sum;
-        },
-      },
-    );
+    const [from, into] = back ? [b.usd, a.usd] : [a.usd, b.usd];
+    const code = model.balances[source] < sum ? 'INSUFFICIENT_BALANCE' : undefined;
+    const input = { sourceAccountId: from, destinationAccountId: into, amount: sum };
+    const { transaction } = await send(model, real, 'transferInternal', input, code);
+    if (code !== undefined) return;
+    await real.world.ends(transaction.id, 'COMPLETED');
+    model.balances[source] -= sum;
+    model.balances[to] += sum;
   }),
 );
 
 let named = 0;
 
-const makeQuote = (...kinds: readonly QuoteKind[]) =>
-  fc.tuple(amount, fc.constantFrom(...kinds)).map(([sum, kind]) =>
+const makeQuote = fc
+  .tuple(amount, fc.constantFrom<QuoteKind>('outside', 'other', 'uma', 'funded', 'pulled'))
+  .map(([sum, kind]) =>
     command(`quote ${sum} ${kind}`, always, async (model, real) => {
       const { a, b, umaOfB } = real.pair;
       const isUma = kind === 'uma';
@@ -127,51 +102,23 @@ const makeQuote = (...kinds: readonly QuoteKind[]) =>
         lockedCurrencyAmount: sum,
         description: name,
       };
-      const note = ({ quote }: Data, isHeld = false) => {
-        expect(quote.totalSendingAmount.amount).toBe(sum.toString());
-        const made: ModelQuote = {
-          ...{ id: quote.id, transactionId: quote.transaction.id, kind, name, send: sum, isHeld },
-          ...{ receive: BigInt(quote.totalReceivingAmount.amount), status: 'PENDING', hasExpired: false },
-        };
-        model.quotes.push(made);
-      };
-      // Only a quote for a deposit is a payment when it is made.
-      if (kind !== 'funded') {
-        const made = await send(model, real, 'createQuote', input, code);
-        return code === undefined ? note(made) : undefined;
-      }
-      const found = (id: string) => model.quotes.find(({ transactionId }) => transactionId === id);
-      await begin(model, real, 'createQuote', input, {
-        payment: { kind: 'QUOTE', customer: 'A', source: undefined, to: 'outsideEur', amount: sum },
-        obstacle: () => undefined,
-        idOf: ({ quote }) => quote.transaction.id,
-        wait: (_id, made) => note(made, true),
-        go: (id, made) => {
-          const held = found(id);
-          if (held) held.isHeld = false;
-          else note(made);
-        },
-        end: (status) => {
-          const held = model.quotes.find(({ isHeld, name: its }) => isHeld && its === name);
-          if (held) expireIf(status, held);
-        },
+      const { quote } = await send(model, real, 'createQuote', input, code);
+      if (code !== undefined) return;
+      expect(quote.totalSendingAmount.amount).toBe(sum.toString());
+      model.quotes.push({
+        ...{ id: quote.id, transactionId: quote.transaction.id, kind, name, send: sum },
+        ...{ receive: BigInt(quote.totalReceivingAmount.amount), status: 'PENDING', hasExpired: false },
       });
     }),
   );
 
-/** Why a quote cannot be executed, as the first of the checks says. */
-function obstacleOf(model: Model, quote: ModelQuote, takes: boolean): string | undefined {
+/** Returns why a quote cannot be executed, as the first of the checks says. */
+function obstacleOf(model: Model, quote: ModelQuote): string | undefined {
+  if (quote.kind === 'funded') return 'INVALID_INPUT';
+  if (quote.status !== 'PENDING') return quote.status === 'EXPIRED' ? 'QUOTE_EXPIRED' : 'CONFLICT';
   if (quote.kind === 'pulled') return model.outside === 'ACTIVE' ? undefined : 'INVALID_BANK_ACCOUNT';
-  return takes && model.balances.aUsd < quote.send ? 'INSUFFICIENT_BALANCE' : undefined;
+  return model.balances.aUsd < quote.send ? 'INSUFFICIENT_BALANCE' : undefined;
 }
-
-const receiverOf = {
-  outside: 'outsideEur',
-  other: 'bEur',
-  uma: 'uma',
-  funded: 'outsideEur',
-  pulled: 'outsideEur',
-} as const;
 
 /** Waits until a payment to a UMA address has arrived at its receiver's platform, where it waits for its approval. */
 async function awaitArrival(model: Model, real: Real, quote: ModelQuote, outcome: Outcome): Promise<void> {
@@ -194,47 +141,26 @@ const execute = fc.tuple(position, outcome).map(([at, outcome]) =>
     async (model, real) => {
       const quote = pick(model.quotes, at);
       const { kind, send: sum, transactionId } = quote;
+      const code = obstacleOf(model, quote);
       const input = { quoteId: quote.id, sandboxScenario: outcomes[outcome].scenario };
-      const code =
-        kind === 'funded'
-          ? 'INVALID_INPUT'
-          : { EXPIRED: 'QUOTE_EXPIRED', DONE: 'CONFLICT', PENDING: undefined }[quote.status];
-      if (code !== undefined) return void (await send(model, real, 'executeQuote', input, code));
-      const source = kind === 'pulled' ? undefined : 'aUsd';
-      await begin(model, real, 'executeQuote', input, {
-        payment: { kind: 'QUOTE', customer: 'A', source, to: receiverOf[kind], amount: sum },
-        obstacle: (takes) => obstacleOf(model, quote, takes),
-        idOf: () => transactionId,
-        wait: () => {
-          quote.status = 'DONE';
-        },
-        go: async () => {
-          quote.status = 'DONE';
-          // What is pulled comes in and goes out again at once.
-          if (kind !== 'pulled') model.balances.aUsd -= sum;
-          if (kind === 'uma') return awaitArrival(model, real, quote, outcome);
-          const expected = outcomes[kind === 'other' ? withinTheHouse(outcome) : outcome];
-          await ends(model, real, transactionId, expected.status);
-          suspend(model, outcome, transactionId, sum);
-          if (expected.back) model.balances.aUsd += sum;
-          else if (kind === 'other' && expected.status === 'COMPLETED') model.balances.bEur += quote.receive;
-        },
-        end: (status) => expireIf(status, quote),
-      });
+      await send(model, real, 'executeQuote', input, code);
+      if (code !== undefined) return;
+      quote.status = 'DONE';
+      // What is pulled comes in and goes out again immediately.
+      if (kind !== 'pulled') model.balances.aUsd -= sum;
+      if (kind === 'uma') return awaitArrival(model, real, quote, outcome);
+      const expected = outcomes[kind === 'other' ? withinTheHouse(outcome) : outcome];
+      await real.world.ends(transactionId, expected.status);
+      suspend(model, outcome, transactionId, sum);
+      if (expected.back) model.balances.aUsd += sum;
+      else if (kind === 'other' && expected.status === 'COMPLETED') model.balances.bEur += quote.receive;
     },
   ),
 );
 
-/** A quote whose payment nobody approved in time has expired; one whose payment was rejected has failed. */
-function expireIf(status: 'REJECTED' | 'EXPIRED', quote: ModelQuote): void {
-  quote.status = status === 'EXPIRED' ? 'EXPIRED' : 'DONE';
-  quote.hasExpired = status === 'EXPIRED';
-}
-
-/** A quote that has ended no longer waits for an approval. */
-function dropHeld(model: Model, { transactionId }: ModelQuote): void {
-  const at = model.held.findIndex(({ id }) => id === transactionId);
-  if (at >= 0) model.held.splice(at, 1);
+function expireQuote(quote: ModelQuote): void {
+  quote.status = 'EXPIRED';
+  quote.hasExpired = true;
 }
 
 const cancel = position.map((at) =>
@@ -246,9 +172,8 @@ const cancel = position.map((at) =>
       const code = quote.hasExpired ? 'QUOTE_EXPIRED' : quote.status === 'DONE' ? 'CONFLICT' : undefined;
       await send(model, real, 'cancelQuote', { quoteId: quote.id }, code);
       if (code !== undefined) return;
-      await ends(model, real, quote.transactionId, 'EXPIRED');
-      expireIf('EXPIRED', quote);
-      dropHeld(model, quote);
+      await real.world.ends(quote.transactionId, 'EXPIRED');
+      expireQuote(quote);
     },
   ),
 );
@@ -265,7 +190,7 @@ const sandboxSend = fc
           at,
         );
         const late = quote.status === 'EXPIRED';
-        const code = quote.status === 'DONE' || (quote.isHeld && quote.status === 'PENDING') ? 'CONFLICT' : undefined;
+        const code = quote.status === 'DONE' ? 'CONFLICT' : undefined;
         const sandboxScenario = { ...outcomes[outcome].scenario, ...(deposit !== 'EXACT' && { deposit }) };
         await send(model, real, 'sandboxSend', { quoteId: quote.id, currency: 'USD', sandboxScenario }, code);
         if (code !== undefined) return;
@@ -278,7 +203,7 @@ const sandboxSend = fc
         }
         const funds = deposit === 'EXACT' || deposit === 'TWICE';
         const expected = funds ? outcomes[outcome] : outcomes.fail;
-        await ends(model, real, quote.transactionId, expected.status);
+        await real.world.ends(quote.transactionId, expected.status);
         if (deposit === 'SHORT') model.balances.aUsd += quote.send / 2n;
         if (deposit === 'LATE' || deposit === 'TWICE') model.balances.aUsd += quote.send;
         if (funds && expected.back) model.balances.aUsd += quote.send;
@@ -297,9 +222,8 @@ const expire = position.map((at) =>
         at,
       );
       await real.world.passExpiry(quote.id);
-      await ends(model, real, quote.transactionId, 'EXPIRED');
-      expireIf('EXPIRED', quote);
-      dropHeld(model, quote);
+      await real.world.ends(quote.transactionId, 'EXPIRED');
+      expireQuote(quote);
     },
   ),
 );
@@ -333,10 +257,10 @@ const lookedUp = fc.tuple(amount, fc.constantFrom<PayRequest>('comes', 'fails', 
         ...(request === 'never comes' && { delayMs: 3_600_000 }),
       },
     });
-    if (request === 'fails') return ends(model, real, transaction.id, 'FAILED');
+    if (request === 'fails') return real.world.ends(transaction.id, 'FAILED');
     if (request === 'never comes') {
       await real.world.passPayRequest(transaction.id);
-      return ends(model, real, transaction.id, 'EXPIRED');
+      return real.world.ends(transaction.id, 'EXPIRED');
     }
     await real.world.until(
       `the pay request of ${transaction.id}`,
@@ -384,10 +308,10 @@ export async function decide(model: Model, real: Real, at: number, verdict: Verd
   else await send(model, real, `${verdict}Transaction`, { transactionId: id });
   const decided: Outcome = { approve: outcome, reject: 'reject' as const, neither: 'fail' as const }[verdict];
   const expected = outcomes[decided];
-  await ends(model, real, id, expected.status);
+  await real.world.ends(id, expected.status);
   if (expected.status === 'COMPLETED') model.balances.bUsd += amount;
   if (!sent) return;
-  await ends(model, real, sent.id, expected.status);
+  await real.world.ends(sent.id, expected.status);
   if (expected.back) model.balances.aUsd += sent.amount;
   suspend(model, decided, sent.id, sent.amount);
 }
@@ -406,23 +330,23 @@ const replay = fc.constant(
   command(
     'replay',
     (model) => model.last !== undefined,
-    async (model) => {
+    async (model, real) => {
       if (!model.last) return;
-      const { by, name, input, code } = model.last;
-      const result = await act(by, name, input, '');
+      const { name, input, code } = model.last;
+      const result = await act(real.world.platform, name, input, '');
       expect(result.code, `the repeat of ${name}`).toBe(code);
       if (code === undefined) expect(result.replayed).toBe(true);
     },
   ),
 );
 
-/** Every command. Quotes come most often, since many others are possible only after one. */
-const commandsWith = (...kinds: readonly QuoteKind[]) => [
+/** Every command of a platform. Quotes come most often, since many others are possible only after one. */
+export const commands = [
   fund,
   transferOut,
   transferIn,
   transferInternal,
-  ...Array<ReturnType<typeof makeQuote>>(5).fill(makeQuote(...kinds)),
+  ...Array<typeof makeQuote>(5).fill(makeQuote),
   ...Array<typeof execute>(3).fill(execute),
   ...Array<typeof sandboxSend>(4).fill(sandboxSend),
   expire,
@@ -432,9 +356,5 @@ const commandsWith = (...kinds: readonly QuoteKind[]) => [
   moveAccount,
   release,
   ...Array<typeof decision>(3).fill(decision),
-  ...policyCommands,
   replay,
 ];
-
-/** The commands of a platform. */
-export const commands = commandsWith('outside', 'other', 'uma', 'funded', 'pulled');

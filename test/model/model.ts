@@ -1,6 +1,4 @@
 import type { Operation } from '../../src/domain/access/operations.ts';
-import type { TestPlatform } from '../setup/gateway.ts';
-import type { Held, Payment, Policies } from './policies.ts';
 import type { Balances } from './world.ts';
 
 /** The payments domain as a few numbers: the expected result of a sequence of commands. Amounts in smallest units. */
@@ -11,11 +9,6 @@ export interface Model {
   readonly waiting: Waiting[];
   /** Payments whose money waits in suspense. */
   readonly suspended: Suspended[];
-  readonly policies: Policies;
-  /** Payments that have begun, by their id, as policies see them. */
-  readonly payments: Map<string, Payment>;
-  /** Payments that wait for the approval of a second person. */
-  readonly held: Held[];
   /** The status of A's dollar account outside. */
   outside: AccountStatus;
   /** The last command that was sent, to be repeated. */
@@ -24,10 +17,7 @@ export interface Model {
 
 /** A platform at which nothing is under way. */
 export function modelOf(balances: Model['balances']): Model {
-  return {
-    ...{ balances, quotes: [], waiting: [], suspended: [], outside: 'ACTIVE', last: undefined },
-    ...{ policies: new Map(), payments: new Map(), held: [] },
-  };
+  return { balances, quotes: [], waiting: [], suspended: [], outside: 'ACTIVE', last: undefined };
 }
 
 export interface ModelQuote {
@@ -41,8 +31,6 @@ export interface ModelQuote {
   status: 'PENDING' | 'DONE' | 'EXPIRED';
   /** Whether it expired or was cancelled: a late deposit makes it DONE, and it stays EXPIRED for whoever asks. */
   hasExpired: boolean;
-  /** Whether its payment waits for an approval before its deposit may come. */
-  isHeld: boolean;
 }
 
 /**
@@ -94,7 +82,6 @@ export function withinTheHouse(outcome: Outcome): Outcome {
 }
 
 export interface Call {
-  readonly by: TestPlatform;
   readonly name: Operation;
   readonly input: object;
   /** The refusal's code, or undefined when it succeeded. */

@@ -1,4 +1,13 @@
 import fc from 'fast-check';
+import type pg from 'pg';
+import { expect } from 'vitest';
+import { runAudit } from '../../src/domain/ledger/audit.ts';
+import { act } from '../setup/acts.ts';
+import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { commands, decide } from './commands.ts';
+import { type Model, modelOf } from './model.ts';
+import type { Real } from './play.ts';
+import { clockwork, World } from './world.ts';
 
 /** How many sequences one installation and its databases serve: what grows with the rows does not grow with the run. */
 const perGround = 480;
@@ -7,19 +16,23 @@ const perGround = 480;
  */
 const perWorld = 16;
 
-/** What sequences of commands run on: an installation, in which each lane has a world of its own. */
-export interface Ground<Model extends object, Real> {
-  /** The number of sequences in parallel. Their commands mostly wait for the background work, not for a processor. */
-  readonly lanes: number;
-  readonly commands: readonly fc.Arbitrary<fc.AsyncCommand<Model, Real>>[];
-  /** Makes a new world. */
-  open(): Promise<Real>;
-  /** Runs a sequence in a world, and leaves nothing under way there. */
-  play(real: Real, sequence: Iterable<fc.AsyncCommand<Model, Real>>): Promise<void>;
-  /** Audits the world, and closes it. */
-  close(real: Real): Promise<void>;
-  /** Proves the whole ledger, and stops. */
-  stop(): Promise<void>;
+/** The number of sequences in parallel. Their commands mostly wait for the background work, not for a processor. */
+const lanes = 12;
+
+/** The settings under which the model foresees what happens: nothing ends by itself. */
+const settings = {
+  SANDBOX_PACE_MS: 0,
+  // A busy machine takes long to open a connection, so all lanes open one at once.
+  DATABASE_POOL: 2 * lanes,
+  SANDBOX_QUOTE_SECONDS: 3_600,
+  PAYMENT_APPROVAL_MS: 60_000,
+} as const;
+
+/** What sequences of commands run on: a gateway, in which each lane has a platform with two customers. */
+interface Ground {
+  readonly gateway: TestGateway;
+  /** Reads the books and moves the clock of a row. */
+  readonly sql: pg.Pool;
 }
 
 /**
@@ -27,23 +40,20 @@ export interface Ground<Model extends object, Real> {
  * difference is shrunk, within the time limit, to the shortest sequence that shows it. Each lane has a seed of its own, which
  * its failure names: `MODEL_SEED` in the environment gives it to the first lane.
  */
-export async function runSequences<Model extends object, Real>(
-  start: () => Promise<Ground<Model, Real>>,
-  sequences: number,
-  maxCommands: number,
-  timeLimitMs: number,
-): Promise<void> {
+export async function runSequences(sequences: number, maxCommands: number, timeLimitMs: number): Promise<void> {
   const until = Date.now() + timeLimitMs;
   let seed = process.env.MODEL_SEED ? Number(process.env.MODEL_SEED) : Date.now() & 0x7fffffff;
   for (let done = 0; done < sequences; done += perGround) {
     const share = Math.min(perGround, sequences - done);
-    const ground = await start();
+    const gateway = await startTestGateway(settings);
+    const ground = { gateway, sql: clockwork(gateway.databaseUrl) };
     try {
       await runOn(ground, { sequences: share, maxCommands, seed, until });
     } finally {
-      await ground.stop();
+      await ground.sql.end();
+      await gateway.stop();
     }
-    seed += ground.lanes;
+    seed += lanes;
     if (process.env.MODEL_PROGRESS) console.log(`${done + share} of ${sequences} sequences`);
   }
 }
@@ -57,13 +67,9 @@ interface Share {
   readonly until: number;
 }
 
-async function runOn<Model extends object, Real>(
-  ground: Ground<Model, Real>,
-  { sequences, maxCommands, seed, until }: Share,
-): Promise<void> {
+async function runOn(ground: Ground, { sequences, maxCommands, seed, until }: Share): Promise<void> {
   const failures: unknown[] = [];
   const stopped = () => failures.length > 0;
-  const { lanes, commands } = ground;
   const walks = Array.from({ length: lanes }, () => new Lane(ground, stopped));
   // One after the other: an instance that has just started has no connections yet.
   for (const walk of walks) await walk.open();
@@ -91,24 +97,24 @@ async function runOn<Model extends object, Real>(
 }
 
 /** Sequences one after the other, on a new world every few of them. */
-class Lane<Model extends object, Real> {
-  readonly #ground: Ground<Model, Real>;
+class Lane {
+  readonly #ground: Ground;
   /** Whether another lane has found a difference: this one then makes room for its shrinking. */
   readonly #stopped: () => boolean;
   #broken = false;
   #runs = 0;
   #real: Real | undefined;
 
-  constructor(ground: Ground<Model, Real>, stopped: () => boolean) {
+  constructor(ground: Ground, stopped: () => boolean) {
     this.#ground = ground;
     this.#stopped = stopped;
   }
 
-  async run(sequence: Iterable<fc.AsyncCommand<Model, Real>>): Promise<void> {
+  async run(sequence: Sequence): Promise<void> {
     if (this.#stopped()) return;
     const real = await this.#next();
     try {
-      await this.#ground.play(real, sequence);
+      await play(real, sequence);
     } catch (error) {
       // What a broken sequence has left behind must not break the next: while it is shrunk each has its own world.
       this.#broken = true;
@@ -119,13 +125,18 @@ class Lane<Model extends object, Real> {
   /** Takes a new world, in place of the one that it may have. */
   async open(): Promise<Real> {
     await this.close();
-    this.#real = await this.#ground.open();
+    const world = await World.open(this.#ground.gateway, this.#ground.sql);
+    this.#real = { world, pair: await world.pair(0n) };
     this.#runs = 0;
     return this.#real;
   }
 
+  /** Audits everything since the last audit, while the other lanes go on, and closes the world. */
   async close(): Promise<void> {
-    if (this.#real) await this.#ground.close(this.#real);
+    if (!this.#real) return;
+    const { database } = this.#ground.gateway.gateway.payments;
+    expect(await runAudit(database)).toMatchObject({ breaches: [], storeError: undefined });
+    await this.#real.world.close();
     this.#real = undefined;
   }
 
@@ -134,4 +145,26 @@ class Lane<Model extends object, Real> {
     this.#runs += 1;
     return real;
   }
+}
+
+type Sequence = Iterable<fc.AsyncCommand<Model, Real>>;
+
+/** Runs a sequence in a world, and leaves nothing under way there. */
+async function play(real: Real, sequence: Sequence): Promise<void> {
+  const { world, pair } = real;
+  const model = modelOf(await world.balances(pair));
+  try {
+    await fc.asyncModelRun(() => ({ model, real }), sequence);
+  } finally {
+    await settle(model, real);
+  }
+  expect(await world.balances(pair), 'at the end').toEqual(model.balances);
+}
+
+/** Ends everything that a sequence has left under way: the next one on these customers starts clean. */
+async function settle(model: Model, real: Real): Promise<void> {
+  while (model.waiting.length > 0) await decide(model, real, 0, 'reject');
+  if (model.outside === 'ACTIVE') return;
+  const input = { accountId: real.pair.a.outsideUsd, status: 'ACTIVE' };
+  await act(real.world.platform, 'sandboxSetExternalAccountStatus', input, '');
 }

@@ -3,7 +3,6 @@ import { expect } from 'vitest';
 import type { Database } from '../../src/infra/database/database.ts';
 import { feedEnd, lookUp, umaAddressOf } from '../setup/acts.ts';
 import type { Data, TestGateway, TestPlatform } from '../setup/gateway.ts';
-import { type Bearer, serverOf } from '../setup/new-credentials.ts';
 import { externalAccount, makeScene, type Scene } from '../setup/scene.ts';
 
 /** Two customers of a platform who pay each other and the world. One sequence of commands at a time uses them. */
@@ -13,8 +12,6 @@ export interface Pair {
   /** An account outside that is closed (sandbox suffix 003). */
   readonly closed: string;
   readonly umaOfB: string;
-  /** Whom each subject of a policy has paid, in every sequence so far (`paidKey`). */
-  readonly paid: Set<string>;
 }
 
 /** In smallest units. */
@@ -55,12 +52,7 @@ export function clockwork(databaseUrl: string): pg.Pool {
  * so that summing all of them after every command stays fast.
  */
 export class World {
-  /** The first token, which sets policies. */
-  readonly admin: TestPlatform;
-  /** The token that makes all payments. Policies may limit it. */
-  readonly platform: Bearer;
-  /** The second person, who approves. */
-  readonly boss: Bearer;
+  readonly platform: TestPlatform;
   /** For the operator, who has no API. */
   readonly database: Database;
   readonly #latest = new Map<string, Change>();
@@ -70,15 +62,8 @@ export class World {
   readonly #stream: AsyncIterableIterator<Data>;
   readonly #followed: Promise<void>;
 
-  private constructor(
-    { admin, clerk, boss }: Record<'admin', TestPlatform> & Record<'clerk' | 'boss', Bearer>,
-    database: Database,
-    sql: pg.Pool,
-    after: string,
-  ) {
-    this.admin = admin;
-    this.platform = clerk;
-    this.boss = boss;
+  private constructor(platform: TestPlatform, database: Database, sql: pg.Pool, after: string) {
+    this.platform = platform;
     this.database = database;
     this.#sql = sql;
     this.#socket = this.platform.socket();
@@ -97,10 +82,8 @@ export class World {
    */
   static async open(gateway: TestGateway, sql: pg.Pool): Promise<World> {
     worlds += 1;
-    const admin = await gateway.newPlatform(`world-${worlds}`);
-    const clerk = await serverOf(admin, 'VIEW', 'TRANSACT', 'MANAGE', 'APPROVE');
-    const boss = await serverOf(admin, 'VIEW', 'APPROVE');
-    return new World({ admin, clerk, boss }, gateway.gateway.payments.database, sql, await feedEnd(admin));
+    const platform = await gateway.newPlatform(`world-${worlds}`);
+    return new World(platform, gateway.gateway.payments.database, sql, await feedEnd(platform));
   }
 
   async close(): Promise<void> {
@@ -121,7 +104,6 @@ export class World {
         usAccount: { accountNumber: '77700003', routingNumber: '021000021', accountCategory: 'CHECKING' },
       }),
       umaOfB,
-      paid: new Set(),
     };
   }
 
@@ -214,22 +196,6 @@ export class World {
       `update rail_order o set due_at = clock_timestamp() where o.platform_id = $1 and o.due_at is not null and o.transaction_id in (
          select $2::uuid union select a.sender_transaction_id from arrival a where a.platform_id = $1 and a.transaction_id = $2)`,
       [this.platform.platformId, uuid],
-    );
-  }
-
-  /** Moves everything that policies have counted so many hours into the past, with their windows. */
-  async passHours(hours: number): Promise<void> {
-    const values = [this.platform.platformId, `${hours} hours`];
-    await this.#sql.query(
-      `update policy_use set used_at = used_at - $2::interval, released_at = released_at - $2::interval where platform_id = $1`,
-      values,
-    );
-    await this.#sql.query(
-      `update policy set updated_at = updated_at - $2::interval, used = (
-         select coalesce(jsonb_object_agg(key, value || jsonb_build_object('from', (value ->> 'from')::timestamptz - $2::interval)), '{}')
-         from jsonb_each(used))
-       where platform_id = $1`,
-      values,
     );
   }
 

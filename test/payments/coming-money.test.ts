@@ -34,12 +34,6 @@ async function expectRoom(payee: Scene, room: bigint): Promise<void> {
 }
 
 describe('an account with money under way to it has room for the rest, to the last unit', () => {
-  test('from a transfer that is PENDING', async () => {
-    const payee = await makeScene(t.platform, 0n);
-    expect(await begin(payee, coming)).toMatchObject({ status: 'PENDING' });
-    await expectRoom(payee, most - coming);
-  });
-
   test('from a payment that is PROCESSING', async () => {
     const [payer, payee] = [await makeScene(t.platform, 0n), await makeScene(t.platform, 0n)];
     await bringIn(t.platform, payer, 5_000_000_000_000_000n);

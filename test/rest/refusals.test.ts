@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { ended, succeed } from '../setup/acts.ts';
-import { type Data, startTestGateway, testGateway } from '../setup/gateway.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
 import { passDelay } from '../setup/passing-time.ts';
 import { restClient } from '../setup/rest.ts';
-import { restAccount, restQuote, restScene, restTransfer, usAccount } from '../setup/rest-scene.ts';
+import { restQuote, restScene, restTransfer, usAccount } from '../setup/rest-scene.ts';
 
 const t = await testGateway();
 const rest = await restClient(t.url, t.platform.authorization);
@@ -61,41 +61,6 @@ test('an invalid quote is refused', async () => {
     [400, 'INSUFFICIENT_BALANCE', 'source', { ...good, lockedCurrencyAmount: 100_000, immediatelyExecute: true }],
     [403, 'USER_NOT_READY', 'source', from({ sourceType: 'ACCOUNT', accountId: waiting.usd.id })],
   ]);
-});
-
-test('executing is refused without enough money, a second time, and after the quote has expired', async () => {
-  const body = restQuote(scene.usd.id, scene.outsideEur.id, 5_000);
-  const dear = await rest.make('/quotes', body);
-  const poor = await rest.ask('POST', `/quotes/${dear.quoteId}/execute`, undefined, 400);
-  expect(poor).toMatchObject({
-    code: 'INSUFFICIENT_BALANCE',
-    details: { field: 'quoteId', needed: '5000', spendable: '1000' },
-  });
-  expect((await rest.ask('GET', `/quotes/${dear.quoteId}`)).status).toBe('PENDING');
-
-  const cheap = await rest.make('/quotes', { ...body, lockedCurrencyAmount: 500 });
-  await rest.call('POST', `/quotes/${cheap.quoteId}/execute`, { key: 'once' });
-  expect((await rest.ask('POST', `/quotes/${cheap.quoteId}/execute`, undefined, 409)).code).toBe('CONFLICT');
-  const again = await rest.call('POST', `/quotes/${cheap.quoteId}/execute`, { key: 'once' });
-  expect(again).toMatchObject({ status: 200, body: { status: 'PROCESSING' } });
-
-  const brief = await startTestGateway({ SANDBOX_QUOTE_SECONDS: 1 });
-  const short = await restClient(brief.url, brief.platform.authorization);
-  const there = await restScene(short, 1_000);
-  const quote = await short.make('/quotes', {
-    ...body,
-    source: { sourceType: 'ACCOUNT', accountId: there.usd.id },
-    destination: { destinationType: 'ACCOUNT', accountId: there.outsideEur.id },
-    lockedCurrencyAmount: 500,
-  });
-  const stream = brief.platform.watch(
-    'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { terminal } }',
-    { id: quote.transactionId },
-  );
-  for await (const { data } of stream) if (data.transactionUpdates.terminal) break;
-  expect((await short.ask('POST', `/quotes/${quote.quoteId}/execute`, undefined, 409)).code).toBe('QUOTE_EXPIRED');
-  expect(await short.ask('GET', `/transactions/${quote.transactionId}`)).toMatchObject({ status: 'EXPIRED' });
-  await brief.stop();
 });
 
 test('an invalid transfer is refused', async () => {
@@ -242,26 +207,6 @@ test('exchange rates are those that quotes get, and amounts that cannot be price
     const none = await rest.ask('GET', `/exchange-rates?sourceCurrency=USD&sendingAmount=${amount}`, undefined, 400);
     expect(none).toMatchObject({ code, details: { field: 'sendingAmount' } });
   }
-});
-
-test('an account with the maximum balance accepts no more money', async () => {
-  const most = 9_000_000_000_000_000;
-  const full = await restScene(rest, 0);
-  const into = (amount: number) => restTransfer(full.outsideUsd.id, full.usd.id, amount);
-  const { id } = await rest.make('/transfer-in', into(most));
-  expect((await ended(t.platform, id)).status).toBe('COMPLETED');
-  expect(await restAccount(rest, full.customer.id, 'USD')).toMatchObject({ balance: { amount: most } });
-  await refused('/transfer-in', [[400, 'AMOUNT_OUT_OF_RANGE', 'amount', into(1)]]);
-  await refused(`/sandbox/internal-accounts/${full.usd.id}/fund`, [
-    [400, 'AMOUNT_OUT_OF_RANGE', 'amount', { amount: 1 }],
-  ]);
-  await refused('/quotes', [
-    [400, 'AMOUNT_OUT_OF_RANGE', 'lockedCurrencyAmount', restQuote(scene.usd.id, full.usd.id, 500)],
-  ]);
-  const { details } = await rest.ask('POST', '/transfer-in', into(5), 400);
-  // Its balance is not shown: the payer need not own it.
-  expect(details).not.toHaveProperty('balance');
-  expect(details).toMatchObject({ accountId: full.usd.id, limit: `${most}` });
 });
 
 test('a balance that refunds bring beyond 2^53 is an error that names its account, and never rounded', async () => {

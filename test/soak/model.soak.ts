@@ -1,10 +1,9 @@
 import { test } from 'vitest';
-import { openGround } from '../model/ground.ts';
 import { runSequences } from '../model/run.ts';
 
 /** The number of sequences, smaller if several processes share the work: each draws its own seeds. */
 const sequences = Number(process.env.MODEL_SEQUENCES ?? 5_000);
 
 test(`${sequences} random sequences of all commands match the model, and money is conserved after each command`, async () => {
-  await runSequences(openGround, sequences, 24, 7_000_000);
+  await runSequences(sequences, 24, 7_000_000);
 }, 7_200_000);

@@ -3,37 +3,50 @@ import { join } from 'node:path';
 import { definitionIn } from '../../../src/infra/database/migrations/migration-files.ts';
 
 export interface Change {
-  /**
-   * The file in which a bug is planted. A function of the database (`prisma/functions/…`) is also changed in the newest
-   * migration that contains it, because tests build their databases from the migrations. With `prisma/migrations`, the
-   * text is searched for in all migrations.
-   */
   readonly file: string;
   /** The text that is replaced. It occurs once. */
   readonly find: string;
-  /** The text that replaces it; by default none. */
-  readonly put?: string;
+  /** The text that replaces it. */
+  readonly put: string;
 }
 
-/** Bugs by the file of the test that catches them, and by their effect. */
-export type Bugs = Readonly<Record<string, Readonly<Record<string, Planting>>>>;
+/**
+ * Bugs by the file in which each is planted, by the test that fails with it (its file and its title, as written in the
+ * source), and by the text that is replaced: the text that replaces it. A function of the database
+ * (`prisma/functions/…`) is also changed in the newest migration that contains it, because tests build their databases
+ * from the migrations. With `prisma/migrations`, the text is searched for in all migrations.
+ */
+export type Bugs = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, string | WithOthers>>>>>>;
 
-interface Planting extends Change {
-  /** Another change that the bug needs, such as removing the second barrier, which is made first. */
-  readonly also?: readonly Change[];
-  /** The title of the test that fails with the bug, as written in the source. */
-  readonly test: string;
+/** A bug that needs other changes, such as removing the second barrier. */
+interface WithOthers {
+  readonly put: string;
+  readonly also: readonly Change[];
 }
 
 /** One bug, and the test that catches it. */
-export interface Bug extends Omit<Planting, 'test'> {
-  readonly bug: string;
+export interface Bug extends Change {
+  readonly also: readonly Change[];
   readonly caughtBy: TestName;
 }
 
 export interface TestName {
   readonly file: string;
   readonly title: string;
+}
+
+/** Returns the bugs of a list. */
+export function bugsOf(list: Bugs): Bug[] {
+  return Object.entries(list).flatMap(([file, tests]) =>
+    Object.entries(tests).flatMap(([test, changes]) => {
+      const [path, title = ''] = test.split(' › ', 2);
+      const caughtBy = { file: `test/${path}.test.ts`, title };
+      return Object.entries(changes).map(([find, change]) => ({
+        ...{ file, find, caughtBy },
+        ...(typeof change === 'string' ? { put: change, also: [] } : change),
+      }));
+    }),
+  );
 }
 
 const migrations = 'prisma/migrations';
@@ -44,10 +57,10 @@ const functions = 'prisma/functions/';
  * @param root the checkout
  * @throws Error unless a text occurs exactly once
  */
-export function planted(root: string, { file, find, put, also = [] }: Bug): Map<string, string> {
+export function planted(root: string, { file, find, put, also }: Omit<Bug, 'caughtBy'>): Map<string, string> {
   const files = new Map<string, string>();
   const read = (path: string) => files.get(path) ?? readFileSync(join(root, path), 'utf8');
-  for (const change of [{ file, find, ...(put !== undefined && { put }) }, ...also]) {
+  for (const change of [{ file, find, put }, ...also]) {
     const path = change.file === migrations ? migrationWith(root, change.find) : change.file;
     const before = read(path);
     const after = replaceOnce(before, change, path);
@@ -72,7 +85,7 @@ function migrationWith(root: string, text: string): string {
   return found;
 }
 
-function replaceOnce(text: string, { find, put = '' }: Pick<Change, 'find' | 'put'>, path: string): string {
+function replaceOnce(text: string, { find, put }: Pick<Change, 'find' | 'put'>, path: string): string {
   const [before, after, ...more] = text.split(find);
   if (before === undefined || after === undefined || more.length > 0) {
     throw new Error(`${path} has this ${text.split(find).length - 1} times, and not once: ${find.slice(0, 200)}`);
