@@ -62,7 +62,7 @@ export const accessBugs: Bugs = {
   },
   'src/domain/access/tokens/token-bounds.ts': {
     'graphql/trusted-documents › makes and replaces tokens with no other documents': {
-      'return documents.length > 0 ? [...new Set(documents)] : own;': 'return [...new Set(documents)];',
+      'documents: documents.length > 0 ? [...new Set(documents)] : own,': 'documents: [...new Set(documents)],',
     },
     'access/keys › a token cannot create one that lasts longer, or is accepted from other addresses': {
       "if (isLonger && ifLonger === 'refuse')": "if (!isLonger && ifLonger === 'shorten' && now.getTime() < 0)",
@@ -70,11 +70,10 @@ export const accessBugs: Bugs = {
   },
   'src/domain/access/visible.ts': {
     "access/lists › the application itself finds no foreign %s, even without the database's checks": {
-      'return where(rules.transaction, scope);':
-        'const { platformId: _platformId, ...rest } = where(rules.transaction, scope);\n  return rest;',
+      'where(rules.transaction, scope);': '({ ...where(rules.transaction, scope), platformId: undefined });',
     },
     'events/audience › an app lists only the events of objects that its token can see': {
-      'return where(rules.event, scope);': 'return { platformId: scope.platformId };',
+      'where(rules.event, scope);': '({ platformId: scope.platformId });',
     },
     'events/audience › payer and payee each get the events of their own side of a payment only': {
       "return event.platformId === scope.platformId && maySee('event', scope, event);": {
@@ -92,7 +91,7 @@ export const accessBugs: Bugs = {
       '...(field === null ? matchesNothing : equal': '...(field === null ? {} : equal',
     },
     'attack/matrix › over GraphQL, objects named by %s look as if they never existed': {
-      'return where(rules.customer, scope);': 'return { platformId: scope.platformId };',
+      'where(rules.customer, scope);': '({ platformId: scope.platformId });',
     },
     "access/lists › a command itself finds no foreign %s, and none of another customer, even without the database's checks":
       {
