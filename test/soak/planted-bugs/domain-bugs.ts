@@ -233,57 +233,57 @@ export const domainBugs: Bugs = {
     'payments/pull › is expected only once the money is pulled and paid out': {
       'expectedMs(rail, railRequest) + payMs': 'expectedMs(rail, railRequest)',
     },
-    'src/domain/quotes/expiry.ts': {
-      'payments/leases › quotes expired by a commit whose answer was lost stay expired, and nothing is reported': {
-        " || refusal?.code === 'QUOTE_EXPIRED'": '',
-      },
-      'payments/expiry › an expiry that runs after the execution is refused, and changes nothing': {
-        'quotes: [{ id: quote.id, ...end': "quotes: [{ id: quote.id, ...end, from: ['PENDING', 'PROCESSING']",
-        'quotes: [{ id: quote.id, ...end,': {
-          put: "quotes: [{ id: quote.id, ...end, from: ['PENDING', 'PROCESSING'],",
-          also: [
-            {
-              file: 'src/domain/quotes/expiry.ts',
-              find: 'id: quote.transactionId, ...end,',
-              put: "id: quote.transactionId, ...end, from: ['PENDING', 'PROCESSING'],",
-            },
-          ],
-        },
-      },
-      'payments/expiry › the expiry ignores quotes that have moved on': {
-        "where status = 'PENDING' and expires_at <= (select clock_timestamp())":
-          'where expires_at <= (select clock_timestamp())',
+  },
+  'src/domain/quotes/expiry.ts': {
+    'payments/leases › quotes expired by a commit whose answer was lost stay expired, and nothing is reported': {
+      " || refusal?.code === 'QUOTE_EXPIRED'": '',
+    },
+    'payments/expiry › an expiry that runs after the execution is refused, and changes nothing': {
+      'quotes: [{ id: quote.id, ...end': "quotes: [{ id: quote.id, ...end, from: ['PENDING', 'PROCESSING']",
+      'quotes: [{ id: quote.id, ...end,': {
+        put: "quotes: [{ id: quote.id, ...end, from: ['PENDING', 'PROCESSING'],",
+        also: [
+          {
+            file: 'src/domain/quotes/expiry.ts',
+            find: 'id: quote.transactionId, ...end,',
+            put: "id: quote.transactionId, ...end, from: ['PENDING', 'PROCESSING'],",
+          },
+        ],
       },
     },
-    'src/domain/quotes/lock-rate.ts': {
-      'rails/rate-locks › a lock that differs from the request produces no quote: %s': {
-        "if (given.kind === 'locked') checkLock(request, amount, given.lock, given.validMs);":
-          "if (given.kind === 'locked') checkLock(request, given.lock.sent, { ...given.lock, received: given.lock.sent }, given.validMs);",
-      },
-      "rails/upstream-quotes › a quote that upstream refuses is refused here, with upstream's reason": {
-        "throw new Refusal('INVALID_BANK_ACCOUNT', answer.explanation":
-          "throw new Refusal('SERVICE_UNAVAILABLE', answer.explanation",
-      },
+    'payments/expiry › the expiry ignores quotes that have moved on': {
+      "where status = 'PENDING' and expires_at <= (select clock_timestamp())":
+        'where expires_at <= (select clock_timestamp())',
     },
-    'src/domain/quotes/quote-rows.ts': {
-      'rails/upstream-quotes › a quote fixing the %s side is locked upstream first, and its payment executes the upstream quote':
-        {
-          'Math.floor(lock?.validMs ?? Number.POSITIVE_INFINITY)': 'Number.POSITIVE_INFINITY',
-        },
-      "payments/metadata › a quote's metadata is also its transaction's, and its receiver on this installation does not get it":
-        {
-          'counterpartyInformation: { ...to.information },':
-            'counterpartyInformation: { ...to.information }, metadata: null,',
-        },
+  },
+  'src/domain/quotes/lock-rate.ts': {
+    'rails/rate-locks › a lock that differs from the request produces no quote: %s': {
+      "if (given.kind === 'locked') checkLock(request, amount, given.lock, given.validMs);":
+        "if (given.kind === 'locked') checkLock(request, given.lock.sent, { ...given.lock, received: given.lock.sent }, given.validMs);",
     },
-    'src/domain/quotes/quotes.ts': {
-      'payments/policies › counts a quote when it is executed, and one that a deposit funds when it is created': {
-        "const isPayment = input.immediatelyExecute || source.kind === 'REALTIME_FUNDING';":
-          'const isPayment = input.immediatelyExecute;',
+    "rails/upstream-quotes › a quote that upstream refuses is refused here, with upstream's reason": {
+      "throw new Refusal('INVALID_BANK_ACCOUNT', answer.explanation":
+        "throw new Refusal('SERVICE_UNAVAILABLE', answer.explanation",
+    },
+  },
+  'src/domain/quotes/quote-rows.ts': {
+    'rails/upstream-quotes › a quote fixing the %s side is locked upstream first, and its payment executes the upstream quote':
+      {
+        'Math.floor(lock?.validMs ?? Number.POSITIVE_INFINITY)': 'Number.POSITIVE_INFINITY',
       },
-      'rails/rate-locks › a dry run does not request a lock from the rail': {
-        'if (payments.validateOnly) return { price };': '',
+    "payments/metadata › a quote's metadata is also its transaction's, and its receiver on this installation does not get it":
+      {
+        'counterpartyInformation: { ...to.information },':
+          'counterpartyInformation: { ...to.information }, metadata: null,',
       },
+  },
+  'src/domain/quotes/quotes.ts': {
+    'payments/policies › counts a quote when it is executed, and one that a deposit funds when it is created': {
+      "const isPayment = input.immediatelyExecute || source.kind === 'REALTIME_FUNDING';":
+        'const isPayment = input.immediatelyExecute;',
+    },
+    'rails/rate-locks › a dry run does not request a lock from the rail': {
+      'if (payments.validateOnly) return { price };': '',
     },
   },
   'src/domain/receivers/lookups.ts': {
