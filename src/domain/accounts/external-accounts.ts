@@ -2,7 +2,7 @@ import type { AccountDetails } from '../../core/account-fields.ts';
 import { accountTypes } from '../../core/account-types.ts';
 import { publicId } from '../../core/ids.ts';
 import { checkAll, pathsIn, Refusal } from '../../core/refusal.ts';
-import { checkKey, checkText, longest } from '../../core/texts.ts';
+import { checkKey } from '../../core/texts.ts';
 import type { ExternalAccountType } from '../../infra/database/generated/client/client.ts';
 import type { Account } from '../../infra/database/rows.ts';
 import { readClock } from '../../infra/database/transaction.ts';
@@ -11,7 +11,7 @@ import type { Caller } from '../access/caller.ts';
 import { type CommandPlan, command, connectedRail, type Payments } from '../commands/command.ts';
 import { checkMetadata, type Metadata } from '../commands/metadata.ts';
 import { customerNotFound, customerUuid, idAt, readParties } from '../commands/parties.ts';
-import { checkAddress, checkBirth, checkCountry } from '../commands/people.ts';
+import { checkFacts } from '../commands/people.ts';
 import type { NewRow } from '../ledger/plan.ts';
 import { wholeMs } from '../orders/orders.ts';
 import { neededOf } from '../orders/rail-answer.ts';
@@ -150,31 +150,11 @@ function checkBeneficiary({ environment }: Caller, input: CreateExternalAccount,
   }
   if (!beneficiary)
     throw new Refusal('INVALID_INPUT', `an account of the type ${accountType} needs a beneficiary`, at('beneficiary'));
-  const owner = checkOwner(beneficiary, now);
+  const { address, ...checked } = checkFacts(beneficiary, at('beneficiary'), now);
+  const owner = { ...checked, address: address ? { ...address } : null };
   const fault = nameFault({ accountType, beneficiary: owner });
   if (fault?.isRefused && environment === 'PRODUCTION') {
     throw new Refusal('INVALID_INPUT', fault.field.message, fault.field.path);
   }
   return owner;
-}
-
-/** Validates the owner of a bank account, and returns it as stored. */
-function checkOwner(owner: Beneficiary, now: Date) {
-  const checkedAddress = () => checkAddress(owner.address ?? null, at('beneficiary', 'address'));
-  if (owner.beneficiaryType === 'INDIVIDUAL') {
-    const [fullName, birthDate, nationality, address] = checkAll(
-      () => checkText(owner.fullName, at('beneficiary', 'fullName'), longest.name),
-      () => checkBirth(owner.birthDate, at('beneficiary', 'birthDate'), now),
-      () => checkCountry(owner.nationality, at('beneficiary', 'nationality')),
-      checkedAddress,
-    );
-    return { ...owner, fullName, birthDate, nationality, address: address && { ...address } };
-  }
-  const [legalName, registrationNumber, taxId, address] = checkAll(
-    () => checkText(owner.legalName, at('beneficiary', 'legalName'), longest.name),
-    () => checkText(owner.registrationNumber, at('beneficiary', 'registrationNumber'), longest.number),
-    () => checkText(owner.taxId, at('beneficiary', 'taxId'), longest.number),
-    checkedAddress,
-  );
-  return { ...owner, legalName, registrationNumber, taxId, address: address && { ...address } };
 }

@@ -13,18 +13,48 @@ export interface Address {
   readonly country: string;
 }
 
-/** Validates an address, and returns it as stored. @throws Refusal INVALID_INPUT with the path of each wrong field */
-export function checkAddress<Given extends Address | null | undefined>(address: Given, path: FieldPath): Given {
-  if (!address) return address;
-  const [line1, postalCode, line2, city, state, country] = checkAll(
-    () => checkText(address.line1, [...path, 'line1'], longest.line),
-    () => checkText(address.postalCode, [...path, 'postalCode'], longest.postalCode),
-    () => checkText(address.line2, [...path, 'line2'], longest.line),
-    () => checkText(address.city, [...path, 'city'], longest.word),
-    () => checkText(address.state, [...path, 'state'], longest.word),
-    () => checkCountry(address.country, [...path, 'country']),
+type Text = string | null | undefined;
+/** Takes the values of one field, whatever their type. */
+type Check = (value: never, path: FieldPath, now: Date) => unknown;
+
+const text = (maxLength: number) => (value: Text, path: FieldPath) => checkText(value, path, maxLength);
+
+/** The checks of what a person, a company or an address may have, by the name of the field in every input. */
+const checks: Readonly<Record<string, Check>> = {
+  fullName: text(longest.name),
+  legalName: text(longest.name),
+  birthDate: checkBirth,
+  nationality: checkCountry,
+  registrationNumber: text(longest.number),
+  taxId: text(longest.number),
+  address: (address: Address | null | undefined, path, now) => address && checkFacts(address, path, now),
+  title: text(longest.word),
+  emailAddress: text(longest.email),
+  phoneNumber: checkPhoneNumber,
+  percentageOwnership: checkShare,
+  line1: text(longest.line),
+  postalCode: text(longest.postalCode),
+  line2: text(longest.line),
+  city: text(longest.word),
+  state: text(longest.word),
+  country: checkCountry,
+};
+
+/**
+ * Validates all facts about a person, a company or an address, and returns them as stored.
+ * @param now the database's clock
+ * @throws Refusal INVALID_INPUT with the path of each wrong field
+ */
+export function checkFacts<Given extends object>(given: Given, path: FieldPath, now: Date): Given {
+  const fields = Object.entries(checks).filter(([name]) => Reflect.has(given, name));
+  const values = checkAll(
+    ...fields.map(
+      ([name, check]) =>
+        () =>
+          check(Reflect.get(given, name) as never, [...path, name], now),
+    ),
   );
-  return { ...address, line1, postalCode, line2, city, state, country };
+  return { ...given, ...Object.fromEntries(fields.map(([name], position) => [name, values[position]])) };
 }
 
 /**
@@ -32,7 +62,7 @@ export function checkAddress<Given extends Address | null | undefined>(address: 
  * @param now the database's clock
  * @throws Refusal INVALID_INPUT
  */
-export function checkBirth<Given extends string | null | undefined>(day: Given, path: FieldPath, now: Date): Given {
+function checkBirth(day: Text, path: FieldPath, now: Date): Text {
   const fault = day === null || day === undefined ? undefined : birthFault(day, now);
   if (fault !== undefined) throw new Refusal('INVALID_INPUT', `a date of birth ${fault}`, { path, value: day });
   return day;
@@ -43,4 +73,18 @@ export function checkCountry<Given extends string | null | undefined>(country: G
   const fault = country === null || country === undefined ? undefined : countryFault(country);
   if (fault !== undefined) throw new Refusal('INVALID_INPUT', `a country ${fault}`, { path, value: country });
   return country;
+}
+
+function checkPhoneNumber(phoneNumber: Text, path: FieldPath): Text {
+  if (phoneNumber && !/^\+[1-9]\d{1,14}$/.test(phoneNumber)) {
+    throw new Refusal('INVALID_INPUT', 'a phone number must be in E.164 form, such as +14155550123', path);
+  }
+  return phoneNumber;
+}
+
+function checkShare(share: number | null | undefined, path: FieldPath) {
+  if (share != null && (share < 0 || share > 100)) {
+    throw new Refusal('INVALID_INPUT', 'a share must be between 0 and 100 percent', path);
+  }
+  return share;
 }

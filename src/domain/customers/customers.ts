@@ -1,5 +1,5 @@
-import { checkAll, type FieldPath, pathsIn, Refusal } from '../../core/refusal.ts';
-import { checkKey, checkText, foldedText, longest } from '../../core/texts.ts';
+import { checkAll, pathsIn } from '../../core/refusal.ts';
+import { checkKey, foldedText } from '../../core/texts.ts';
 import type { Customer } from '../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
 import type { IdentityAnswer, IdentityCheck, IdentityRequest } from '../../rails/rail-parts.ts';
@@ -7,7 +7,7 @@ import type { Caller } from '../access/caller.ts';
 import { newInternalAccounts } from '../accounts/internal-accounts.ts';
 import { command, connectedRail, type Payments } from '../commands/command.ts';
 import { checkMetadata, type Metadata } from '../commands/metadata.ts';
-import { type Address, checkAddress, checkBirth, checkCountry } from '../commands/people.ts';
+import { type Address, checkFacts } from '../commands/people.ts';
 import { checkCustomerAddress } from '../commands/uma-addresses.ts';
 import { wholeMs } from '../orders/orders.ts';
 import { neededOf } from '../orders/rail-answer.ts';
@@ -129,29 +129,24 @@ function withName(details: CustomerDetails): CustomerDetails {
  * @throws Refusal INVALID_INPUT
  */
 export function detailColumns(details: CustomerDetails, now: Date): Partial<DetailColumns> {
-  const checkedAddress = () => checkAddress(details.address, at('details', 'address'));
+  const path = at('details');
   if (details.customerType === 'INDIVIDUAL') {
-    const [name, day, nationality, address] = checkAll(
-      () => checkText(details.fullName, at('details', 'fullName'), longest.name),
-      () => checkBirth(details.birthDate, at('details', 'birthDate'), now),
-      () => checkCountry(details.nationality, at('details', 'nationality')),
-      checkedAddress,
-    );
-    return definedColumns({ ...named(name), birthDate: day && new Date(day), nationality, address });
+    const { fullName, birthDate: day, nationality, address } = checkFacts(details, path, now);
+    return definedColumns({ ...named(fullName), birthDate: day && new Date(day), nationality, address });
   }
   const { legalName, beneficialOwners } = details;
-  const [name, registrationNumber, taxId, address, ...owners] = checkAll(
-    // It can be changed, but not removed.
-    () => checkText(legalName === null ? '' : legalName, at('details', 'legalName'), longest.name),
-    () => checkText(details.registrationNumber, at('details', 'registrationNumber'), longest.number),
-    () => checkText(details.taxId, at('details', 'taxId'), longest.number),
-    checkedAddress,
+  // The name can be changed, but not removed.
+  const facts = legalName === null ? { ...details, legalName: '' } : details;
+  const [checked, ...owners] = checkAll(
+    () => checkFacts(facts, path, now),
     ...(beneficialOwners ?? []).map(
-      (owner, position) => () => checkOwner(owner, at('details', 'beneficialOwners', position), now),
+      (owner, position) => () =>
+        checkFacts({ ...owner, address: owner.address ?? null }, at('details', 'beneficialOwners', position), now),
     ),
   );
+  const { registrationNumber, taxId, address } = checked;
   return definedColumns({
-    ...named(name),
+    ...named(checked.legalName),
     ...{ registrationNumber, taxId, address },
     beneficialOwners: beneficialOwners === undefined ? undefined : owners,
   });
@@ -166,35 +161,6 @@ type DetailColumns = Pick<
 
 function definedColumns(columns: { [Name in keyof DetailColumns]?: unknown }): Partial<DetailColumns> {
   return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
-}
-
-/** Validates a person who owns or controls a company, and returns it as stored. */
-function checkOwner(owner: BeneficialOwner, path: FieldPath, now: Date): BeneficialOwner {
-  const [fullName, birthDate, nationality, address, title, taxId, emailAddress, phoneNumber] = checkAll(
-    () => checkText(owner.fullName, [...path, 'fullName'], longest.name),
-    () => checkBirth(owner.birthDate, [...path, 'birthDate'], now),
-    () => checkCountry(owner.nationality, [...path, 'nationality']),
-    () => checkAddress(owner.address ?? null, [...path, 'address']),
-    () => checkText(owner.title, [...path, 'title'], longest.word),
-    () => checkText(owner.taxId, [...path, 'taxId'], longest.number),
-    () => checkText(owner.emailAddress, [...path, 'emailAddress'], longest.email),
-    () => checkPhoneNumber(owner.phoneNumber, [...path, 'phoneNumber']),
-    () => checkShare(owner.percentageOwnership, [...path, 'percentageOwnership']),
-  );
-  return { ...owner, fullName, birthDate, nationality, address, title, taxId, emailAddress, phoneNumber };
-}
-
-function checkPhoneNumber<Given extends string | null | undefined>(phoneNumber: Given, path: FieldPath): Given {
-  if (phoneNumber && !/^\+[1-9]\d{1,14}$/.test(phoneNumber)) {
-    throw new Refusal('INVALID_INPUT', 'a phone number must be in E.164 form, such as +14155550123', path);
-  }
-  return phoneNumber;
-}
-
-function checkShare(share: number | null | undefined, path: FieldPath): void {
-  if (share !== null && share !== undefined && (share < 0 || share > 100)) {
-    throw new Refusal('INVALID_INPUT', 'a share must be between 0 and 100 percent', path);
-  }
 }
 
 /**
