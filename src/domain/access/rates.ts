@@ -1,3 +1,5 @@
+import { columnName } from '../../infra/database/rows.ts';
+
 /** A rate limit: the average number of requests per second, and the size of a burst after a pause. */
 export interface Rate {
   readonly perSecond: number;
@@ -11,31 +13,44 @@ export interface Rates {
   readonly clientToken: Rate | null;
 }
 
-/** The columns of `platform` that override the limits of the settings; null means that the settings apply. */
-export interface RateColumns {
-  readonly rateLimit: number | null;
-  readonly rateBurst: number | null;
-  readonly apiTokenRateLimit: number | null;
-  readonly apiTokenRateBurst: number | null;
-  readonly clientTokenRateLimit: number | null;
-  readonly clientTokenRateBurst: number | null;
-}
+/** Changes of a platform's own limits; null for those of the settings. */
+export type RateChanges = { readonly [limit in keyof Rates]?: Rate | null };
+
+/** The prefixes of the columns of `platform` that override the limits of the settings. */
+const prefixes = { platform: 'rate', apiToken: 'apiTokenRate', clientToken: 'clientTokenRate' } as const;
+const limits = Object.keys(prefixes) as (keyof Rates)[];
+
+/** These columns; null means that the settings apply. */
+export type RateColumns = {
+  readonly [Column in `${(typeof prefixes)[keyof Rates]}${'Limit' | 'Burst'}`]: number | null;
+};
 
 /** The same columns as a select list, from the table `p`. */
-export const rateColumns = `p.rate_limit, p.rate_burst, p.api_token_rate_limit, p.api_token_rate_burst,
-     p.client_token_rate_limit, p.client_token_rate_burst`;
+export const rateColumns = limits
+  .flatMap((limit) => [`${prefixes[limit]}Limit`, `${prefixes[limit]}Burst`])
+  .map((column) => `p.${columnName(column)}`)
+  .join(', ');
 
 /** Returns a platform's own limits; null if the limits of the settings apply. */
 export function ownRates(row: RateColumns): Rates {
-  return {
-    platform: rateOf(row.rateLimit, row.rateBurst),
-    apiToken: rateOf(row.apiTokenRateLimit, row.apiTokenRateBurst),
-    clientToken: rateOf(row.clientTokenRateLimit, row.clientTokenRateBurst),
+  const rateOf = (limit: keyof Rates): Rate | null => {
+    const [perSecond, burst] = [row[`${prefixes[limit]}Limit`], row[`${prefixes[limit]}Burst`]];
+    return perSecond === null || burst === null ? null : { perSecond, burst };
   };
+  return { platform: rateOf('platform'), apiToken: rateOf('apiToken'), clientToken: rateOf('clientToken') };
 }
 
-function rateOf(perSecond: number | null, burst: number | null): Rate | null {
-  return perSecond === null || burst === null ? null : { perSecond, burst };
+/** Returns the columns of changed limits. */
+export function changedColumns(changes: RateChanges): Partial<RateColumns> {
+  const columns = limits.flatMap((limit) => {
+    const rate = changes[limit];
+    if (rate === undefined) return [];
+    return [
+      [`${prefixes[limit]}Limit`, rate?.perSecond ?? null],
+      [`${prefixes[limit]}Burst`, rate?.burst ?? null],
+    ] as const;
+  });
+  return Object.fromEntries(columns);
 }
 
 /** The maximum rate and burst. */
