@@ -73,7 +73,7 @@ export class Origins {
     if (this.#logged.has(origin)) return;
     this.#lines.refill(this.#rate, performance.now());
     if (this.#lines.tokens < 1) return;
-    this.#lines.take();
+    this.#lines.tokens -= 1;
     this.#logged.set(origin, true);
     // Pages without an address, such as files, have the origin null, and no setting can tell them apart.
     const wanted = /^https?:\/\/[^\s/]+$/.test(origin) ? [...this.#options.origins, origin] : ['*'];

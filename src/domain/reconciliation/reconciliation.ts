@@ -142,16 +142,14 @@ async function finish(
   const { now: finishedAt } = await readClock(client);
   const held = (balances ?? []).filter(({ booked, held: there = 0n }) => booked !== 0n || there !== 0n);
   const codes = new Set([...totals, ...held].map(({ currency }) => currency));
-  const none = { receivedHere: 0n, receivedThere: 0n, paidHere: 0n, paidThere: 0n };
   const days = [...codes].sort().map((code): DayTotal & Prisma.InputJsonObject => {
-    const sums = totals.find(({ currency }) => currency === code) ?? none;
+    const sums = totals.find(({ currency }) => currency === code);
     const balance = balances?.find(({ currency }) => currency === code);
+    const digits = (sum: Exclude<keyof Total, 'currency'>) => String(sums?.[sum] ?? 0n);
     return {
       currency: code,
-      receivedHere: String(sums.receivedHere),
-      receivedThere: String(sums.receivedThere),
-      paidHere: String(sums.paidHere),
-      paidThere: String(sums.paidThere),
+      ...{ receivedHere: digits('receivedHere'), receivedThere: digits('receivedThere') },
+      ...{ paidHere: digits('paidHere'), paidThere: digits('paidThere') },
       booked: balance ? String(balance.booked) : null,
       held: balance?.held === undefined ? null : String(balance.held),
     };

@@ -39,8 +39,7 @@ export const checks: readonly Check[] = [
 async function settles(tried: Tried): Promise<void> {
   const drive = driveOf(tried, 'settles');
   const rail = await tried.open();
-  await expectSettled(drive, rail);
-  await expectMoved(tried, drive, 1n);
+  await expectSettledOnce(tried, drive, rail);
   await expectStanding(drive, rail);
   await expectMoved(tried, drive, 1n);
 }
@@ -67,8 +66,7 @@ async function losesAnswers(tried: Tried): Promise<void> {
     () => expectNothingFinal(drive, rail, 2),
     () => drive.ask(rail),
   );
-  await expectSettled(drive, rail);
-  await expectMoved(tried, drive, 1n);
+  await expectSettledOnce(tried, drive, rail);
 }
 
 async function answersTwice(tried: Tried): Promise<void> {
@@ -76,8 +74,7 @@ async function answersTwice(tried: Tried): Promise<void> {
   const [first, second] = [await tried.open(), await tried.open()];
   await Promise.all([drive.ask(first), drive.ask(second), drive.ask(first)]);
   await expectSettled(drive, first);
-  await expectSettled(drive, second);
-  await expectMoved(tried, drive, 1n);
+  await expectSettledOnce(tried, drive, second);
 }
 
 async function contradicts(tried: Tried): Promise<void> {
@@ -95,8 +92,7 @@ async function takesTime(tried: Tried): Promise<void> {
   // A lost answer says nothing; the order still reaches an outcome in time.
   for (let lost = 0; first.kind === 'unknown' && lost < 3; lost += 1) first = await drive.ask(rail);
   if (first.kind !== 'pending') throw new Breach(`the order is under way, and the rail answered ${words(first)}`);
-  await expectSettled(drive, rail);
-  await expectMoved(tried, drive, 1n);
+  await expectSettledOnce(tried, drive, rail);
 }
 
 function isSilent(fault: ProviderFault, times: number) {
@@ -105,8 +101,7 @@ function isSilent(fault: ProviderFault, times: number) {
     const drive = driveOf(tried, 'settles');
     const rail = await tried.open();
     await withFault(tried, fault, () => expectNothingFinal(drive, rail, times));
-    await expectSettled(drive, rail);
-    await expectMoved(tried, drive, 1n);
+    await expectSettledOnce(tried, drive, rail);
   };
 }
 
@@ -114,9 +109,7 @@ function isSilent(fault: ProviderFault, times: number) {
 async function killed(tried: Tried): Promise<void> {
   const drive = driveOf(tried, 'settles');
   await drive.ask(await tried.open());
-  const successor = await tried.open();
-  await expectSettled(drive, successor);
-  await expectMoved(tried, drive, 1n);
+  await expectSettledOnce(tried, drive, await tried.open());
 }
 
 async function givesBack(tried: Tried): Promise<void> {
@@ -174,6 +167,11 @@ async function expectSettled(drive: TrialDrive, rail: Rail): Promise<void> {
   const outcome = await drive.outcome(rail);
   if (outcome.kind !== 'settled')
     throw new Breach(`the provider settles the order, and the rail answered ${words(outcome)}`);
+}
+
+async function expectSettledOnce(tried: Tried, drive: TrialDrive, rail: Rail): Promise<void> {
+  await expectSettled(drive, rail);
+  await expectMoved(tried, drive, 1n);
 }
 
 /** A settled order stays settled, or its money is returned. */

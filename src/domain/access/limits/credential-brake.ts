@@ -46,14 +46,18 @@ export class CredentialBrake {
       const seconds = secondsUntil(1, bucket.tokens, this.#rate);
       throw new RateLimited('too many wrong credentials from this address', seconds);
     }
-    bucket.take();
-    return { succeed: () => bucket.putBack() };
+    bucket.tokens -= 1;
+    return {
+      succeed: () => {
+        bucket.tokens += 1;
+      },
+    };
   }
 
   /** Counts a failure of credentials for which no attempt was begun. */
   fail(address: string): void {
     const { bucket } = this.#attemptsOf(address, this.#now());
-    if (bucket.tokens >= 1) bucket.take();
+    if (bucket.tokens >= 1) bucket.tokens -= 1;
   }
 
   #attemptsOf(address: string, now: number): Attempts {

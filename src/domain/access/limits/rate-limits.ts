@@ -63,7 +63,7 @@ export class RateLimits {
   countMore(viewer: Viewer, requests: number): RateDecision {
     const quotas = this.#quotasOf(viewer);
     const decision = take(quotas, ({ burst }) => Math.min(requests, burst - 1));
-    if (decision.refusal) for (const { bucket } of quotas) bucket.putBack();
+    if (decision.refusal) for (const { bucket } of quotas) bucket.tokens += 1;
     return decision;
   }
 
@@ -88,7 +88,7 @@ export class RateLimits {
 function take(quotas: readonly Quota[], wantedOf: (rate: Rate) => number): RateDecision {
   const lacking = quotas.filter(({ bucket, rate }) => bucket.tokens < wantedOf(rate));
   if (lacking.length > 0) return { refusal: refusalOf(lacking, wantedOf), quotas };
-  for (const { bucket, rate } of quotas) bucket.take(wantedOf(rate));
+  for (const { bucket, rate } of quotas) bucket.tokens -= wantedOf(rate);
   return { refusal: undefined, quotas };
 }
 

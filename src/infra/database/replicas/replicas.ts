@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { replicaFallbacks, textReads } from '../../instruments/instruments.ts';
 import { type Reader, type TextRead, withReader } from '../connections/read-scope.ts';
@@ -169,25 +170,19 @@ export class Replicas {
   }
 }
 
-const maxPlatforms = 10_000;
-
 /** Records the end of the log after the last write of each platform through this instance. */
 class OwnWrites {
-  readonly #positions = new Map<string, Position>();
+  readonly #positions = new LRUCache<string, Position>({
+    max: 10_000,
+    dispose: (position, _platformId, reason) => {
+      if (reason === 'evict') this.#floor = newer(position, this.#floor);
+    },
+  });
   /** The newest of the evicted positions, used for platforms that are not in memory. */
   #floor: Position | undefined;
 
   note(platformId: string, position: Position): void {
-    const newest = newer(position, this.#positions.get(platformId));
-    // A Map iterates in insertion order, so the last entry is the one set last.
-    this.#positions.delete(platformId);
-    this.#positions.set(platformId, newest);
-    if (this.#positions.size <= maxPlatforms) return;
-    for (const [oldest, forgotten] of this.#positions) {
-      this.#positions.delete(oldest);
-      this.#floor = newer(forgotten, this.#floor);
-      return;
-    }
+    this.#positions.set(platformId, newer(position, this.#positions.get(platformId)));
   }
 
   /** Returns a position not before any write of the platform through this instance; undefined if there is none. */
