@@ -30,7 +30,7 @@ if (memoryDisk) process.env.TMPDIR ??= memoryDisk;
  * browser, and whatever takes long because processes, servers and providers start, stop and fail in it.
  */
 export const deep = [
-  'access/{commands,token-parents}',
+  'access/token-parents',
   'attack/*',
   'browser/{lab,used,wallet}',
   'cli/{doctor,schema}',
@@ -43,7 +43,7 @@ export const deep = [
   'graphql/{oracle,plans}',
   'http/{overload,stopping}',
   'ledger/{audit*,commit-lanes,together}',
-  'payments/{concurrency,leases,model,policy-races,recovery,robustness}',
+  'payments/{concurrency,leases,model,policy-races,robustness}',
   'planted-bugs',
   'proof/*',
   'rails/{cells,conformance,open-transactions,reconciliation,secrets,upstream*}',

@@ -63,8 +63,8 @@ function kindOf({ owner, path }: Pick<Place, 'owner' | 'path'>): Kind {
   const name = path.findLast((part) => !/^\d+$/.test(part)) ?? '';
   // The name of a token is for people, the name of a fact is for programs.
   if (name === 'name' && /token/i.test(owner)) return { most: longest.memo, isKey: false };
-  if (machine.has(name)) return 'machine';
   if (keys.has(name)) return { most: longest.key, isKey: true };
+  if (machine.has(name) || /Ids?$/.test(name)) return 'machine';
   const most = texts[name];
   if (most === undefined) throw new Error(`test/attack/texts.test.ts does not know the text ${owner}.${name}`);
   return { most, isKey: false };
@@ -92,7 +92,7 @@ function textsIn(owner: string, type: GraphQLInputType, path: readonly string[],
       })),
     );
   }
-  return !isEnumType(bare) && bare.name === 'String' ? [{ owner, path, put }] : [];
+  return !isEnumType(bare) && ['String', 'ID'].includes(bare.name) ? [{ owner, path, put }] : [];
 }
 
 /** Returns the minimal input of a type. */
@@ -156,18 +156,26 @@ test('every text of every mutation is refused or stored as the table of strange 
         ?.getFields()
         [field]?.args.find(({ name }) => name === 'input');
       if (!input) throw new Error(`${field} has no input`);
+      const inputAround = (place: Place): Variables =>
+        baseOf(
+          bases.map((make) => make(own)),
+          place.path[0] ?? '',
+        ) ?? {};
+      const refusesUnstorable = async (place: Place, text: string) => {
+        const base = inputAround(place);
+        const answer = await t.platform.send(query, { input: place.put(base.input ?? base, text) });
+        const code = answer.data?.[field]?.code ?? answer.errors?.[0]?.extensions?.code;
+        if (!/^INVALID_|_NOT_FOUND$/.test(code)) wrong.push(`${field} ${place.path.join('.')}: ${code}`);
+      };
       return textsIn(field, input.type, [], (_around, text) => text).flatMap((place) => {
         const kind = kindOf(place);
-        if (kind === 'machine') return [];
+        if (kind === 'machine') return ['a\0b', 'a\ud800b'].map((text) => () => refusesUnstorable(place, text));
         texts += 1;
         // Metadata is for programs: it may be empty.
         const mayBeEmpty = place.path.includes('metadata');
         return tried('GraphQL', place, kind).map((strange) => async () => {
-          const base = baseOf(
-            bases.map((make) => make(own)),
-            place.path[0] ?? '',
-          );
-          const input = place.put(base?.input ?? base, strange.given);
+          const base = inputAround(place);
+          const input = place.put(base.input ?? base, strange.given);
           const isBusiness = field === 'updateCustomer' && place.path.includes('business');
           const isKeyed = 'idempotencyKey' in (input as object);
           const variables = {

@@ -19,22 +19,6 @@ const subscribed = (count: number, of = t) =>
   vi.waitFor(() => expect(of.gateway.feed.subscriptions).toBe(count), { timeout: 60_000 });
 const released = (of = t) => subscribed(0, of);
 
-test('a socket carries 20 operations at a time, even when they come in one burst', async () => {
-  const raw = await openRawSocket(t.url, t.platform.authorization);
-  for (let id = 1; id <= 21; id += 1) raw.send({ id: String(id), type: 'subscribe', payload: { query: watchEvents } });
-  expect(await raw.receive('error')).toMatchObject({ id: '21', payload: [{ extensions: { code: 'RATE_LIMITED' } }] });
-  await subscribed(20);
-  raw.send({ id: '1', type: 'complete' });
-  await subscribed(19);
-  raw.send({ id: '22', type: 'subscribe', payload: { query: '{ viewer { kind } }' } });
-  // The events of the scene may arrive only now, at streams that are already open.
-  let told = await raw.receive('next');
-  while (told.id !== '22') told = await raw.receive('next');
-  expect(told).toEqual({ id: '22', type: 'next', payload: { data: { viewer: { kind: 'PLATFORM' } } } });
-  raw.socket.close();
-  await released();
-});
-
 test('a client that vanishes is dropped without another event, on every transport', async () => {
   const raw = await openRawSocket(t.url, t.platform.authorization);
   raw.send({ id: '1', type: 'subscribe', payload: { query: watchEvents } });

@@ -114,26 +114,6 @@ test('an empty change of a customer changes nothing, over either API', async () 
   expect(late).toMatchObject({ code: 'CUSTOMER_DELETED', details: { field: 'customerId' } });
 });
 
-test('a birth date in the year 0 is refused', async () => {
-  const change = { customerType: 'INDIVIDUAL', birthDate: '0000-01-01' };
-  const refused = await rest.ask('PATCH', `/customers/${scene.customer.id}`, change, 400);
-  expect(refused).toMatchObject({ code: 'INVALID_INPUT', details: { field: 'birthDate' } });
-});
-
-test('a customer is deleted once, keeps its record, and can no longer be changed', async () => {
-  const made = await rest.make('/customers', { ...company, platformCustomerId: 'short-lived' });
-  const path = `/customers/${made.id}`;
-  expect(await other.ask('DELETE', path, undefined, 404)).toMatchObject({ code: 'USER_NOT_FOUND' });
-  const gone = await rest.ask('DELETE', path);
-  expect(gone).toEqual({ ...made, isDeleted: true, updatedAt: gone.updatedAt });
-  expect(await rest.ask('GET', path)).toEqual(gone);
-  expect(await rest.ask('DELETE', path, undefined, 410)).toMatchObject({ status: 410, code: 'CUSTOMER_DELETED' });
-  const change = await rest.ask('PATCH', path, { customerType: 'BUSINESS', umaAddress: '$late@test.uma.money' }, 410);
-  expect(change).toMatchObject({ code: 'CUSTOMER_DELETED', details: { field: 'customerId' } });
-  const named = await rest.call('DELETE', '/customers/external-accounts');
-  expect(named).toMatchObject({ status: 405, body: { code: 'METHOD_NOT_ALLOWED' } });
-});
-
 test('a customer with money cannot be deleted, and the refusal states what is left', async () => {
   const { id } = await rest.make('/customers', { ...company, platformCustomerId: 'holds-money' });
   const { data } = await rest.ask('GET', `/customers/internal-accounts?customerId=${id}`);
@@ -164,38 +144,6 @@ test('a customer with money cannot be deleted, and the refusal states what is le
     expect(sent).toMatchObject({ status: 'COMPLETED', type: 'OUTGOING', customerId: id });
   }
   expect(await rest.ask('DELETE', `/customers/${id}`)).toMatchObject({ id, isDeleted: true });
-});
-
-test('an incoming payment is decided once', async () => {
-  const announced = () =>
-    rest.ask('POST', '/sandbox/uma/receive', {
-      senderUmaAddress: '$sender@example.com',
-      receiverUmaAddress: scene.customer.umaAddress,
-      receivingCurrencyCode: 'USD',
-      receivingCurrencyAmount: 250,
-    });
-  const first = await announced();
-  expect(first).toMatchObject({
-    status: 'PENDING',
-    type: 'INCOMING',
-    customerId: scene.customer.id,
-    receivedAmount: { amount: 250 },
-    source: { sourceType: 'UMA_ADDRESS', umaAddress: '$sender@example.com' },
-  });
-  const approve = `/transactions/${first.id}/approve`;
-  expect(await other.ask('POST', approve, {}, 404)).toMatchObject({ code: 'TRANSACTION_NOT_FOUND' });
-  const bad = await rest.ask('POST', approve, { receiverCustomerInfo: { 'full name': 'Grace' } }, 400);
-  expect(bad).toMatchObject({ code: 'INVALID_INPUT', details: { field: 'receiverCustomerInfo.0' } });
-  const approved = await rest.ask('POST', approve, { receiverCustomerInfo: { FULL_NAME: 'Grace Hopper' } });
-  expect(approved).toMatchObject({ id: first.id, status: 'PROCESSING' });
-  for (const act of ['approve', 'reject']) {
-    const late = await rest.ask('POST', `/transactions/${first.id}/${act}`, {}, 409);
-    expect(late).toMatchObject({ code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL' });
-  }
-
-  const second = await announced();
-  const rejected = await rest.ask('POST', `/transactions/${second.id}/reject`, { reason: 'Not ours.' });
-  expect(rejected).toMatchObject({ id: second.id, status: 'REJECTED' });
 });
 
 test('a record frozen by an operator shows since when, and cannot pay', async () => {

@@ -76,27 +76,3 @@ test('an unknown receiver and a malformed address have different errors', async 
   const wrong = await rest.ask('GET', '/receiver/uma/nobody', undefined, 400);
   expect(wrong).toMatchObject({ code: 'INVALID_UMA_ADDRESS', details: { field: 'receiverUmaAddress' } });
 });
-
-test('a quote pays to the address that was looked up', async () => {
-  const umaAddress = '$success.usd@sandbox.uma.money';
-  const { lookupId } = await rest.ask('GET', `/receiver/${encodeURIComponent(umaAddress)}`);
-  await rest.ask('POST', `/sandbox/internal-accounts/${scene.usd.id}/fund`, { amount: 10_000 });
-  const body = {
-    source: { sourceType: 'ACCOUNT', accountId: scene.usd.id },
-    destination: { destinationType: 'UMA_ADDRESS', umaAddress, currency: 'USD' },
-    lockedCurrencySide: 'RECEIVING',
-    lockedCurrencyAmount: 1_000,
-    senderCustomerInfo: { FULL_NAME: 'Grace Hopper', BIRTH_DATE: '1906-12-09', NATIONALITY: 'US' },
-  };
-  const quote = await rest.make('/quotes', { ...body, lookupId });
-  expect(quote).toMatchObject({
-    status: 'PENDING',
-    destination: { destinationType: 'UMA_ADDRESS', umaAddress, currency: 'USD' },
-    totalReceivingAmount: 1_000,
-  });
-  const unnamed = await rest.ask('POST', '/quotes', body, 400);
-  expect(unnamed).toMatchObject({ code: 'INVALID_INPUT', details: { field: 'lookupId' } });
-  const unknown = { ...body, lookupId: 'Lookup:01a1fc11-db75-7eac-9cd6-93f3db60e56b' };
-  const refused = await rest.ask('POST', '/quotes', unknown, 404);
-  expect(refused).toMatchObject({ code: 'LOOKUP_REQUEST_NOT_FOUND', details: { field: 'lookupId' } });
-});
