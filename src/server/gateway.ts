@@ -29,7 +29,6 @@ export interface Gateway {
   readonly url: string | undefined;
   /** The domain as seen by the background work: for all platforms. */
   readonly payments: Payments;
-  /** The base URL of its metrics, if they are served. */
   readonly metricsUrl: string | undefined;
   /** The database as seen by the APIs: for one platform at a time. */
   readonly serving: Database;
@@ -81,9 +80,7 @@ async function openRails(database: Database, config: GatewaySettings, log: Logge
 }
 
 interface GatewayOptions extends ServingOptions {
-  /** The address of the server itself. */
   readonly databaseUrl: string;
-  /** The connection pooler that requests use. */
   readonly pooler?: Pooler | undefined;
   readonly config: GatewaySettings;
   /** Resolves the host names of webhooks; with DNS queries by default. */

@@ -26,7 +26,6 @@ export const textKey = z
   .min(32, 'must have at least 32 characters')
   .refine((text) => !text.includes(';'), 'must not contain a semicolon');
 
-/** Keys of a kind, separated by semicolons. */
 export const listOf = <Key extends z.ZodType<unknown, string>>(kind: Key) =>
   z
     .string()

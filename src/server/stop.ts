@@ -14,7 +14,6 @@ import type { startWorkers } from './workers/workers.ts';
 export interface Serving {
   readonly http: HttpServer;
   readonly sockets: ReturnType<typeof serveWebSockets>;
-  /** The pace of refusals. */
   readonly pace: Pick<RefusalPace, 'end'>;
   /** The time in milliseconds that requests are still accepted while not ready, so that load balancers notice. */
   readonly delayMs: number;
@@ -22,7 +21,6 @@ export interface Serving {
   readonly idleMs: number;
 }
 
-/** The parts of an instance that a stop ends. */
 export interface Running {
   /** Undefined for an instance that only works in the background. */
   readonly serving?: Serving;
@@ -90,7 +88,6 @@ async function stopServing({ http, sockets, pace, idleMs }: Serving, sessions: S
   await Promise.all([requests, streams.then(() => sockets.close())]);
 }
 
-/** Returns whether `work` ends within `ms` milliseconds. */
 async function endsWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
   const timer = new AbortController();
   const ended = work.then(() => true);

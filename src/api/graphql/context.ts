@@ -23,9 +23,7 @@ export interface Context {
   isAbandoned: () => boolean;
   /** The maximum that one read may add to a response, in bytes. */
   readonly maxAnswerBytes: number;
-  /** The session of a connection that carries several operations. */
   readonly session?: Session | undefined;
-  /** The response of an event stream that has its own connection. */
   readonly eventStream?: ServerResponse | undefined;
   /** Writes the reason before the stream's connection is cut. */
   readonly farewell?: ((refusal: { readonly errors: readonly object[] }) => void) | undefined;
@@ -33,7 +31,6 @@ export interface Context {
   readonly resumeAfter?: string | FeedPosition | undefined;
   /** The cursor in the request's `extensions.after`: undefined if absent, null if the client has none yet. */
   sentAfter?: string | null | undefined;
-  /** The progress of the client of a stream that resumes by a key. */
   readonly resumePoint?: ResumePoint | undefined;
   readonly webhooks: Webhooks;
   /** The end of the feed, read before the operation's other reads (graphql/server/replica-reads.ts). */
@@ -42,9 +39,7 @@ export interface Context {
   readAfter?: string | undefined;
   /** Whether graphql-js executes the operation through Prisma alone (graphql/reading/stock.ts). */
   readonly isStock?: boolean;
-  /** Whether the dry run of a mutation has succeeded. */
   hasValidated?: boolean;
-  /** Whether the response includes the document's cost. */
   reportsCost?: boolean;
 }
 

@@ -25,7 +25,6 @@ export interface Service {
   readonly api: Api;
   /** Whether it serves requests without our credentials. If not, it refuses them, with a delay. */
   readonly servesStrangers?: boolean;
-  /** Whether a body must declare that it is JSON. */
   readonly takesJson: boolean;
   /** Refuses a request without valid credentials; by default `work` does so. */
   readonly refuseStranger?: (() => void) | undefined;

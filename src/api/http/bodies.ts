@@ -60,7 +60,6 @@ function endWithResponse({ socket }: IncomingMessage, response: ServerResponse):
 interface Senders {
   /** Returns the platform, if its credentials were valid a moment ago; undefined if that is unknown. */
   known(request: IncomingMessage): string | undefined;
-  /** Authenticates the request. Returns the platform, or undefined for a stranger. */
   lookUp(request: IncomingMessage): Promise<string | undefined>;
 }
 

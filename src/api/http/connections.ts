@@ -13,7 +13,6 @@ export interface ConnectionLimits {
 
 interface Connection {
   readonly socket: Socket;
-  /** The responses that are not complete. */
   readonly open: Set<ServerResponse>;
   latest: ServerResponse | undefined;
   /** The time in milliseconds when it was accepted, or when its last response was completed. */

@@ -77,7 +77,6 @@ interface Load {
   averageMs: number;
 }
 
-/** The state that admitted requests share. */
 interface Shared {
   readonly load: Load;
   readonly unread: BoundedWaits;
@@ -208,7 +207,6 @@ class AdmittedRequest implements ResponseWatcher, RequestSlot {
   }
 }
 
-/** The observer of a response. */
 interface ResponseWatcher {
   /** Called when the headers are written, with the media type or 'undefined'. */
   onHeaders(contentType: string): void;

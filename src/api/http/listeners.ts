@@ -7,7 +7,6 @@ const sockets = process.platform === 'linux' ? 8 : 1;
 /** The maximum number of connections waiting to be accepted at each socket; the system may allow fewer. */
 const backlog = 1024;
 
-/** An address at which a server listens. */
 interface Listening {
   readonly port: number;
   /** Closes the port after the waiting connections are accepted. */

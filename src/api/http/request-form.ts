@@ -11,7 +11,6 @@ interface WrongForm {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The accepted form of an API's bodies. */
 interface TakenBodies {
   readonly api: Api;
   /** Whether bodies are JSON, as in our own APIs. Providers of signed webhooks choose their own type. */
@@ -30,7 +29,6 @@ export function wrongFormOf(request: IncomingMessage, { api, takesJson }: TakenB
   return isTooLong(request) ? { status: 413, message: tooLong } : undefined;
 }
 
-/** The message for a body that is too long. */
 export const tooLong = `a request body may have at most ${bodyBytes} bytes`;
 
 function hasBody({ headers }: IncomingMessage): boolean {

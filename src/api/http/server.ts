@@ -37,7 +37,6 @@ interface HttpOptions {
   readonly port: number;
   readonly graphql: GraphqlServer;
   readonly callers: CallerOptions;
-  /** Event streams with one connection per operation. */
   readonly distinctConnections: DistinctConnections;
   readonly mcp: McpEndpoint;
   readonly origins: Origins;

@@ -34,7 +34,6 @@ export class Turns {
   /** Work that has waited and whose turn has come. */
   readonly #beginning: (() => void)[] = [];
   #lastPlatform: string | undefined;
-  /** When its last request arrived. */
   #lastAt = Number.NEGATIVE_INFINITY;
   #sharedUntil = 0;
 
@@ -151,7 +150,6 @@ function of(atWork: Map<string, AtWork>, key: string): AtWork {
 class Turn implements WorkTurn {
   readonly #turns: Turns;
   readonly #tenant: Tenant;
-  /** The current waits for external services. */
   #waits = 0;
   #hasEnded = false;
 

@@ -30,7 +30,6 @@ export function quoteRecord(row: Quote, parties: PaymentParties) {
   };
 }
 
-/** The parts of a price (specification 2.5). */
 interface RateDetailsRecord {
   readonly counterpartyMultiplier?: number;
   readonly counterpartyFixedFee?: number;

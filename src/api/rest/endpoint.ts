@@ -48,7 +48,6 @@ interface ServedEndpoint<Params, Query, Body, Item> extends Endpoint<Params, Que
   readonly run: (given: Params & Query & Body, context: RestContext) => Promise<Item>;
 }
 
-/** An endpoint that reads the record with the id in its path. */
 interface RecordEndpoint<Row extends { readonly version: number }, Item>
   extends Pick<
     ServedEndpoint<unknown, unknown, unknown, Item>,
@@ -201,7 +200,6 @@ export class Endpoints {
     });
   }
 
-  /** Adds an endpoint to the router and to the document. */
   add<Params, Query, Body>(operationId: string, endpoint: RoutedEndpoint<Params, Query, Body>): void {
     const { summary, description, at, params, query, body, isBodyOptional, parameters, responses, middleware, handle } =
       endpoint;

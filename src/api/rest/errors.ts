@@ -35,7 +35,6 @@ const ownCodes = {
   NOT_IMPLEMENTED: 501,
 } as const;
 
-/** A code that can appear in an error body. */
 export type ErrorCode = keyof typeof ownCodes | keyof typeof refusals;
 
 /** Every code that can appear in an error body, for the document. */

@@ -65,7 +65,6 @@ export const lookupPaths: PathTable<LookUpReceiver> = [[['umaAddress'], ['receiv
 /** The table of parties that a quote takes from its lookup: a currency in the request selects the source account. */
 export const lookupPartiesPaths: PathTable = [[['currency'], ['sendingCurrencyCode']]];
 
-/** The fields of a quote request on which its paths depend. */
 interface QuoteBody {
   readonly source?: { readonly currency?: string | undefined } | undefined;
   readonly destination?: { readonly currency?: string | undefined } | undefined;
@@ -74,7 +73,6 @@ interface QuoteBody {
   readonly senderUserInfo?: object | undefined;
 }
 
-/** Returns the table of a quote request, which depends on its fields. */
 export function quotePaths(body: QuoteBody): PathTable<CreateQuote> {
   const { source, destination, receivingCurrencyCode, senderCustomerInfo, senderUserInfo } = body;
   const table: (readonly [PathTable<CreateQuote>[number][0], FieldPath])[] = [];

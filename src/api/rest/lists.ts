@@ -38,7 +38,6 @@ const limit = z
     example: defaultPageSize,
   });
 
-/** The query parameters of every paged list. */
 const pageParameters = {
   limit,
   cursor: z.string().optional().describe('The `nextCursor` of the previous page.'),
@@ -94,7 +93,6 @@ export function choice(description: string) {
     .openapi({ type: 'boolean', description });
 }
 
-/** Defines an amount parameter, in smallest units. */
 export function amountParameter(description: string) {
   return z
     .string()
@@ -105,7 +103,6 @@ export function amountParameter(description: string) {
     .openapi({ type: 'integer', format: 'int64', minimum: 0, maximum: Number(maxAmount), description });
 }
 
-/** Defines a boolean parameter, false by default. */
 export function flag(description: string, isDefault = false) {
   return z
     .enum(['true', 'false'])

@@ -5,7 +5,6 @@ import { acceptsEncoding, sendAnswer } from '../http/bodies/answer.ts';
 
 /** The information that a handler receives in addition to the request. */
 export interface RestBindings {
-  /** Whether the body exceeded the limit and was dropped. */
   readonly bodyTooLarge: boolean;
 }
 

@@ -34,7 +34,6 @@ import { withoutNulls } from './schemas/fields.ts';
 interface RestOptions extends RestModules, DocumentModules {
   readonly credentials: Credentials;
   readonly replicas: Replicas | undefined;
-  /** The maximum size of a body, in bytes. */
   readonly bodyBytes: number;
   /** Whether strangers may read the OpenAPI document and its page. */
   readonly openapi: boolean;

@@ -29,7 +29,6 @@ interface WebhookSettings {
   /** The factor by which retries and other intervals are shortened: 1 outside development. */
   readonly WEBHOOK_TIME_SCALE: number;
   readonly ALLOW_UNSAFE: readonly string[];
-  /** Whether each attempt is logged. */
   readonly ACCESS_LOG?: boolean;
 }
 
@@ -49,7 +48,6 @@ export function openWebhooks(
   };
 }
 
-/** Returns whether endpoints of platforms in this environment may be on this machine. */
 export function loopbackAllowed(webhooks: Webhooks, environment: Tenant['environment']): boolean {
   return webhooks.loopback && environment === 'SANDBOX';
 }
@@ -61,7 +59,6 @@ export function requireBox(webhooks: Webhooks): SecretBox {
   return webhooks.box;
 }
 
-/** Returns the owner for which an endpoint's secrets are encrypted. */
 export function secretOwner(platformId: string, endpointId: string): string {
   return `webhook_endpoint:${platformId}:${endpointId}`;
 }

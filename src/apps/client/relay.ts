@@ -8,7 +8,6 @@ interface RequestParameters {
   readonly name: string;
 }
 
-/** Returns what a request sends: the text, or the hash. */
 const sent = ({ text, id, name }: RequestParameters, variables: object) => ({
   query: text ?? '',
   ...(!text && id && { documentId: id }),
@@ -43,7 +42,6 @@ export function relayNetwork(payments: Payments, Observable: ObservableClass) {
     subscribe(request: RequestParameters, variables: object): never {
       return Observable.create((sink) =>
         payments.socket.client.subscribe(sent(request, variables), {
-          // As above.
           next: (result) => sink.next(result as never),
           error: (error) => sink.error(error instanceof Error ? error : new Error(JSON.stringify(error))),
           complete: () => sink.complete(),

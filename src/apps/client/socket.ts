@@ -59,7 +59,6 @@ export function openSocket(options: SocketOptions): PaymentsSocket {
   };
 }
 
-/** Holds the state of the connection, and its listeners. */
 class State {
   current: ConnectionState = 'IDLE';
   readonly #calls = new Set<() => void>();

@@ -21,7 +21,6 @@ import { type Service, succeeded } from './service.ts';
 
 export interface Stage {
   readonly service: Service;
-  /** The amount, in USD major units. */
   readonly amount: string;
   readonly scenario: SandboxScenarioInput | null;
   readonly endpoint: string | undefined;
@@ -32,7 +31,6 @@ export interface Made {
   readonly status?: string;
 }
 
-/** A trigger of the sandbox. */
 export interface Act {
   readonly about: string;
   /** Whether it creates a payment, to which a scenario can apply. */
@@ -160,7 +158,6 @@ export const acts: Readonly<Record<string, Act>> = {
   REAL_TIME_PAYMENT: { about: 'a deposit pays a quote, which executes by itself', isPayment: true, run: realTime },
 };
 
-/** The options of `trigger`: the scenario's fields, and its own. */
 interface TriggerOptions extends SandboxScenarioInput {
   readonly amount: string;
   readonly endpoint?: string;

@@ -9,7 +9,6 @@ export interface Answer {
 
 /** Stops a command that cannot go on, with a message for its user. */
 export class Failure extends Error {
-  /** The code of the refusal, if the service refused it. */
   readonly code: string | undefined;
   constructor(message: string, code?: string) {
     super(message);

@@ -13,9 +13,7 @@ import { type Service, succeeded } from './service.ts';
 /** The sandbox customer for triggered events. Ids are public ids. */
 export interface Cast {
   readonly customer: string;
-  /** Its internal account in USD. */
   readonly account: string;
-  /** Its bank accounts in USD and EUR. */
   readonly dollars: string;
   readonly euros: string;
 }

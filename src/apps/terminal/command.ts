@@ -8,7 +8,6 @@ export type { EventTypeName };
 
 export interface Job extends AnyJob {
   readonly service: Service;
-  /** Aborted when the user stops the command. */
   readonly signal: AbortSignal;
 }
 
@@ -19,7 +18,6 @@ export type Work<Args extends unknown[]> = (job: Job, ...args: Args) => Promise<
 export function withService<Args extends [...unknown[], object]>(work: Work<Args>) {
   return actionOf<Args>(async (job, ...args) => {
     const signal = job.screen.untilStopped();
-    // The options come last.
     const service = new Service(job.screen, signal, args.at(-1) as Partial<Address>);
     return work({ ...job, signal, service }, ...args).catch((error: unknown) => {
       if (signal.aborted) return {};

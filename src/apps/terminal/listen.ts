@@ -10,7 +10,6 @@ export interface ListenOptions {
   readonly type?: readonly string[];
 }
 
-/** An event with its webhook. */
 interface Posted {
   readonly id: string;
   readonly type: string;

@@ -4,7 +4,6 @@ import { type Answer, Failure, jsonOf } from './answer.ts';
 
 export interface Screen {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Writes lines of output. */
   readonly out: (text: string) => void;
   /** Writes a part of a long output, as fast as it is consumed. */
   readonly write: (text: string) => Promise<void>;
@@ -14,7 +13,6 @@ export interface Screen {
   readonly untilStopped: () => AbortSignal;
 }
 
-/** The options of every command. */
 export interface Job {
   readonly screen: Screen;
   /** Whether to print for machines: one JSON value or, for a continuing output, one value per line. */
@@ -33,7 +31,6 @@ export class Program extends Command {
   }
 }
 
-/** The exit code for invalid arguments. */
 const usageCode = 2;
 /** The error code of an action that has printed its output and exits with a code other than 0. */
 const answered = 'payments.answered';

@@ -32,7 +32,6 @@ export class Service {
     this.#authorization = authorizationOf(environment, this.#graphql);
   }
 
-  /** Returns the human-readable address. */
   get origin(): string {
     return this.#graphql.origin;
   }

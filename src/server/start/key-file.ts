@@ -8,11 +8,8 @@ import { type Config, ConfigError } from '../config.ts';
 interface KeyFile {
   readonly name: string;
   readonly encoding: 'base64' | 'base64url';
-  /** Matches the text of a valid key. */
   readonly pattern: RegExp;
-  /** The number of characters of such a key. */
   readonly characters: number;
-  /** The setting that replaces the file. */
   readonly setting: 'SECRET_KEY' | 'CLIENT_TOKEN_KEY';
   /** The consequences of a new key, for error messages. */
   readonly loss: string;
@@ -50,7 +47,6 @@ export async function findKeys(settings: Settings<'SECRET_KEY' | 'CLIENT_TOKEN_K
   return { SECRET_KEY: await findSecretKey(settings), CLIENT_TOKEN_KEY: await findSigningKey(settings) };
 }
 
-/** Finds the key that encrypts stored secrets. */
 export async function findSecretKey({ SECRET_KEY, NODE_ENV, DATA_DIR }: Settings<'SECRET_KEY'>) {
   if (SECRET_KEY || NODE_ENV === 'production') return SECRET_KEY;
   return Buffer.from(await readOrMakeKey(path.resolve(DATA_DIR), secretKey), 'base64');

@@ -4,7 +4,6 @@ import type { Unsafe } from '../setting-kinds.ts';
 
 interface Finding {
   readonly kind: Unsafe;
-  /** The setting and what is wrong with it. */
   readonly fault: string;
 }
 

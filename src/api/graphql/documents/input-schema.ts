@@ -25,7 +25,6 @@ import {
 } from 'graphql';
 import { maxListLength } from '../../../core/checks.ts';
 
-/** A JSON Schema (2020-12), as an object. */
 export type JsonSchema = JSONObject;
 
 /** The JSON Schema of an object, whose properties may be changed before it is sent. */
@@ -40,7 +39,6 @@ export interface VariablesSchema extends ObjectSchema {
   readonly $defs: Record<string, JsonSchema>;
 }
 
-/** The values of each scalar as JSON. */
 const scalars: Readonly<Record<string, JsonSchema>> = {
   ID: { type: 'string' },
   String: { type: 'string' },

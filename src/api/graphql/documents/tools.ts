@@ -25,16 +25,13 @@ export interface Tool {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: ObjectSchema;
-  /** The text of its document. */
   readonly text: string;
-  /** Undefined for a query. */
   readonly places: PaymentPlaces | undefined;
 }
 
 /** The argument with which a tool's caller confirms what it has validated. */
 export const confirmationArgument = 'confirmation';
 
-/** A document that is being read. */
 interface Source {
   readonly schema: GraphQLSchema;
   readonly document: DocumentNode;
@@ -105,7 +102,6 @@ function placeOf({ arguments: given }: FieldNode, setting: keyof PaymentPlaces, 
   throw cannotBeTool(name, `its input must be a variable, or have a variable as ${setting}`);
 }
 
-/** Returns whether a document selects something of a dry run. */
 function showsDryRun(document: DocumentNode): boolean {
   let shows = false;
   const note = ({
@@ -150,13 +146,11 @@ function paymentSchema(variables: VariablesSchema, places: PaymentPlaces, name: 
   return { ...variables, properties: { ...properties, [confirmationArgument]: confirmation }, required };
 }
 
-/** Returns the value at a place among variables. */
 export function valueAt(variables: Readonly<Record<string, unknown>>, [variable, field]: Place): unknown {
   const value = variables[variable];
   return field === undefined ? value : isMap(value) ? value[field] : undefined;
 }
 
-/** Returns variables with another value at a place. */
 export function withValueAt(
   variables: Readonly<Record<string, unknown>>,
   [variable, field]: Place,

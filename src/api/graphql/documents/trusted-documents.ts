@@ -19,7 +19,6 @@ export const maxDocuments = 10_000;
 const cacheMs = { found: 10_000, absent: 1_000 } as const;
 /** The capacity of the cache, in characters of text. */
 const cacheSize = 2 ** 24;
-/** The weight of an entry in addition to its text. */
 const entrySize = 200;
 
 const registerStatement = statement<{ hash: string }>(
@@ -51,7 +50,6 @@ export class TrustedDocuments {
     this.#database = database;
   }
 
-  /** Returns the text of the document with this hash; undefined if the platform has not registered it. */
   async find(platformId: string, hash: string): Promise<string | undefined> {
     // Only such a text can be a document's hash, and the database may be unable to compare any other.
     return isHash(hash) ? (await this.#lookUp(platformId, `hash ${hash}`, { hash })).text : undefined;

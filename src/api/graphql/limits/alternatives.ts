@@ -1,6 +1,5 @@
 import { type GraphQLNamedType, type GraphQLSchema, isAbstractType, isObjectType } from 'graphql';
 
-/** The cost of a selection set for one row. */
 interface Cost {
   readonly cost: number;
   /** The part of the cost that a list incurs once, rather than for each of its rows. */
@@ -81,7 +80,6 @@ export interface CostlyField {
 
 /** A field of a document with its cost, including everything below it. */
 export interface CostlyPath {
-  /** The response keys from the root to the field. */
   readonly path: readonly string[];
   readonly cost: number;
 }

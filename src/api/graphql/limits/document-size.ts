@@ -36,11 +36,9 @@ export interface DocumentSize {
   tokens: number;
   /** Nesting of fields with fragments expanded, or of fragments directly inside fragments, whichever is deeper. */
   depth: number;
-  /** Field selections with fragments expanded. */
   fields: number;
   /** Aliases with fragments expanded, or as written in the whole document, whichever is more. */
   aliases: number;
-  /** Directives as written in the whole document. */
   directives: number;
   /** Fields on a mutation's root with fragments expanded, without `__typename`. */
   mutationFields: number;
@@ -52,7 +50,6 @@ export interface DocumentSize {
   cost: number;
 }
 
-/** A document as it was sent, possibly invalid. */
 export interface DocumentRequest extends SentDocument {
   readonly schema: GraphQLSchema;
 }
@@ -61,11 +58,9 @@ interface Measure {
   readonly size: DocumentSize;
   /** The most expensive root field; undefined if nothing has a cost. */
   readonly costliest: CostlyField | undefined;
-  /** The first `__schema` or `__type` in the document, if any. */
   readonly schemaField: FieldNode | undefined;
 }
 
-/** A measure, and the variables for which it is valid. */
 interface Measured {
   readonly schema: GraphQLSchema;
   readonly document: DocumentNode;
@@ -141,7 +136,6 @@ function measureAnew(request: DocumentRequest): Measure & { readonly hasVariable
 
 /** The counts of a selection set with fragments expanded, relative to its own level, so equal wherever it is spread. */
 interface Expansion extends SelectionCost {
-  /** Levels of nested fields. */
   readonly depth: number;
   /** Fragments directly inside one another, counted from here. */
   readonly leadingFragments: number;
@@ -257,7 +251,6 @@ function inFragment(
   return { ...inner, ...costInFragment(schema, inner, on, parent), leadingFragments, nestedFragments };
 }
 
-/** The price of a field that is not defined on its type. */
 const ofUnknown = { cost: 1, isVariable: false };
 
 /** Counts a field. One that is not defined on the type counts too, with its children: validation comes later. */

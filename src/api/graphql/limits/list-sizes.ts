@@ -33,7 +33,6 @@ export interface SentDocument {
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
-/** The maximum number of rows of a list, from its arguments. */
 interface ListSize {
   readonly rows: number;
   readonly isVariable: boolean;
@@ -110,7 +109,6 @@ function argumentReader({ document, operationName, variables }: SentDocument): (
   };
 }
 
-/** Returns the price of a field without its subfields. */
 interface OwnCost {
   readonly cost: number;
   readonly isVariable: boolean;
@@ -122,7 +120,6 @@ export function ownCosts(
 ): (field: FieldNode, definition: GraphQLField<unknown, unknown>) => OwnCost {
   const argumentValue = argumentReader(request);
 
-  /** Returns a value in its JSON form, not coerced. */
   function plain(value: ValueNode): unknown {
     switch (value.kind) {
       case Kind.VARIABLE: {

@@ -57,7 +57,6 @@ function selectedJson(model: string, select: Select, row: string): string {
   return `json_build_object(${pairs.join(', ')})`;
 }
 
-/** Returns a function that converts that JSON to the selection as Prisma would return it. */
 function reviverFor(model: string, select: Select): (json: unknown) => unknown {
   const steps = Object.entries(select).flatMap(([name, selected]) => {
     const relation = relationOf(model, name);
@@ -73,7 +72,6 @@ function reviverFor(model: string, select: Select): (json: unknown) => unknown {
   };
 }
 
-/** Returns a function that converts a value of a type to its JSON form. */
 function serializerOf(type: GraphQLOutputType): (value: unknown) => unknown {
   const nullable = getNullableType(type);
   const one = isListType(nullable)

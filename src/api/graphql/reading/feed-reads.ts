@@ -70,7 +70,6 @@ const snapshot =
     `jsonb_populate_record(null::${tableOf(model)}, ${row}.snapshot) ${alias} where ${row}.type in (${typesOf(model)})`,
   ];
 
-/** The row that changed, as of the change, if it is of this model. */
 export const changedRow =
   (model: Changed): MadeRead =>
   () => ({ kind: 'row', costs: 'past', from: snapshot(model) });

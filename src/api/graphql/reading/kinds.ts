@@ -29,7 +29,6 @@ export interface FieldOf {
   readonly field: GraphQLField<unknown, unknown>;
 }
 
-/** Builds the read of a field from its declaration. */
 export type MadeRead = (of: FieldOf) => Read;
 
 type Visible = (viewer: Viewer) => object;
@@ -290,8 +289,6 @@ export const valueFields: Readonly<Record<string, Readonly<Record<string, Read>>
   },
 };
 
-/** Defines how policies are read. */
-
 /** The limits of a policy, each with its used amount as computed by a database function. */
 export const limitsOf: MadeRead = () => ({
   kind: 'values',
@@ -306,7 +303,6 @@ export const limitsOf: MadeRead = () => ({
   }),
 });
 
-/** The policy of the row, if the viewer may see it. */
 export const policyOf: MadeRead = () => ({
   kind: 'row',
   from: ({ row = '' }, alias) =>

@@ -6,7 +6,6 @@ import { cursorPlaceholder } from './finish.ts';
 import { byId, type Env, keyIn, type PageKey, type PageRead } from './reads.ts';
 import { Part, type Piece, type Run, type Sql, sql, textOfRun } from './sql.ts';
 
-/** A connection in a document, with the environment of its parent. */
 interface ConnectionField {
   readonly field: GraphQLField<unknown, unknown>;
   readonly node: FieldNode;
@@ -28,7 +27,6 @@ export class PageArguments {
   readonly limit: Piece = (run) => String(this.#query(run).page.size + 1);
   /** The order of the returned rows, relative to the order in which they were read and numbered as `n`. */
   readonly answerOrder: Piece = (run) => (this.#query(run).page.backward ? 'desc' : 'asc');
-  /** The opposite of `answerOrder`. */
   readonly reverseOrder: Piece = (run) => (this.#query(run).page.backward ? 'asc' : 'desc');
   /** Adds no text, but throws if the arguments are invalid: for a page that reads no rows. */
   readonly check: Piece = (run) => (this.#query(run) ? '' : '');
@@ -44,7 +42,6 @@ export class PageArguments {
     return (run) => this.#query(run).key.text(row);
   }
 
-  /** Writes the order in which rows are read. */
   readOrder(row: string): Piece {
     return (run) => {
       const { key, page } = this.#query(run);

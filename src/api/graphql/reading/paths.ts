@@ -22,7 +22,6 @@ function keyOf(model: string): readonly string[] {
   return primaryKey?.fields ?? uniqueIndexes[0]?.fields ?? fields.filter(({ isId }) => isId).map(({ name }) => name);
 }
 
-/** Returns a relation of a model; undefined if the model has none with this name. */
 export function relationOf(model: string, name: string): ModelField | undefined {
   const field = fieldsOfModel(model).get(name);
   return field?.kind === 'object' ? field : undefined;
@@ -49,14 +48,12 @@ export function pairsOf(relation: ModelField): readonly (readonly [here: string,
   return (back.relationFromFields ?? []).map((field, position) => [key[position] ?? '', field]);
 }
 
-/** Writes the condition that joins a row and the row that has it by a relation. */
 export function joinOf(relation: ModelField, row: string, there: string): string {
   return pairsOf(relation)
     .map(([from, to]) => `${there}.${columnName(to)} = ${row}.${columnName(from)}`)
     .join(' and ');
 }
 
-/** Returns the column in which the rows of a relation refer to the row that has it. */
 export function referringColumn(relation: ModelField): string {
   return columnName(pairsOf(relation).at(-1)?.[1] ?? '');
 }
@@ -64,7 +61,6 @@ export function referringColumn(relation: ModelField): string {
 /** The location of a value: a column, a column of a related row, or a member of a JSON value. */
 export type Steps = string | readonly [string, ...string[]];
 
-/** The first non-null value of several. */
 interface FirstOf {
   readonly firstOf: readonly string[];
 }
@@ -93,7 +89,6 @@ export function jsonAt(model: string | undefined, path: Steps): (env: Env) => st
   return (env) => at(model, stepsOf(path), env, '->');
 }
 
-/** Returns whether the text at a path is a member of a JSON value. */
 export const isMember = (path: Path, env: Env): boolean =>
   !isChoice(path) && (env.json !== undefined || (typeof path !== 'string' && path.length > 1));
 
@@ -109,7 +104,6 @@ function at(model: string | undefined, [head, ...rest]: readonly string[], env: 
   return value === undefined ? members(env.json ?? '', [head, ...rest], last) : members(value, rest, last);
 }
 
-/** Writes a column of the row that a relation leads to. */
 function columnThere(row: string, relation: ModelField, [column = '', ...rest]: readonly string[]): string {
   const alias = `${row}${relation.name.charAt(0)}`;
   const further = relationOf(relation.type, column);

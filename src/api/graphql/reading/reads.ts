@@ -55,7 +55,6 @@ export interface PageKey {
   readonly columns: readonly string[];
   /** Writes the position of a row, which its cursor encrypts. */
   readonly text: (row: string) => string;
-  /** Returns the position of a row that was read. */
   readonly textOf: (row: Readonly<Record<string, unknown>>) => string;
   /** Returns the key that a position in an argument names; undefined if the position belongs to a different order. */
   readonly of: (position: string, run: KeyRun, argument: CursorArgument) => unknown;
@@ -65,7 +64,6 @@ export interface PageKey {
   readonly sortOrder?: 'ASC' | 'DESC';
 }
 
-/** The part of a run that reads the key in a cursor. */
 export type KeyRun = Pick<Run, 'viewer' | 'cursors' | 'require'>;
 
 /** Returns the key in a cursor; undefined if the cursor belongs to a different list or order. */
@@ -105,7 +103,6 @@ export const byNumber = (column: string, key: Pick<PageKey, 'of' | 'sortOrder'>)
 export type ArgumentsOf = (run: Run) => Readonly<Record<string, unknown>>;
 
 export interface Rows {
-  /** The FROM clause with its conditions. */
   readonly from: Sql;
   readonly orderBy: string;
   readonly env: Env;
@@ -132,11 +129,8 @@ export const leaf = {
   text: (name: string): Read => ({ kind: 'leaf', sql: (env) => [`to_json(${column(env, name)})::text`] }),
   /** A value from a fixed set, which needs no escaping: an enum value or a currency code. */
   enumValue: (name: string): Read => ({ kind: 'leaf', sql: (env) => [quoted(column(env, name))] }),
-  /** A number or a boolean, as in JSON. */
   plain: (name: string): Read => ({ kind: 'leaf', sql: (env) => [`${column(env, name)}::text`] }),
-  /** An integer as a string of digits. */
   digits: (name: string): Read => ({ kind: 'leaf', sql: (env) => [quoted(column(env, name))] }),
-  /** A decimal without trailing zeros. */
   decimal: (name: string): Read => ({ kind: 'leaf', sql: (env) => [quoted(`trim_scale(${column(env, name)})`)] }),
   /** A point in time: RFC 3339 in UTC with milliseconds. */
   instant: (name: string): Read => ({ kind: 'leaf', sql: (env) => [instant(column(env, name))] }),
@@ -164,7 +158,6 @@ export const memberObject = (name: string): Read => ({
   unless: (env) => [`coalesce(jsonb_typeof(${env.json} -> ${literal(name)}), 'null') = 'null'`],
 });
 
-/** Reads an object from the same row as its parent. */
 export const sameRow: Read = { kind: 'value', env: (env) => env };
 
 /** Returns the read of a field that exposes a column, or a member of a JSON value, according to the field's type. */
@@ -241,7 +234,6 @@ export type Costs = 'rows' | 'legs' | 'past' | 'read' | 'all' | 'sums';
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    /** The cost of the field, if it has no `read` that defines it. */
     costs?: Costs;
   }
 }

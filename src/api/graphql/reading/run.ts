@@ -26,7 +26,6 @@ import { type Read, sameRow } from './reads.ts';
 import { LeftToExecutor } from './selected.ts';
 import { inScope, literal, PlanStatement, type Requirement, type Run, type Sql, sql } from './sql.ts';
 
-/** The input of a run, in addition to the viewer. */
 interface RunInput {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly row?: string | undefined;
@@ -45,7 +44,6 @@ class BoundRun extends Binding implements Run, Notes {
   readonly maxBytes: number;
   readonly notes: unknown[] = [];
   readonly errors: GraphQLError[] = [];
-  /** The requirements that have not been checked yet. */
   readonly unknown: Requirement[] = [];
   readonly #variables: Readonly<Record<string, unknown>>;
   readonly #known: RunInput['known'];
@@ -107,7 +105,6 @@ interface QueryPlan {
 /** Plans by document number, operation and directive variables; null if a field is resolved in JavaScript. */
 const queryPlans = planCache<{ readonly plan: QueryPlan | null }>();
 
-/** The data from which the keys of plans are built. */
 interface DocumentInfo {
   readonly number: number;
   /** The variables of directives: their values are part of a plan's key. */

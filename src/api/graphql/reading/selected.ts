@@ -15,9 +15,7 @@ export interface SelectedField {
 
 /** The part of the planner that the code for one kind of read needs (page.ts). */
 export interface DocumentWalker {
-  /** Returns an alias for a table, unique in the plan. */
   alias(): string;
-  /** Writes the JSON of a value of a type, with its selected fields. */
   value(type: GraphQLCompositeType, sets: readonly SelectionSetNode[], env: Env): Sql;
   /** Writes an object of the response; `each` writes the value of one field. */
   object(type: GraphQLObjectType, sets: readonly SelectionSetNode[], each: (selected: SelectedField) => Sql): Sql;

@@ -9,7 +9,6 @@ export interface Requirement {
   /** The requirement as text; equal requirements have equal texts. */
   readonly key: string;
   readonly holds: (on: Queryable) => Promise<boolean>;
-  /** Creates the error if it does not hold. */
   readonly refusal: () => GraphQLError;
 }
 
@@ -21,9 +20,7 @@ export interface Run extends Binding {
   readonly ids: readonly string[];
   /** The row that the field belongs to: its table's columns, as JSON. */
   readonly row: string | undefined;
-  /** The maximum size of the answer, in bytes. */
   readonly maxBytes: number;
-  /** Returns the arguments of a field, with the variables of this run. */
   args(field: GraphQLField<unknown, unknown>, node: FieldNode): Readonly<Record<string, unknown>>;
   /** Returns the value that `make` returned at the first call with this owner. */
   once<Value>(owner: object, make: () => Value): Value;
@@ -101,7 +98,6 @@ export function joinSql(parts: readonly Sql[], separator: string): Sql {
   return mergeText(parts.flatMap((part, at) => (at === 0 ? part : [separator, ...part])));
 }
 
-/** Returns the text of SQL that has no parts, in a run. */
 export function textOfRun(pieces: Sql, run: Run): string {
   const text = (piece: Piece): string => {
     if (typeof piece === 'string') return piece;
@@ -159,11 +155,9 @@ interface SharedText {
   places: readonly number[];
 }
 
-/** The text of a statement while a run builds it. */
 class StatementDraft {
   readonly #texts: string[] = [];
   #key = '';
-  /** The shared queries of the current scope. */
   #shared: SharedText[] = [];
 
   /** Everything that the run determines about the text: texts of a statement with the same key are identical. */

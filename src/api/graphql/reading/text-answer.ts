@@ -10,7 +10,6 @@ export class TextAnswer {
   readonly #data: string;
   readonly #extensions: Extensions | undefined;
 
-  /** @param data as JSON */
   constructor(data: string, extensions?: Extensions) {
     this.#data = data;
     this.#extensions = extensions;

@@ -44,7 +44,6 @@ export default name;
 
 type Visible = (viewer: Viewer) => object;
 
-/** The columns of a row that the values of a type have. */
 type Column<Row, Value> = {
   [Name in keyof Row]-?: [Row[Name]] extends [Value] ? Name : never;
 }[keyof Row] &
@@ -58,7 +57,6 @@ interface Options {
   readonly nullable?: boolean | { readonly list: boolean; readonly items: boolean };
 }
 
-/** Rows of a list, as declared by list.ts. */
 export interface RowList<Types extends SchemaTypes> {
   readonly connection: ObjectRef<Types, unknown>;
   readonly read: PageRead;
@@ -103,7 +101,6 @@ declare global {
         currency: PathTo<ParentShape, string | null>,
         options: Options & { readonly seen?: readonly [relation: string, visible: Visible] },
       ): FieldRef<Types, Money, Kind>;
-      /** A currency, by its code. */
       currency(code: PathTo<ParentShape, string | null>, options: Options): FieldRef<Types, unknown, Kind>;
       /** A value built from several columns; null if the first of them is null. */
       value<Value extends object>(
@@ -202,7 +199,6 @@ function ofOthers(t: Builder, type: unknown, made: MadeRead, options: Options, r
 
 const listOf = (steps: string | readonly string[]) => (typeof steps === 'string' ? [steps] : steps);
 
-/** Returns the selection of the column at the end of a path. */
 const selectOf = ([step = '', ...further]: readonly string[]): object => ({
   [step]: further.length === 0 || { select: selectOf(further) },
 });

@@ -13,7 +13,6 @@ interface CostReport {
   readonly limits: { readonly depth: number; readonly fields: number; readonly aliases: number };
 }
 
-/** Measures the document of an operation for `extensions.cost`. */
 export function costReport({ schema, document, operationName, variableValues }: ExecutionArgs): CostReport {
   const { size } = measureDocument({ schema, document, operationName, variables: variableValues });
   const { cost, depth, fields, aliases } = size;
@@ -32,7 +31,6 @@ export function withCost(answer: ExecutionResult | TextAnswer, args: ExecutionAr
 /** The highest cost of a document that counts as one request: one read, and twenty rows with as many fields. */
 const includedCost = 800;
 
-/** The additional cost covered by each further request. */
 const costOfRequest = 500;
 
 export function requestsForCost(cost: number): number {

@@ -56,7 +56,6 @@ export interface Transport {
 export interface OperationsOptions {
   readonly schema: GraphQLSchema;
   readonly introspection: boolean;
-  /** The time limit of an operation, in milliseconds. */
   readonly operationMs: number;
   /** Whether every response includes its document's cost, or only on request with `"extensions": { "cost": true }`. */
   readonly reportsCost: boolean;
@@ -73,7 +72,6 @@ export interface OperationsOptions {
   readonly expensive: ExpensiveTurns;
   /** Authenticates the caller. Throws a GraphQLError if the credentials are invalid. */
   readonly contextOf: (transport: Transport) => Promise<Context>;
-  /** Converts an error to the form that clients see. */
   readonly present: (error: unknown) => GraphQLError;
   /** The validation rules; by default those of the GraphQL specification. */
   readonly rules?: readonly ValidationRule[];

@@ -8,7 +8,6 @@ import type { SentOperation } from './sent-documents.ts';
 /** The methods that query a resource without changing anything (RFC 9110, 9.2.1; RFC 10008). */
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'QUERY']);
 
-/** The methods by which operations are sent. */
 export const graphqlMethods: ReadonlySet<string> = new Set([...safeMethods, 'POST']);
 
 /** Returns whether a method may only read. */

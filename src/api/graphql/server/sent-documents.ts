@@ -5,7 +5,6 @@ import { isHashOf, plainHash } from '../documents/manifest.ts';
 import { documentDigest, type TrustedDocuments } from '../documents/trusted-documents.ts';
 import { badRequest, failure, incompleteStatus } from '../failure.ts';
 
-/** The parameters of an operation as sent by a client. */
 export interface SentOperation {
   /** The text of the document; absent or empty if only its hash is sent. */
   readonly query?: string | null | undefined;
@@ -16,7 +15,6 @@ export interface SentOperation {
   readonly extensions?: Record<string, unknown> | null | undefined;
 }
 
-/** The parameters of an operation whose text is known. */
 export interface OperationParams extends SentOperation {
   readonly query: string;
 }

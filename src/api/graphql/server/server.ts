@@ -28,14 +28,12 @@ interface GraphqlOptions
   readonly feed: Feed;
   readonly credentials: Credentials;
   readonly clientTokens: ClientTokens;
-  /** The documents that platforms have registered. */
   readonly trusted: TrustedDocuments;
   /** Whether clients may store documents under their hashes. */
   readonly automaticPersistedQueries: boolean;
   readonly limits: RateLimits;
   readonly pace: RefusalPace;
   readonly retentionDays: number;
-  /** The maximum size of one read of an operation, in bytes. */
   readonly maxAnswerBytes: number;
   readonly webhooks: Webhooks;
   /** Whether graphql-js executes operations through Prisma alone (graphql/reading/stock.ts). */
@@ -62,7 +60,6 @@ export function createGraphqlServer(options: GraphqlOptions): GraphqlServer {
   return { operations, yoga: createYogaServer(operations, options) };
 }
 
-/** Authenticates the caller and creates the context of its operation. */
 async function contextOf(options: GraphqlOptions, transport: Transport): Promise<Context> {
   const { payments, feed, webhooks, credentials, clientTokens, retentionDays, maxAnswerBytes, isStock } = options;
   const { authorization, session, response, resumeAfter, farewell } = transport;

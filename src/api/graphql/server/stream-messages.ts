@@ -5,7 +5,6 @@ import type { Message } from '../schema/streams/stream.ts';
 import type { Follower } from './shared-results.ts';
 
 export interface StreamMessage {
-  /** The whole result, as JSON. */
   readonly text: string;
   /** Its position in the feed; undefined if it has none. */
   readonly cursor?: string;
@@ -14,11 +13,9 @@ export interface StreamMessage {
 
 interface MessageOptions {
   readonly present: (error: unknown) => GraphQLError;
-  /** Returns the extensions of a message. */
   readonly extensionsOf: (place: Place | undefined, isFirst: boolean) => ExecutionResult['extensions'];
 }
 
-/** The place of a message in the feed. */
 export type Place = Pick<Message, 'cursor' | 'position'>;
 
 /** Returns the messages of an open subscription, each executed when its reader asks for it. */

@@ -25,7 +25,6 @@ export class Acknowledgements {
     this.#sendPing = sendPing;
   }
 
-  /** Records a message that was sent, and requests its acknowledgement. */
   noteSent(point: ResumePoint, position: FeedPosition): void {
     point.noteSent(position.sequence);
     this.#sent.set(point, position);
@@ -33,7 +32,6 @@ export class Acknowledgements {
     this.#ask();
   }
 
-  /** Processes the payload of a pong. */
   take(payload: Readonly<Record<string, unknown>> | undefined): void {
     if (!this.#asked || payload?.acknowledge !== String(this.#question)) return;
     for (const [point, position] of this.#asked) point.acknowledge(position);

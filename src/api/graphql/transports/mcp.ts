@@ -49,7 +49,6 @@ const confirmableMs = 600_000;
 const instructions =
   'Each tool is an operation that the owner of the payments has registered. A tool that moves money first validates the payment and answers its price, with a confirmation: pass it, with the same arguments, to pay.';
 
-/** The methods of the protocol that are counted by name. */
 const knownMethods: ReadonlySet<string> = new Set([
   'initialize',
   'server/discover',
@@ -114,7 +113,6 @@ interface ToolRun {
   readonly isValid: boolean;
 }
 
-/** A caller with its tools, and how it runs them. */
 interface ToolCaller extends McpOptions {
   readonly viewer: Viewer;
   readonly tools: readonly Tool[];
@@ -149,7 +147,6 @@ async function callerOf(options: McpOptions, request: IncomingMessage, response:
 
 const forbidden = (message: string) => failure('FORBIDDEN', message, { status: 403 });
 
-/** The tools of each document that has been read. */
 const toolsByDocument = new WeakMap<DocumentNode, readonly Tool[]>();
 
 /** Returns the operations of a viewer's own documents. A document that has been deleted is none. */

@@ -5,7 +5,6 @@ import { acceptsEncoding } from '../../http/bodies/answer.ts';
 
 /** Writes server-sent events (HTML standard) as in GraphQL over SSE: JSON messages, and comments as keep-alives. */
 
-/** The compressor of each compressed event stream. */
 const compressors = new WeakMap<ServerResponse, Writable>();
 
 /** Uses little memory per stream: repetition is among recent messages. Each message is flushed, so that none waits. */
@@ -21,7 +20,6 @@ export function compressEvents(request: IncomingMessage, response: ServerRespons
   response.once('close', () => compressor.destroy());
 }
 
-/** Returns the writer for the text of a response. */
 function bodyOf(response: ServerResponse): Writable {
   return compressors.get(response) ?? response;
 }

@@ -10,7 +10,6 @@ import { unavailable } from '../server/server.ts';
 import type { StreamMessage } from '../server/stream-messages.ts';
 import { closeTryAgain, type Extra } from './socket-sessions.ts';
 
-/** A valid operation, and its socket. */
 export interface SocketOperation extends Prepared {
   readonly id: string;
   readonly extra: Extra;

@@ -1,13 +1,11 @@
 import type { InexactJson } from '../../../core/json.ts';
 import { type Extra, socketLimits } from './socket-sessions.ts';
 
-/** A valid message from a client. */
 export interface ClientMessage {
   readonly type: string;
   /** The id of the operation that it starts or ends. */
   readonly id: string | undefined;
   readonly text: string;
-  /** The inexact JSON in the operation that it starts. */
   readonly inexact?: InexactJson | undefined;
 }
 
@@ -22,7 +20,6 @@ const maxUnderWay = 2 * socketLimits.operations;
 export class SocketOrder {
   readonly #extra: Extra;
   readonly #handle: (text: string) => Promise<void>;
-  /** The running operations by id. */
   readonly #running = new Map<string, Promise<void>>();
   /** The promise that the next message with the same id waits for. */
   readonly #waits = new Map<string, Promise<void>>();

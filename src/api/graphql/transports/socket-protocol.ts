@@ -9,7 +9,6 @@ import type { RefusalPace } from '../../../domain/access/limits/refusal-pace.ts'
 import { type ClientMessage, SocketOrder } from './socket-order.ts';
 import { type Extra, socketLimits } from './socket-sessions.ts';
 
-/** The settings of sockets, besides the hooks of the protocol. */
 interface ProtocolOptions {
   readonly pace: RefusalPace;
   readonly addressOf: (request: IncomingMessage) => string;
@@ -27,7 +26,6 @@ const breaches: ReadonlySet<number> = new Set([
   CloseCode.TooManyInitialisationRequests,
 ]);
 
-/** The messages that clients send. */
 const sentByClients: ReadonlySet<string> = new Set(['connection_init', 'ping', 'pong', 'subscribe', 'complete']);
 
 /**

@@ -39,7 +39,6 @@ export const closeRestart = 1012;
 /** The token is invalid, has expired or has been revoked: the client needs a different one. */
 const closeForbidden = 4403;
 
-/** The state of one socket. */
 export type Extra = {
   readonly socket: WebSocket;
   readonly request: IncomingMessage;
@@ -74,13 +73,10 @@ export interface SocketOptions {
   readonly noteKnown: (socket: Socket) => void;
   readonly pace: RefusalPace;
   readonly takeTurn: TakeTurn;
-  /** The address of a client, as counted by limits. */
   readonly addressOf: (request: IncomingMessage) => string;
-  /** Whether a page of this origin may open a socket. */
   readonly acceptsOrigin: (request: IncomingMessage) => boolean;
   readonly keepAliveMs: number;
   readonly log: Logger;
-  /** Whether messages are compressed for clients that accept it. */
   readonly compresses: boolean;
 }
 

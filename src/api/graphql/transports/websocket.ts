@@ -45,7 +45,6 @@ const compression = {
   threshold: 128,
 } as const;
 
-/** The error of an operation beyond the limit. */
 const tooManyOperations = rateLimited(
   new RateLimited(`a connection can have at most ${socketLimits.operations} operations at a time`, 1),
 );
@@ -82,7 +81,6 @@ export function serveWebSockets(server: Server, options: SocketOptions) {
   };
 }
 
-/** Creates the data of an operation, with a new id. */
 function factsOfOperation({ session, client }: Extra): RequestFacts {
   const facts = factsOf(undefined, client);
   if (session) asRequest(facts, () => noteCaller(session.viewer));
@@ -149,7 +147,6 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
   };
 }
 
-/** An operation that a client has begun on a socket. */
 interface Begun {
   readonly extra: Extra;
   readonly id: string;

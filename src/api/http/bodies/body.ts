@@ -4,7 +4,6 @@ import { isUtf8 } from 'node:buffer';
 
 interface Unsupported {
   readonly message: string;
-  /** The headers that list what would be accepted. */
   readonly headers: Readonly<Record<string, string>>;
 }
 

@@ -32,7 +32,6 @@ const BeneficiarySchema = z
   .discriminatedUnion('beneficiaryType', [IndividualBeneficiary, BusinessBeneficiary])
   .openapi('Beneficiary', { description: 'The owner of a bank account.' });
 
-/** The owner of a bank account, in a request. */
 export type BeneficiaryInput = z.infer<typeof BeneficiarySchema>;
 
 /** The details of an account in a request: its type, the fields of that type, and the owner of a bank account. */

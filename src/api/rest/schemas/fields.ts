@@ -55,7 +55,6 @@ export function time(description: string) {
   return z.string().openapi({ format: 'date-time', description, example: '2026-01-31T09:30:00.000Z' });
 }
 
-/** Returns the id of a type in examples. */
 export const exampleId = (type: string) => `${type}:0199d5c1-7a3c-7b6e-9f51-2f6f3c1d8e42`;
 
 export function id(type: string, description: string) {
@@ -110,7 +109,6 @@ const sentMap = z.preprocess((value, { addIssue }) => {
 }, map);
 const bounds = `At most ${maxEntries} keys of 1 to 40 letters, digits, dots, hyphens and underscores, each with at most ${longest.memo} characters.`;
 
-/** The metadata of a record in a response. */
 export const metadata = map.optional().describe("The platform's own key-value pairs; absent if there are none.");
 
 export const newMetadata = sentMap
@@ -133,10 +131,8 @@ export const text = (maxLength: number, isKey = false) =>
     })
     .openapi({ minLength: 1, maxLength });
 
-/** Defines a key chosen by the platform. */
 export const ownKey = () => text(longest.key, true);
 
-/** Facts about a party, by name. */
 export const facts = () =>
   z
     .record(z.string(), z.string().openapi({ minLength: 1, maxLength: longest.memo }))

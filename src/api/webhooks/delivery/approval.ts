@@ -20,7 +20,6 @@ const reason = z
 const approval = z.object({ receiverCustomerInfo: z.record(z.string(), z.string()).optional() });
 const rejection = z.object({ reason, message: reason });
 const inquiry = z.object({ requiredFields: z.array(z.unknown()) });
-/** The form of a field's name. */
 const fieldName = /^[A-Za-z_]{1,64}$/;
 /** The maximum length of a list of names in a reason, in characters. */
 const namesLength = 400;

@@ -16,7 +16,6 @@ const maxInFlightWhileFailing = 2;
 /** The number of consecutive failures after which an endpoint counts as failing. */
 const failingAfter = 3;
 
-/** A delivery that is leased to this process, with all data of the attempt. */
 export interface LeasedDelivery extends RelatedFields, Lease {
   readonly id: string;
   readonly endpointId: string;

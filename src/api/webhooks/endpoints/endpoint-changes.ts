@@ -36,7 +36,6 @@ export async function insertEndpoint(
     readonly url: string;
     readonly description?: string | null | undefined;
     readonly eventTypes: readonly EventType[];
-    /** Whether it is the endpoint of the platform's settings. */
     readonly ofConfig: boolean;
   },
 ): Promise<EndpointWithSecret> {
@@ -146,7 +145,6 @@ export async function changeSecret(
   return { endpoint, secret };
 }
 
-/** Removes an endpoint, if it exists, with all its deliveries. */
 export async function removeEndpoint(prisma: Prisma.TransactionClient, caller: Caller, id: string): Promise<void> {
   await prisma.webhookEndpoint.deleteMany({ where: { AND: [visibleToPlatform(caller), { id }] } });
 }
@@ -156,7 +154,6 @@ function sealedSecret(webhooks: Webhooks, platformId: string, id: string) {
   return { secret, sealed: new Uint8Array(requireBox(webhooks).seal(secret, secretOwner(platformId, id))) };
 }
 
-/** Returns the last sequence of the platform's feed. */
 async function endOfFeed(prisma: Prisma.TransactionClient, { platformId }: Caller): Promise<bigint> {
   return (await prisma.feedHead.findFirst({ where: { platformId } }))?.sequence ?? 0n;
 }

@@ -19,7 +19,6 @@ import { parseEndpointUrl } from './endpoint-url.ts';
 
 interface NewEndpoint {
   readonly url: string;
-  /** The wanted types of event; all if left out. */
   readonly eventTypes?: readonly EventType[] | null | undefined;
   readonly description?: string | null | undefined;
 }

@@ -3,7 +3,6 @@ import type { Database } from '../../../infra/database/database.ts';
 import type { WebhookEndpoint } from '../../../infra/database/generated/client/client.ts';
 import { requireBox, secretOwner, type Webhooks } from '../webhooks.ts';
 
-/** The number of endpoints read at a time. */
 const batch = 500;
 
 type Sealed = Pick<WebhookEndpoint, 'platformId' | 'id' | 'secret' | 'previousSecret'>;

@@ -19,7 +19,6 @@ const restart = `status = 'PENDING', tries = 0, next_attempt_at = clock_ms(), qu
 const maxEvents = 10_000;
 const lastSequence = 2n ** 62n;
 
-/** The events to replay: one, or a range. */
 export interface Replay {
   readonly endpointId: string;
   readonly eventId?: string | null | undefined;

@@ -30,14 +30,12 @@ export async function announceTest(client: pg.PoolClient, platformId: string, en
   return row.eventId;
 }
 
-/** The outcome of the first attempt of a test event. */
 interface TestOutcome {
   /** The URL of the endpoint at the time of the call. */
   readonly url: string;
   readonly delivered: boolean;
   /** The HTTP status of the response; null if there was none, or none yet. */
   readonly responseStatus: number | null;
-  /** Whether the first attempt has ended. */
   readonly ended: boolean;
   /** Why the first attempt failed, if it did. */
   readonly error: string | null;

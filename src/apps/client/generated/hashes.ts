@@ -86,6 +86,6 @@ export const WebhookBodies =
 export const WebhookBody =
   'sha256:a86476c14c236add8ac1adf3f405e6777fedb23d867caad2524b51eacdb60ce1' as Operation<of.WebhookBodyQuery, of.WebhookBodyQueryVariables>;
 export const FollowPayment =
-  'sha256:7a07cf937d68434eed1d2446c3dec5798e92effa1b33bd632ebdf996139a059a' as Operation<of.FollowPaymentSubscription, of.FollowPaymentSubscriptionVariables>;
+  'sha256:0518c837c576fca410807da13a2e6e4828c319eb64357f5d9a365e1cffec5a3d' as Operation<of.FollowPaymentSubscription, of.FollowPaymentSubscriptionVariables>;
 export const Deliveries =
   'sha256:91071a5733578cfe7d728608d5abbd4655828f231d0d84d2e5660990cc191989' as Operation<of.DeliveriesQuery, of.DeliveriesQueryVariables>;

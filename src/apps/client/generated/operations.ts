@@ -1899,7 +1899,7 @@ export type FollowPaymentSubscriptionVariables = Exact<{
 }>;
 
 
-export type FollowPaymentSubscription = { transactionUpdates: { cursor: string, status: TransactionStatus, terminal: boolean, final: boolean, transaction: { id: string, type: TransactionType, failureReason: FailureReason | null, sentAmount: { formatted: string } | null, receivedAmount: { formatted: string } | null, fees: { formatted: string } | null, refund: { settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'>, cursor: string }> } } };
+export type FollowPaymentSubscription = { transactionUpdates: { cursor: string, status: TransactionStatus, terminal: boolean, transaction: { id: string, type: TransactionType, final: boolean, failureReason: FailureReason | null, sentAmount: { formatted: string } | null, receivedAmount: { formatted: string } | null, fees: { formatted: string } | null, refund: { settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'>, cursor: string }> } } };
 
 export type DeliveriesQueryVariables = Exact<{
   first: number;
@@ -3696,10 +3696,10 @@ export const FollowPayment = `subscription FollowPayment($id: ID!, $until: Strea
     cursor
     status
     terminal
-    final
     transaction {
       id
       type
+      final
       failureReason
       sentAmount {
         formatted

@@ -3,8 +3,6 @@ import { builder } from '../builder.ts';
 import { AddressInput, AddressType } from '../values/people.ts';
 import { variantsBy } from '../words.ts';
 
-/** The owner of an external account. */
-
 export const BeneficiaryVerifiedData = builder.prismaObject('Account', {
   variant: 'BeneficiaryVerifiedData',
   description: 'What the payment rail reported about the owner of an account.',

@@ -11,7 +11,6 @@ import { accounts } from './account.ts';
 
 /** Account statements: payments, ledger entries with running balances, balances and totals of a period. */
 
-/** The relations to the payments from and to an account. */
 const onEitherSide = ['transactionsFrom', 'transactionsTo'] as const;
 
 const totalsArgs = { type: TransactionFilter, description: 'Counts only payments that match this filter.' } as const;

@@ -24,6 +24,9 @@ const nameOf = (name: string | null, currency: string, { bound }: Viewer) =>
 const numberOf = (number: string | null, account: Pick<AccountRow, 'customerId'> | null, viewer: Viewer) =>
   account && maySee('account', viewer, account) ? number : null;
 
+const noNumber = (reason: string) =>
+  ({ nullable: true, description: `Always null: ${reason}.`, select: {}, resolve: () => null }) as const;
+
 const idOf = (account: Pick<AccountRow, 'kind' | 'id'> | null) =>
   account ? accountPublicId(account.kind, account.id) : '';
 
@@ -132,12 +135,7 @@ builder.prismaObject('Transaction', {
       select: { counterpartyInformation: true, sourceUmaAddress: true },
       resolve: (row) => umaName(row, row.sourceUmaAddress),
     }),
-    maskedNumber: t.string({
-      nullable: true,
-      description: 'Always null: a UMA address has no account number.',
-      select: {},
-      resolve: () => null,
-    }),
+    maskedNumber: t.string(noNumber('a UMA address has no account number')),
     umaAddress: t.required('sourceUmaAddress', 'String', {
       description: 'The UMA address that the money comes from: $name@domain.',
     }),
@@ -154,12 +152,7 @@ builder.prismaObject('Transaction', {
       select: { counterpartyInformation: true, destinationUmaAddress: true },
       resolve: (row) => umaName(row, row.destinationUmaAddress),
     }),
-    maskedNumber: t.string({
-      nullable: true,
-      description: 'Always null: a UMA address has no account number.',
-      select: {},
-      resolve: () => null,
-    }),
+    maskedNumber: t.string(noNumber('a UMA address has no account number')),
     umaAddress: t.required('destinationUmaAddress', 'String', {
       description: 'The UMA address that the money goes to: $name@domain.',
     }),
@@ -176,12 +169,7 @@ builder.prismaObject('Transaction', {
       select: { sentCurrency: true, receivedCurrency: true },
       resolve: ({ sentCurrency, receivedCurrency }) => `${sentCurrency ?? receivedCurrency} deposit`,
     }),
-    maskedNumber: t.string({
-      nullable: true,
-      description: 'Always null: the account outside is not known.',
-      select: {},
-      resolve: () => null,
-    }),
+    maskedNumber: t.string(noNumber('the account outside is not known')),
     customer: t.seen('customer', Customer, visibleCustomers, {
       description: 'The customer who makes the deposit; null if the caller may not see it.',
     }),

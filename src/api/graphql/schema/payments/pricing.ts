@@ -11,7 +11,6 @@ export interface RateDetails {
   readonly serviceApiVariableFeeAmount: string;
 }
 
-/** The parts of a price, with the codes of its currencies. */
 interface PricedRateDetails {
   readonly details: RateDetails;
   readonly sending: string;

@@ -39,7 +39,6 @@ const Refund = builder.prismaObject('Transaction', {
   }),
 });
 
-/** Defines a transaction's status and dates. */
 builder.prismaObjectFields(Transaction, (t) => ({
   status: t.expose('status', { type: TransactionStatus, description: 'The status of the transaction.' }),
   type: t.expose('type', {

@@ -1,33 +1,18 @@
 import { money } from '../../../../core/currencies.ts';
 import { eventsOfNoun } from '../../../../domain/events/row-events.ts';
-import type { ExternalAccountStatus as Status } from '../../../../infra/database/generated/client/client.ts';
-import type { Context } from '../../context.ts';
-import { readAround } from '../../reading/planned.ts';
 import { builder } from '../builder.ts';
 import { ExternalAccountStatus } from '../enums.ts';
 import { Account } from '../nouns.ts';
-import {
-  afterDescription,
-  checkSubject,
-  cursorOptions,
-  filterOf,
-  type RowUpdate,
-  updatesOf,
-  watchMany,
-} from './stream.ts';
-import { visibleId, visibleRows } from './visible-ids.ts';
-import { type RowStream, watchRows } from './watch-rows.ts';
+import { afterDescription, checkSubject, filterOf, updatesOf, watchMany } from './stream.ts';
+import { previously, updateType } from './update-type.ts';
+import { visibleId } from './visible-ids.ts';
+import { watchRows } from './watch-rows.ts';
 
-const AccountUpdateType = builder.objectRef<RowUpdate<'Account'>>('AccountUpdate').implement({
-  description:
-    'A change of an account: of its balance, its status or anything else. In a stream of one account the first message is its current state.',
-  fields: (t) => ({
-    cursor: t.exposeString('cursor', cursorOptions),
-    account: t.field({
-      type: Account,
-      description: 'The account as of this change.',
-      resolve: ({ row }, _args, context, info) => readAround('Account', row, context, info),
-    }),
+const AccountUpdate = updateType(
+  'Account',
+  Account,
+  'A change of an account: of its balance, its status or anything else. In a stream of one account the first message is its current state.',
+  (t) => ({
     oldBalance: t.field({
       type: 'Money',
       nullable: true,
@@ -41,40 +26,20 @@ const AccountUpdateType = builder.objectRef<RowUpdate<'Account'>>('AccountUpdate
       description: 'The balance after this change; null for an external account.',
       resolve: ({ row }) => (row.kind === 'INTERNAL' ? money(row.posted, row.currency) : null),
     }),
-    previousStatus: t.field({
-      type: ExternalAccountStatus,
-      nullable: true,
-      description:
+    previousStatus: t.field(
+      previously(
+        ExternalAccountStatus,
         'The status of the external account before this change; null for a new account, and for the current state at the start of the stream.',
-      // The database writes the status: events of accounts have an account's statuses.
-      resolve: ({ change }) => (change?.previousStatus ?? null) as Status | null,
-    }),
+      ),
+    ),
     status: t.field({
       type: ExternalAccountStatus,
       nullable: true,
       description: 'The status of the external account after this change; null for an internal account.',
       resolve: ({ row }) => row.status,
     }),
-    occurredAt: t.field({
-      type: 'DateTime',
-      description: 'When the account changed.',
-      resolve: ({ row }) => row.updatedAt,
-    }),
   }),
-});
-
-const updateOf = updatesOf('Account');
-
-function accountStream(context: Context, id: string): RowStream<'Account'> {
-  return {
-    noun: 'Account',
-    findRows: () => visibleRows(context, 'Account', [id], 'of.accountId'),
-    subjectId: (row) => row.id,
-    toUpdate: updateOf,
-    isLast: () => false,
-    hasEnded: () => false,
-  };
-}
+);
 
 const FollowedAccountsInput = builder.inputType('FollowedAccountsInput', {
   description: 'The accounts that a stream follows: exactly one field.',
@@ -87,7 +52,7 @@ const FollowedAccountsInput = builder.inputType('FollowedAccountsInput', {
 
 builder.subscriptionField('accountUpdates', (t) =>
   t.field({
-    type: AccountUpdateType,
+    type: AccountUpdate,
     description:
       'Changes of accounts: of one account (its current state first), of all accounts of a customer, or of all accounts that the caller may see (the next change first). With `after`, every change after that cursor.',
     args: {
@@ -99,10 +64,11 @@ builder.subscriptionField('accountUpdates', (t) =>
     },
     subscribe: async (_root, { of, after }, context) => {
       checkSubject(of, 'of');
-      if (of?.accountId != null) return watchRows(context, after, accountStream(context, of.accountId));
+      if (of?.accountId != null)
+        return watchRows(context, after, { noun: 'Account', ids: [of.accountId], field: 'of.accountId' });
       const customer =
         of?.customerId == null ? undefined : await visibleId(context, 'Customer', of.customerId, 'of.customerId');
-      return watchMany(context, after, filterOf(eventsOfNoun.Account.types, customer), updateOf);
+      return watchMany(context, after, filterOf(eventsOfNoun.Account.types, customer), updatesOf.Account);
     },
     resolve: (update) => update,
   }),

@@ -62,7 +62,6 @@ async function refuseUnknown(context: Context, read: PageRead, name: string, val
   if (noun) await visibleRows(context, noun, [value], `filter.${name}`);
 }
 
-/** Finds the value that conditions require of a field. */
 function equalIn(where: object, field: string): string | undefined {
   for (const [name, condition] of Object.entries(where)) {
     if (name === field && typeof condition === 'string') return condition;

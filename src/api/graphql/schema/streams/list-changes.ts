@@ -28,7 +28,6 @@ const ListOperationType = builder.enumType('ListOperation', {
 });
 
 interface FollowedList<Row, Filter> {
-  /** The name of the list, such as `transaction`. */
   readonly name: 'transaction' | 'quote' | 'account' | 'customer';
   readonly type: ObjectRef<Types, Row> | InterfaceRef<Types, Row>;
   readonly list: RowList<Types>;

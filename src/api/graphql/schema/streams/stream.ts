@@ -19,7 +19,6 @@ import { cursorUndone, failure, invalidInput } from '../../failure.ts';
 
 export type After = string | null | undefined;
 
-/** A message of a stream, with its position in the feed. */
 export interface Message {
   readonly cursor: string;
   readonly position: FeedPosition;
@@ -63,8 +62,7 @@ export function messageOf<Update extends Message>(
   return message;
 }
 
-/** Returns the function that converts a noun's events. The database writes snapshots in the form of the noun's rows. */
-export const updatesOf =
+const updateOf =
   <Noun extends FollowedNoun>(noun: Noun): ToUpdate<RowUpdate<Noun>> =>
   (event, cursors) => ({
     ...placeOf(cursors, event.platformId, event),
@@ -72,9 +70,13 @@ export const updatesOf =
     change: event,
   });
 
-export const cursorOptions = {
-  description: 'The position of the change in the feed: pass it as `after` to resume the stream.',
-} as const;
+/** The functions that convert a noun's events. The database writes snapshots in the form of the noun's rows. */
+export const updatesOf: { readonly [Noun in FollowedNoun]: ToUpdate<RowUpdate<Noun>> } = {
+  Transaction: updateOf('Transaction'),
+  Quote: updateOf('Quote'),
+  Account: updateOf('Account'),
+  Customer: updateOf('Customer'),
+};
 
 export const afterDescription =
   'Resumes the stream after this cursor of the feed: it sends every later change, once and in order, without the current state first. A cursor that is too old is refused with CURSOR_EXPIRED.';
@@ -138,7 +140,6 @@ export async function watchMany<Update extends Message>(
   }));
 }
 
-/** Returns the filter of a stream of all events of these types, of one customer if given. */
 export function filterOf(types: readonly EventType[], customerId: string | undefined): EventFilter {
   return {
     wants: (event) => types.includes(event.type) && (customerId === undefined || event.customerId === customerId),

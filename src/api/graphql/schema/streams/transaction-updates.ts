@@ -2,42 +2,28 @@ import { terminalTransactionStatuses } from '../../../../core/statuses.ts';
 import type { Channel } from '../../../../domain/events/channel.ts';
 import { eventsOfNoun } from '../../../../domain/events/row-events.ts';
 import { type Finality, finalityOf, isFinal } from '../../../../domain/settlement/finality.ts';
-import type { Event, TransactionStatus as Status } from '../../../../infra/database/generated/client/client.ts';
+import type { Event } from '../../../../infra/database/generated/client/client.ts';
 import type { Context } from '../../context.ts';
 import { invalidInput } from '../../failure.ts';
-import { readAround } from '../../reading/planned.ts';
 import { builder } from '../builder.ts';
 import { TransactionStatus } from '../enums.ts';
 import { Transaction } from '../nouns.ts';
-import {
-  afterDescription,
-  checkSubject,
-  cursorOptions,
-  filterOf,
-  type RowUpdate,
-  updatesOf,
-  watchMany,
-} from './stream.ts';
-import { visibleId, visibleRows } from './visible-ids.ts';
+import { afterDescription, checkSubject, filterOf, updatesOf, watchMany } from './stream.ts';
+import { previously, updateType } from './update-type.ts';
+import { visibleId } from './visible-ids.ts';
 import { type RowStream, watchRows } from './watch-rows.ts';
 
-const TransactionUpdateType = builder.objectRef<RowUpdate<'Transaction'>>('TransactionUpdate').implement({
-  description: 'A change of a transaction. A stream of named ones begins with the current state of each.',
-  fields: (t) => ({
-    cursor: t.exposeString('cursor', cursorOptions),
-    transaction: t.field({
-      type: Transaction,
-      description: 'The transaction as of this change.',
-      resolve: ({ row }, _args, context, info) => readAround('Transaction', row, context, info),
-    }),
-    previousStatus: t.field({
-      type: TransactionStatus,
-      nullable: true,
-      description:
+const TransactionUpdate = updateType(
+  'Transaction',
+  Transaction,
+  'A change of a transaction. A stream of named ones begins with the current state of each.',
+  (t) => ({
+    previousStatus: t.field(
+      previously(
+        TransactionStatus,
         'The status before this change; null for a new transaction, and for the current state at the start of the stream.',
-      // The database writes the status: events of a noun have the noun's statuses.
-      resolve: ({ change }) => (change?.previousStatus ?? null) as Status | null,
-    }),
+      ),
+    ),
     status: t.field({
       type: TransactionStatus,
       description: 'The status of the transaction after this change.',
@@ -48,18 +34,8 @@ const TransactionUpdateType = builder.objectRef<RowUpdate<'Transaction'>>('Trans
         'Whether the status is terminal. A stream of named transactions completes after the last terminal status, unless it lasts until FINAL.',
       resolve: ({ row }) => terminalTransactionStatuses.has(row.status),
     }),
-    final: t.boolean({
-      description:
-        'Whether no further change is possible. A bank may still return a COMPLETED payment, and a refund may still be paid after FAILED or REJECTED.',
-      resolve: ({ row }, _args, { payments }) => isFinal(payments.database, row),
-    }),
-    occurredAt: t.field({
-      type: 'DateTime',
-      description: 'When the transaction changed.',
-      resolve: ({ row }) => row.updatedAt,
-    }),
   }),
-});
+);
 
 const StreamEnd = builder.enumType('StreamEnd', {
   description: 'When a stream of named transactions completes.',
@@ -71,31 +47,19 @@ const StreamEnd = builder.enumType('StreamEnd', {
   } as const,
 });
 
-const updateOf = updatesOf('Transaction');
+type Ends = Pick<RowStream<'Transaction'>, 'isLast' | 'hasEnded' | 'endLater'>;
 
-function transactionStream(
-  context: Context,
-  ids: readonly string[],
-  field: string,
-  until: typeof StreamEnd.$inferType,
-): RowStream<'Transaction'> {
-  const { database } = context.payments;
+/** Returns what ends a transaction in a stream. */
+function ends({ payments: { database } }: Context, until: typeof StreamEnd.$inferType): Ends {
+  if (until === 'TERMINAL')
+    return {
+      isLast: (event) => event.terminal,
+      hasEnded: ({ status }) => terminalTransactionStatuses.has(status),
+    };
   return {
-    noun: 'Transaction',
-    findRows: () => visibleRows(context, 'Transaction', ids, field),
-    subjectId: ({ id }) => id,
-    toUpdate: updateOf,
-    ...(until === 'TERMINAL'
-      ? {
-          isLast: (event) => event.terminal,
-          hasEnded: ({ status }) => terminalTransactionStatuses.has(status),
-        }
-      : {
-          isLast: () => false,
-          hasEnded: (row) => isFinal(database, row),
-          endLater: ({ platformId, id }, following) =>
-            endWhenFinal(following, async () => finalityOf(database, platformId, id)),
-        }),
+    hasEnded: (row) => isFinal(database, row),
+    endLater: ({ platformId, id }, following) =>
+      endWhenFinal(following, async () => finalityOf(database, platformId, id)),
   };
 }
 
@@ -111,7 +75,7 @@ const FollowedTransactionsInput = builder.inputType('FollowedTransactionsInput',
 
 builder.subscriptionField('transactionUpdates', (t) =>
   t.field({
-    type: TransactionUpdateType,
+    type: TransactionUpdate,
     description:
       'Changes of transactions: of named transactions (their current states first; completes when all have ended), of all transactions of a customer, or of all transactions that the caller may see (the next change first). With `after`, every change after that cursor.',
     args: {
@@ -134,11 +98,11 @@ builder.subscriptionField('transactionUpdates', (t) =>
       if (ids) {
         const field = `of.${of?.transactionIds ? 'transactionIds' : 'transactionId'}`;
         if (ids.length < 1) throw invalidInput('name at least one transaction', field);
-        return watchRows(context, after, transactionStream(context, ids, field, until));
+        return watchRows(context, after, { noun: 'Transaction', ids, field, ...ends(context, until) });
       }
       const customer =
         of?.customerId == null ? undefined : await visibleId(context, 'Customer', of.customerId, 'of.customerId');
-      return watchMany(context, after, filterOf(types, customer), updateOf);
+      return watchMany(context, after, filterOf(types, customer), updatesOf.Transaction);
     },
     resolve: (update) => update,
   }),

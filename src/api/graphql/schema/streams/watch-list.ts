@@ -17,7 +17,6 @@ type Row = Readonly<Record<string, unknown>>;
 export interface ListChange extends Message {
   readonly op: ListOperation;
   readonly node: Row;
-  /** The row before the change; undefined for a new one. */
   readonly before: Row | undefined;
 }
 

@@ -15,28 +15,29 @@ import {
   type RowUpdate,
   refuseExpired,
   subscribe,
-  type ToUpdate,
+  updatesOf,
 } from './stream.ts';
+import { visibleRows } from './visible-ids.ts';
 
-/** How a stream of some rows reads and shows them. */
+/** The rows of a stream, and what ends each of them; by default nothing does. */
 export interface RowStream<Noun extends FollowedNoun> {
   readonly noun: Noun;
-  /** Reads the current rows, each once. Throws a GraphQLError if the caller may not see one. */
-  readonly findRows: () => Promise<readonly SnapshotRows[Noun][]>;
-  /** Returns the id under which the feed has the events of a row. */
-  readonly subjectId: (row: SnapshotRows[Noun]) => string;
-  readonly toUpdate: ToUpdate<RowUpdate<Noun>>;
-  /** Whether this event is the last one shown for the row. */
-  readonly isLast: (event: Event) => boolean;
+  /** The public ids of the rows, and the argument that names them. */
+  readonly ids: readonly string[];
+  readonly field: string;
+  readonly isLast?: (event: Event) => boolean;
   /** Whether the row is in a final state, so that the event of its version exists, or soon will, and is the last. */
-  readonly hasEnded: (row: SnapshotRows[Noun]) => boolean | Promise<boolean>;
+  readonly hasEnded?: (row: SnapshotRows[Noun]) => boolean | Promise<boolean>;
   /** Ends a row that no event ends. Returns a function that is called with each version that the reader is shown. */
-  readonly endLater?:
-    | ((row: SnapshotRows[Noun], following: Pick<Channel<Event>, 'ended' | 'end'>) => (version: number) => void)
-    | undefined;
+  readonly endLater?: (
+    row: SnapshotRows[Noun],
+    following: Pick<Channel<Event>, 'ended' | 'end'>,
+  ) => (version: number) => void;
 }
 
-/** A row that has not ended. */
+/** Returns the id under which the feed has the events of a row: a quote has those of its transaction. */
+const subjectId = (row: SnapshotRows[FollowedNoun]) => ('transactionId' in row ? row.transactionId : row.id);
+
 interface OpenRow {
   readonly row: { readonly version: number };
   readonly hasEnded: boolean;
@@ -60,14 +61,15 @@ export async function watchRows<Noun extends FollowedNoun>(
   const resumeAfter = positionAfter(after, context);
   // Read before the rows, so that every later change comes after it.
   const head = resumeAfter ?? (await feedHead(database, platformId));
-  const rows = await stream.findRows();
+  const rows = await visibleRows(context, stream.noun, stream.ids, stream.field);
   const { of, types } = eventsOfNoun[stream.noun];
-  const subject: Subject = { of, ids: rows.map(stream.subjectId) };
+  const subject: Subject = { of, ids: rows.map(subjectId) };
   if (resumeAfter !== undefined) await refuseExpired(resumeAfter, { subject, types, wants: () => true }, context);
   const open = new Map<string, OpenRow>();
-  for (const row of rows) open.set(stream.subjectId(row), { row, hasEnded: await stream.hasEnded(row), shown: 0 });
+  for (const row of rows)
+    open.set(subjectId(row), { row, hasEnded: (await stream.hasEnded?.(row)) ?? false, shown: 0 });
   const versions = (wants: (id: string) => boolean) =>
-    new Map(rows.map((row) => [stream.subjectId(row), row.version] as const).filter(([id]) => wants(id)));
+    new Map(rows.map((row) => [subjectId(row), row.version] as const).filter(([id]) => wants(id)));
   const follower = new RowsFollower(context, stream, rows, open);
 
   if (resumeAfter !== undefined) {
@@ -118,7 +120,7 @@ class RowsFollower<Noun extends FollowedNoun> {
 
   /** Returns the current states of all rows in feed order: a client that resumes after one of them gets the others. */
   presentStates(latest: ReadonlyMap<string, Event>, head: FeedPosition): RowUpdate<Noun>[] {
-    const { subjectId, toUpdate } = this.#stream;
+    const toUpdate = updatesOf[this.#stream.noun];
     const { payments, viewer } = this.#context;
     const states = this.#rows.map((row) => {
       const id = subjectId(row);
@@ -141,8 +143,9 @@ class RowsFollower<Noun extends FollowedNoun> {
     subject: Subject,
     firsts: readonly RowUpdate<Noun>[],
   ): Promise<AsyncIterableIterator<RowUpdate<Noun>>> {
-    const { noun, toUpdate } = this.#stream;
+    const { noun } = this.#stream;
     const { types } = eventsOfNoun[noun];
+    const toUpdate = updatesOf[noun];
     const channel = await subscribe(this.#context, from, { subject, types, wants: (event) => this.#wants(event) });
     this.#endLater(channel);
     const show = (event: Event) => {
@@ -169,11 +172,11 @@ class RowsFollower<Noun extends FollowedNoun> {
 
   #isLast(event: Event): boolean {
     const state = this.#open.get(subjectIdOf(event));
-    return this.#stream.isLast(event) || (state?.hasEnded === true && event.version === state.row.version);
+    return this.#stream.isLast?.(event) || (state?.hasEnded === true && event.version === state.row.version);
   }
 
   #endLater(channel: Channel<Event>): void {
-    const { subjectId, endLater } = this.#stream;
+    const { endLater } = this.#stream;
     if (!endLater) return;
     for (const row of this.#rows) {
       const id = subjectId(row);

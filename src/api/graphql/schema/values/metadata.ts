@@ -17,7 +17,6 @@ export const MetadataEntry = builder.objectRef<Entry>('MetadataEntry').implement
   }),
 });
 
-/** The options of the metadata field. */
 export const noted = {
   isSorted: true,
   description:
@@ -35,10 +34,8 @@ export const MetadataInput = builder.inputType('MetadataInput', {
   }),
 });
 
-/** Describes the metadata input of a new record. */
 export const newMetadata = `Key-value pairs of your own to store with the object, visible to apps and in webhooks. FORBIDDEN for client tokens. At most ${maxEntries}.`;
 
-/** Describes the metadata input of a changed record. */
 export const changedMetadata = `Key-value pairs of your own, which replace all that are stored with the object. An empty list removes them; if left out or null, they stay. At most ${maxEntries}.`;
 
 /** Converts the list of an input to a map. Throws INVALID_INPUT with the path of a repeated key. */
