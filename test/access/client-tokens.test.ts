@@ -307,6 +307,8 @@ test('API tokens are created, listed, used and revoked by callers who may manage
   expect((await reader.ask('{ viewer { permissions } }')).viewer.permissions).toEqual(['VIEW']);
   expect((await reader.send('{ apiTokens { totalCount } }')).errors?.[0]?.extensions.code).toBe('FORBIDDEN');
   expect(await fieldsOf(reader, 'node', apiToken.id, 'id')).toBeNull();
+  const { tokenId } = await minted({ customerId: mine.customerId });
+  expect(await fieldsOf(reader, 'node', tokenId, 'id')).toBeNull();
   expect((await create(reader, 'more')).code).toBe('FORBIDDEN');
 
   const list = '{ apiTokens { totalCount edges { node { id name } } } }';
@@ -317,6 +319,7 @@ test('API tokens are created, listed, used and revoked by callers who may manage
   const { totalCount } = (await t.platform.ask(list)).apiTokens;
   await succeed(t.platform, 'revokeApiToken', { tokenId: apiToken.id });
   expect((await t.platform.ask(list)).apiTokens.totalCount).toBe(totalCount - 1);
+  expect(await fieldsOf(t.platform, 'node', apiToken.id, 'id')).toBeNull();
   await vi.waitFor(async () => expect((await reader.send('{ viewer { kind } }')).status).toBe(401), {
     timeout: 60_000,
   });

@@ -8,7 +8,7 @@ import {
 import { clientTokenRecord, whereClientTokens } from '../../../domain/access/tokens/client-token-records.ts';
 import { issueApiToken, maxOverlapHours, rotateApiToken } from '../../../domain/access/tokens/issue-tokens.ts';
 import { revokeApiToken, tokenVersion } from '../../../domain/access/tokens/revoke-tokens.ts';
-import { visibleClientTokens } from '../../../domain/access/visible.ts';
+import { visibleApiTokens, visibleClientTokens } from '../../../domain/access/visible.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
 import type { Database } from '../../../infra/database/database.ts';
 import { ClientGrant, Permission, type Prisma } from '../../../infra/database/generated/client/client.ts';
@@ -106,7 +106,7 @@ export function tokenEndpoints(app: RestApp, { database }: Payments): void {
     name: 'TokenPage',
     list: {
       name: 'ApiToken',
-      where: ({ platformId }, filter: ApiTokenFilter) => whereApiTokens(platformId, filter),
+      where: (viewer, filter: ApiTokenFilter) => ({ AND: [visibleApiTokens(viewer), whereApiTokens(filter)] }),
       rows: (query: Prisma.ApiTokenFindManyArgs) => apiToken.findMany({ ...query, include }),
       count: (query: Prisma.ApiTokenCountArgs) => apiToken.count(query),
       record: apiTokenRecord,
@@ -121,8 +121,8 @@ export function tokenEndpoints(app: RestApp, { database }: Payments): void {
     params,
     answer: [TokenSchema, 'The token.'],
     type: 'ApiToken',
-    find: async ({ platformId }, id) => {
-      const row = await apiToken.findFirst({ where: { AND: [whereApiTokens(platformId, {}), { id }] }, include });
+    find: async (viewer, id) => {
+      const row = await apiToken.findFirst({ where: { AND: [visibleApiTokens(viewer), { id }] }, include });
       return row && { ...row, version: tokenVersion(row.revokedAt !== null) };
     },
     missing: ['TOKEN_NOT_FOUND', 'no such token'],

@@ -12,13 +12,11 @@ export interface ApiTokenFilter extends ChangeFilter {
 }
 
 /**
- * Returns the condition for the unrevoked API tokens of a platform that match a filter. A token changes only when it is
- * revoked, so it was last changed when it was created.
+ * Returns the condition for the API tokens that match a filter. A token changes only when it is revoked, and is not
+ * visible then, so it was last changed when it was created.
  */
-export function whereApiTokens(platformId: string, filter: ApiTokenFilter): Prisma.ApiTokenWhereInput {
+export function whereApiTokens(filter: ApiTokenFilter): Prisma.ApiTokenWhereInput {
   return {
-    platformId,
-    revokedAt: null,
     AND: [
       byText(filter.name, (name) => ({ name })),
       filter.permission ? { permissions: { has: filter.permission } } : {},

@@ -78,7 +78,7 @@ const apiTokens = listOf(ApiToken, {
   name: 'ApiToken',
   visible: visibleApiTokens,
   filter: ApiTokenFilter,
-  where: ({ platformId }, filter: Given<ApiTokenFilterOf>) => whereApiTokens(platformId, filter ?? {}),
+  where: (_viewer, filter: Given<ApiTokenFilterOf>) => whereApiTokens(filter ?? {}),
   page: 'A page of API tokens.',
   edge: 'An API token in a page.',
 });
