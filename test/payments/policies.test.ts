@@ -3,6 +3,7 @@ import {
   act,
   ended,
   execute,
+  fieldsOf,
   fundedIn,
   lookUp,
   moving,
@@ -260,9 +261,18 @@ describe('a policy', () => {
     await remove(own);
     const paid = await quote(platform, usdToEur(scene));
     const ofQuote = await payingApp(platform, { quoteId: paid.id });
-    await set(scene.customerId, { limits: [usd('DAY', 1)] });
-    expect(await act(ofQuote, 'executeQuote', { quoteId: paid.id })).toMatchObject({ message: hidden.message });
-    await remove(scene.customerId);
+    const reader = await serverOf(platform, 'VIEW');
+    for (const [subject, isSeen] of [
+      [scene.customerId, true],
+      [app.tokenId, false],
+    ] as const) {
+      const { policy } = await set(subject, { limits: [usd('DAY', 1)] });
+      expect(await fieldsOf(ofQuote, 'node', policy.id, 'id')).toBeNull();
+      expect(await fieldsOf(reader, 'node', policy.id, 'id')).toEqual(isSeen ? { id: policy.id } : null);
+      if (isSeen)
+        expect(await act(ofQuote, 'executeQuote', { quoteId: paid.id })).toMatchObject({ message: hidden.message });
+      await remove(subject);
+    }
   });
 
   test('counts each payment once, whatever is repeated, and stores no refusal under a key', async () => {
