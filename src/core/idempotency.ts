@@ -1,5 +1,5 @@
 import { hash as digest } from 'node:crypto';
-import { type FieldPath, Refusal } from './refusal.ts';
+import { type FieldPath, invalid } from './refusal.ts';
 
 /** A claim on an idempotency key for one operation, with the SHA-256 (hex) of the input. */
 export interface Claim {
@@ -46,8 +46,7 @@ export function claimOf(owner: KeyOwner, command: KeyedCommand): Claim | undefin
   const key = command.idempotencyKey;
   if (key === null || key === undefined) return undefined;
   if (!isIdempotencyKey(key)) {
-    const message = 'an idempotency key must be 1 to 255 printable ASCII characters without spaces';
-    throw new Refusal('INVALID_INPUT', message, keyPath);
+    throw invalid('an idempotency key must be 1 to 255 printable ASCII characters without spaces', keyPath);
   }
   const hash = digest('sha256', canonicalJson(command.input, command.nullClears ?? false), 'hex');
   return { operation: keyedOperation(owner, command.operation), key, hash };

@@ -110,6 +110,11 @@ export class Refusal extends Error {
   }
 }
 
+/** Creates the refusal of an input that is wrong at a path. */
+export function invalid(message: string, about?: FieldPath | RefusalDetails): Refusal {
+  return new Refusal('INVALID_INPUT', message, about);
+}
+
 /** The path of a value in an input: field names and, in lists, positions from 0. */
 export type FieldPath = readonly (string | number)[];
 

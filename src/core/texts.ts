@@ -1,4 +1,4 @@
-import { type FieldPath, Refusal } from './refusal.ts';
+import { type FieldPath, invalid } from './refusal.ts';
 
 // Free texts: names, memos, addresses, a platform's own keys, metadata. One canonical form, one table of refused
 // characters.
@@ -105,7 +105,7 @@ function checked<Text extends string | null | undefined>(
   if (text === null || text === undefined) return text;
   const canonical = canonicalText(text);
   const fault = textFault(canonical, maxLength, isKey);
-  if (fault !== undefined) throw new Refusal('INVALID_INPUT', `the text ${fault}`, path);
+  if (fault !== undefined) throw invalid(`the text ${fault}`, path);
   // The canonical form of a text is a text.
   return canonical as Text;
 }

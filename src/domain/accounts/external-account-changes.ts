@@ -1,4 +1,4 @@
-import { checkAll, type Expecting, type FieldPath, pathsIn, Refusal } from '../../core/refusal.ts';
+import { checkAll, type Expecting, type FieldPath, invalid, pathsIn } from '../../core/refusal.ts';
 import { checkKey } from '../../core/texts.ts';
 import { ExternalAccountStatus } from '../../infra/database/generated/client/client.ts';
 import type { Account } from '../../infra/database/rows.ts';
@@ -40,8 +40,7 @@ export const updateExternalAccount = command((payments, caller, input: UpdateExt
     );
     const account = await readExternal(payments, caller, input.accountId, at('accountId'));
     if (defaultUmaDepositAccount && account.customerId === null) {
-      const message = "a platform's own account cannot receive UMA payments";
-      throw new Refusal('INVALID_INPUT', message, at('defaultUmaDepositAccount'));
+      throw invalid("a platform's own account cannot receive UMA payments", at('defaultUmaDepositAccount'));
     }
     const set: AccountMove['set'] = {
       ...(platformAccountId !== undefined && { platformAccountId }),

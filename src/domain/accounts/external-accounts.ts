@@ -1,7 +1,7 @@
 import type { AccountDetails } from '../../core/account-fields.ts';
 import { accountTypes } from '../../core/account-types.ts';
 import { publicId } from '../../core/ids.ts';
-import { checkAll, pathsIn, Refusal } from '../../core/refusal.ts';
+import { checkAll, invalid, pathsIn, Refusal } from '../../core/refusal.ts';
 import { checkKey } from '../../core/texts.ts';
 import type { ExternalAccountType } from '../../infra/database/generated/client/client.ts';
 import type { Account } from '../../infra/database/rows.ts';
@@ -97,8 +97,7 @@ async function readOwner(payments: Payments, caller: Caller, input: CreateExtern
   });
   if (customerId && (!parties.customer || parties.customer.isDeleted)) customerNotFound(at('customerId'));
   if (defaultUmaDepositAccount && !parties.customer) {
-    const message = "a platform's own account cannot receive UMA payments";
-    throw new Refusal('INVALID_INPUT', message, at('defaultUmaDepositAccount'));
+    throw invalid("a platform's own account cannot receive UMA payments", at('defaultUmaDepositAccount'));
   }
   return parties;
 }
@@ -144,17 +143,13 @@ async function checkWithRail(
 function checkBeneficiary({ environment }: Caller, input: CreateExternalAccount, now: Date) {
   const { beneficiary, accountType } = input;
   if (!accountTypes[accountType].beneficiary) {
-    if (beneficiary)
-      throw new Refusal('INVALID_INPUT', `an account of the type ${accountType} has no beneficiary`, at('beneficiary'));
+    if (beneficiary) throw invalid(`an account of the type ${accountType} has no beneficiary`, at('beneficiary'));
     return null;
   }
-  if (!beneficiary)
-    throw new Refusal('INVALID_INPUT', `an account of the type ${accountType} needs a beneficiary`, at('beneficiary'));
+  if (!beneficiary) throw invalid(`an account of the type ${accountType} needs a beneficiary`, at('beneficiary'));
   const { address, ...checked } = checkFacts(beneficiary, at('beneficiary'), now);
   const owner = { ...checked, address: address ? { ...address } : null };
   const fault = nameFault({ accountType, beneficiary: owner });
-  if (fault?.isRefused && environment === 'PRODUCTION') {
-    throw new Refusal('INVALID_INPUT', fault.field.message, fault.field.path);
-  }
+  if (fault?.isRefused && environment === 'PRODUCTION') throw invalid(fault.field.message, fault.field.path);
   return owner;
 }

@@ -1,5 +1,5 @@
 import { accountTypes } from '../../core/account-types.ts';
-import { type FieldPath, Refusal } from '../../core/refusal.ts';
+import { type FieldPath, invalid } from '../../core/refusal.ts';
 import type { Account } from '../../infra/database/rows.ts';
 
 /**
@@ -10,5 +10,5 @@ export function checkPullable(account: Account, path: FieldPath): void {
   if (account.accountType !== null && accountTypes[account.accountType].beneficiary) return;
   const message =
     'money cannot be pulled from a wallet: send it from the wallet, using a payment instruction of an internal account or of a real-time funded quote';
-  throw new Refusal('INVALID_INPUT', message, path);
+  throw invalid(message, path);
 }

@@ -209,9 +209,7 @@ async function run<Type extends ResultType>(payments: Payments, caller: Caller, 
     );
     return toResult(outcome, command, caller);
   } catch (error) {
-    if (error instanceof LockTimeout) {
-      throw new Refusal('SERVICE_UNAVAILABLE', waits[error.for], { retryAfter: 1 });
-    }
+    if (error instanceof LockTimeout) throw new Refusal('SERVICE_UNAVAILABLE', waits[error.for], { retryAfter: 1 });
     if (sqlState(error) !== '55P03' || !waitedForKey(error)) throw error;
     throw new Refusal('CONFLICT', 'the first request with this idempotency key is still running', {
       path: keyPath,

@@ -1,7 +1,7 @@
 import { purposesOfPayment } from '../../core/account-fields.ts';
 import { birthFault } from '../../core/checks.ts';
 import { countryFault } from '../../core/countries.ts';
-import { checkAll, type FieldPath, Refusal } from '../../core/refusal.ts';
+import { checkAll, type FieldPath, invalid } from '../../core/refusal.ts';
 import { canonicalText, longest, textFault } from '../../core/texts.ts';
 import type { Queryable } from '../../infra/database/statement.ts';
 import { readClock } from '../../infra/database/transaction.ts';
@@ -62,12 +62,12 @@ export async function clockFor(on: Queryable, given: readonly InformationField[]
  */
 export function checkInformation(given: readonly InformationField[] | null | undefined, path: FieldPath, now: Date) {
   const fields = (given ?? []).map(({ name, value }) => ({ name, value: canonicalText(value) }));
-  if (fields.length > maxFacts) throw new Refusal('INVALID_INPUT', `at most ${maxFacts} facts can be given`, path);
+  if (fields.length > maxFacts) throw invalid(`at most ${maxFacts} facts can be given`, path);
   checkAll(
     ...fields.map((field, position) => () => {
       const isRepeated = fields.findIndex(({ name }) => name === field.name) < position;
       const reason = factFault(field, isRepeated, now);
-      if (reason !== undefined) throw new Refusal('INVALID_INPUT', reason, [...path, position]);
+      if (reason !== undefined) throw invalid(reason, [...path, position]);
     }),
   );
   return Object.fromEntries(fields.map(({ name, value }) => [name, value]));
@@ -107,7 +107,7 @@ export function checkApplicable(
   checkAll(
     ...(given ?? []).map(({ name }, position) => () => {
       const reason = faultOf(name);
-      if (reason !== undefined) throw new Refusal('INVALID_INPUT', reason, [...path, position]);
+      if (reason !== undefined) throw invalid(reason, [...path, position]);
     }),
   );
 }

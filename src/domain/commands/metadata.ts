@@ -1,4 +1,4 @@
-import { checkAll, type FieldPath, Refusal } from '../../core/refusal.ts';
+import { checkAll, type FieldPath, invalid, Refusal } from '../../core/refusal.ts';
 import { canonicalText, longest, textFault } from '../../core/texts.ts';
 import type { Caller } from '../access/caller.ts';
 
@@ -19,9 +19,7 @@ export function checkMetadata(caller: Pick<Caller, 'kind'>, given: Metadata | nu
     throw new Refusal('FORBIDDEN', 'metadata can be set with an API token only, not with a client token', path);
   }
   const entries = Object.entries(given).map(([key, value]) => [key, canonicalText(value)] as const);
-  if (entries.length > maxEntries) {
-    throw new Refusal('INVALID_INPUT', `metadata can have at most ${maxEntries} entries`, path);
-  }
+  if (entries.length > maxEntries) throw invalid(`metadata can have at most ${maxEntries} entries`, path);
   checkAll(
     ...entries.map(
       ([key, value]) =>
@@ -35,8 +33,8 @@ export function checkMetadata(caller: Pick<Caller, 'kind'>, given: Metadata | nu
 function checkEntry(key: string, value: string, path: FieldPath): void {
   if (!/^[A-Za-z0-9][A-Za-z0-9_.-]*$/.test(key) || key.length > maxKeyLength) {
     const message = `a key must be 1 to ${maxKeyLength} letters, digits, dots, hyphens and underscores, and begin with a letter or digit`;
-    throw new Refusal('INVALID_INPUT', message, path);
+    throw invalid(message, path);
   }
   const fault = value === '' ? undefined : textFault(value, longest.memo);
-  if (fault !== undefined) throw new Refusal('INVALID_INPUT', `the value ${fault}`, path);
+  if (fault !== undefined) throw invalid(`the value ${fault}`, path);
 }

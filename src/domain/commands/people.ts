@@ -1,6 +1,6 @@
 import { birthFault } from '../../core/checks.ts';
 import { countryFault } from '../../core/countries.ts';
-import { checkAll, type FieldPath, Refusal } from '../../core/refusal.ts';
+import { checkAll, type FieldPath, invalid } from '../../core/refusal.ts';
 import { checkText, longest } from '../../core/texts.ts';
 
 export interface Address {
@@ -64,27 +64,25 @@ export function checkFacts<Given extends object>(given: Given, path: FieldPath, 
  */
 function checkBirth(day: Text, path: FieldPath, now: Date): Text {
   const fault = day === null || day === undefined ? undefined : birthFault(day, now);
-  if (fault !== undefined) throw new Refusal('INVALID_INPUT', `a date of birth ${fault}`, { path, value: day });
+  if (fault !== undefined) throw invalid(`a date of birth ${fault}`, { path, value: day });
   return day;
 }
 
 /** Refuses an unknown country code. @throws Refusal INVALID_INPUT */
 export function checkCountry<Given extends string | null | undefined>(country: Given, path: FieldPath): Given {
   const fault = country === null || country === undefined ? undefined : countryFault(country);
-  if (fault !== undefined) throw new Refusal('INVALID_INPUT', `a country ${fault}`, { path, value: country });
+  if (fault !== undefined) throw invalid(`a country ${fault}`, { path, value: country });
   return country;
 }
 
 function checkPhoneNumber(phoneNumber: Text, path: FieldPath): Text {
   if (phoneNumber && !/^\+[1-9]\d{1,14}$/.test(phoneNumber)) {
-    throw new Refusal('INVALID_INPUT', 'a phone number must be in E.164 form, such as +14155550123', path);
+    throw invalid('a phone number must be in E.164 form, such as +14155550123', path);
   }
   return phoneNumber;
 }
 
 function checkShare(share: number | null | undefined, path: FieldPath) {
-  if (share != null && (share < 0 || share > 100)) {
-    throw new Refusal('INVALID_INPUT', 'a share must be between 0 and 100 percent', path);
-  }
+  if (share != null && (share < 0 || share > 100)) throw invalid('a share must be between 0 and 100 percent', path);
   return share;
 }

@@ -1,5 +1,5 @@
 import { publicId, uuidOf } from '../../core/ids.ts';
-import { checkAll, type Expecting, pathsIn, Refusal } from '../../core/refusal.ts';
+import { checkAll, type Expecting, invalid, pathsIn, Refusal } from '../../core/refusal.ts';
 import type { Customer } from '../../infra/database/rows.ts';
 import { statement } from '../../infra/database/statement.ts';
 import type { Caller } from '../access/caller.ts';
@@ -42,8 +42,7 @@ export const updateCustomer = command((payments, caller, input: UpdateCustomer) 
     );
     if (!customer) customerNotFound(at('customerId'));
     if (details && details.customerType !== customer.customerType) {
-      const message = `the customer is of the type ${customer.customerType}, which cannot change`;
-      throw new Refusal('INVALID_INPUT', message, at('details'));
+      throw invalid(`the customer is of the type ${customer.customerType}, which cannot change`, at('details'));
     }
     const renamed = typeof columns.name === 'string' && columns.name !== customer.name;
     const { id: customerId, customerType } = customer;

@@ -1,5 +1,5 @@
 import type { Cursors } from '../../core/cursors.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { invalid } from '../../core/refusal.ts';
 import { isReadToken, latest } from '../../infra/database/replicas/read-token.ts';
 import { positionOf } from './cursor.ts';
 
@@ -14,5 +14,5 @@ export const readAfterHeader = 'payments-read-after';
 export function readAfterOf(cursors: Cursors, platformId: string, text: string): string | undefined {
   if (isReadToken(text)) return text;
   if (text === latest || positionOf(cursors, platformId, text)) return undefined;
-  throw new Refusal('INVALID_INPUT', 'expected a read token, a cursor of the feed, or latest');
+  throw invalid('expected a read token, a cursor of the feed, or latest');
 }

@@ -1,4 +1,4 @@
-import { pathsIn, Refusal } from '../../core/refusal.ts';
+import { invalid, pathsIn } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
 import type { FailureReason } from '../../infra/database/generated/client/client.ts';
 import type { RailStep } from '../../rails/rail-parts.ts';
@@ -36,20 +36,18 @@ export function checkScenario(
     Object.entries(scenario).filter(([, value]) => value !== null && value !== undefined),
   ) as Scenario;
   const fault = simulation.scenarioFault(requested);
-  if (fault) {
-    throw new Refusal('INVALID_INPUT', fault.reason, at('sandboxScenario', fault.field));
-  }
+  if (fault) throw invalid(fault.reason, at('sandboxScenario', fault.field));
   if (requested.deposit !== undefined && !deposit) {
     const message = 'this payment has no deposit: use `deposit` only for real-time funded quotes';
-    throw new Refusal('INVALID_INPUT', message, at('sandboxScenario', 'deposit'));
+    throw invalid(message, at('sandboxScenario', 'deposit'));
   }
   if (requested.approval !== undefined && !approval) {
     const message = 'this payment needs no approval: use `approval` only for incoming payments from UMA addresses';
-    throw new Refusal('INVALID_INPUT', message, at('sandboxScenario', 'approval'));
+    throw invalid(message, at('sandboxScenario', 'approval'));
   }
   if (deposit && requested.failureReason && !depositFailures.includes(requested.failureReason)) {
     const message = `a payment funded by a deposit can only fail with ${depositFailures.join(' or ')}`;
-    throw new Refusal('INVALID_INPUT', message, at('sandboxScenario', 'failureReason'));
+    throw invalid(message, at('sandboxScenario', 'failureReason'));
   }
   checkStep(requested, step);
   return requested;
@@ -62,5 +60,5 @@ export function checkScenario(
  */
 export function checkStep(scenario: Scenario | null, step?: RailStep): void {
   if (!scenario?.step || scenario.step === 'SETTLEMENT' || scenario.step === step) return;
-  throw new Refusal('INVALID_INPUT', `this payment has no step ${scenario.step}`, at('sandboxScenario', 'step'));
+  throw invalid(`this payment has no step ${scenario.step}`, at('sandboxScenario', 'step'));
 }

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { maxAmount } from '../../core/checks.ts';
 import { type CurrencyCode, currencies, currencyOf } from '../../core/currencies.ts';
 import { publicId } from '../../core/ids.ts';
-import { checkVersion, type Expecting, pathsIn, Refusal } from '../../core/refusal.ts';
+import { checkVersion, type Expecting, invalid, pathsIn, Refusal } from '../../core/refusal.ts';
 import { lockPlatform, type Tenant } from '../../core/tenant.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { sqlState } from '../../infra/database/faults.ts';
@@ -55,8 +55,7 @@ export async function createPlatform(
 ): Promise<Tenant & { clientId: string; secret: string }> {
   const { database } = payments;
   if (!/^[A-Za-z0-9][A-Za-z0-9 ._-]{0,62}$/.test(name)) {
-    const message = 'a platform name must be 1 to 63 letters, digits, spaces, dots, dashes or underscores';
-    throw new Refusal('INVALID_INPUT', message, ['name']);
+    throw invalid('a platform name must be 1 to 63 letters, digits, spaces, dots, dashes or underscores', ['name']);
   }
   if (await findPlatform(database, name)) {
     throw new Refusal('CONFLICT', `a platform named ${JSON.stringify(name)} already exists`, ['name']);
@@ -214,11 +213,11 @@ async function changeSettings(
 }
 
 function checkCurrencies(currencies: readonly string[]): void {
-  if (currencies.length === 0) throw new Refusal('INVALID_INPUT', 'give at least one currency', at('currencies'));
+  if (currencies.length === 0) throw invalid('give at least one currency', at('currencies'));
   currencies.forEach((code, position) => {
     const path = at('currencies', position);
     if (!currencyOf(code)) throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(code)}`, path);
-    if (currencies.indexOf(code) !== position) throw new Refusal('INVALID_INPUT', `${code} is given twice`, path);
+    if (currencies.indexOf(code) !== position) throw invalid(`${code} is given twice`, path);
   });
 }
 

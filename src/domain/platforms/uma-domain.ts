@@ -1,5 +1,5 @@
 import { publicId } from '../../core/ids.ts';
-import { type FieldPath, Refusal } from '../../core/refusal.ts';
+import { type FieldPath, invalid, Refusal } from '../../core/refusal.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { sqlState } from '../../infra/database/faults.ts';
 import { inTransaction, readClock, type Transaction } from '../../infra/database/transaction.ts';
@@ -19,7 +19,7 @@ export function umaDomainIn(written: string, path: FieldPath): string {
   const domain = normalDomain(written);
   if (domain !== undefined) return domain;
   const message = 'a UMA domain must be a domain name such as pay.example.com, not a bare host name or an IP address';
-  throw new Refusal('INVALID_INPUT', message, { path, value: written });
+  throw invalid(message, { path, value: written });
 }
 
 /**

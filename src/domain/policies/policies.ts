@@ -1,6 +1,14 @@
 import { currencyOf, type GivenAmount, smallestUnits } from '../../core/currencies.ts';
 import { accountNameIn, publicId, uuidOf } from '../../core/ids.ts';
-import { checkAll, checkVersion, type Expecting, type FieldPath, pathsIn, Refusal } from '../../core/refusal.ts';
+import {
+  checkAll,
+  checkVersion,
+  type Expecting,
+  type FieldPath,
+  invalid,
+  pathsIn,
+  Refusal,
+} from '../../core/refusal.ts';
 import { lockPlatform } from '../../core/tenant.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { sqlState } from '../../infra/database/faults.ts';
@@ -168,15 +176,13 @@ function subjectIn(id: string): Subject {
     const uuid = uuidOf(id, type);
     if (uuid !== undefined) return { type, uuid };
   }
-  throw new Refusal('INVALID_INPUT', 'a policy must be for an API token, a client token, a customer or the platform', [
-    'subjectId',
-  ]);
+  throw invalid('a policy must be for an API token, a client token, a customer or the platform', ['subjectId']);
 }
 
 async function requireSubject({ prisma }: Transaction, caller: Caller, { type, uuid: id }: Subject): Promise<void> {
   const path = at('subjectId');
   if (type === 'Platform') {
-    if (id !== caller.platformId) throw new Refusal('INVALID_INPUT', 'a platform can only set its own policy', path);
+    if (id !== caller.platformId) throw invalid('a platform can only set its own policy', path);
   } else if (type === 'Customer') {
     if (
       !(await prisma.customer.findFirst({ where: { AND: [visibleCustomers(caller), { id }] }, select: { id: true } }))
@@ -249,18 +255,17 @@ function each(
 /** Refuses an empty list as a mistake, because an omitted one allows everything. */
 function checkKinds({ kinds }: SetPolicy): void {
   if (kinds?.length === 0)
-    throw new Refusal('INVALID_INPUT', 'name at least one kind of payment, or leave the list out for all', at('kinds'));
+    throw invalid('name at least one kind of payment, or leave the list out for all', at('kinds'));
 }
 
 /** Validates the hours. They are compared as text, which sorts in order of time. */
 function checkHours(from: string | null, to: string | null): void {
   const form = /^([01]\d|2[0-3]):[0-5]\d$/;
-  if (from !== null && !form.test(from))
-    throw new Refusal('INVALID_INPUT', 'expected a time in the form HH:MM', at('hoursFrom'));
+  if (from !== null && !form.test(from)) throw invalid('expected a time in the form HH:MM', at('hoursFrom'));
   if (to !== null && !form.test(to) && to !== '24:00')
-    throw new Refusal('INVALID_INPUT', 'expected a time in the form HH:MM; the end of a day is 24:00', at('hoursTo'));
+    throw invalid('expected a time in the form HH:MM; the end of a day is 24:00', at('hoursTo'));
   if ((from === null) !== (to === null) || (from !== null && from === to))
-    throw new Refusal('INVALID_INPUT', 'hours must have a start and an end, at different times', at('hoursTo'));
+    throw invalid('hours must have a start and an end, at different times', at('hoursTo'));
 }
 
 /** Accepts only IANA names. Postgres would also accept a made-up zone such as FOO+3, and Intl accepts offsets. */
@@ -274,8 +279,7 @@ function checkTimeZone(timeZone: string): void {
   }
 }
 
-const unknownTimeZone = () =>
-  new Refusal('INVALID_INPUT', 'expected an IANA time zone such as Europe/Berlin or UTC', at('timeZone'));
+const unknownTimeZone = () => invalid('expected an IANA time zone such as Europe/Berlin or UTC', at('timeZone'));
 
 const timeZoneStatement = statement<object>('time_zone', 'select now() at time zone $1::text');
 
@@ -292,13 +296,8 @@ function limitsOf(limits: readonly GivenLimit[], paths: FieldPath = at('limits')
     const path = [...paths, position];
     if (typeof payments === 'number') {
       if (amount != null || code != null || period === 'PAYMENT')
-        throw new Refusal(
-          'INVALID_INPUT',
-          'a limit must be either an amount in a currency or a number of payments',
-          path,
-        );
-      if (payments < 0)
-        throw new Refusal('INVALID_INPUT', 'the number of payments must be 0 or more', [...path, 'payments']);
+        throw invalid('a limit must be either an amount in a currency or a number of payments', path);
+      if (payments < 0) throw invalid('the number of payments must be 0 or more', [...path, 'payments']);
       return { period, payments };
     }
     const currency = currencyOf(code ?? '');
@@ -310,16 +309,16 @@ function limitsOf(limits: readonly GivenLimit[], paths: FieldPath = at('limits')
   });
   const names = stored.map((limit) => `${limit.period} ${'currency' in limit ? limit.currency : ''}`);
   const twice = names.findIndex((name, position) => names.indexOf(name) !== position);
-  if (twice >= 0) throw new Refusal('INVALID_INPUT', 'this period is limited twice', [...paths, twice]);
+  if (twice >= 0) throw invalid('this period is limited twice', [...paths, twice]);
   return stored;
 }
 
 /** Validates the approval rules of a policy, and returns them in their stored form (needs_approval.sql). */
 function approvalOf({ above, ...given }: GivenApproval): StoredApproval {
   if (!given.always && !given.newReceivers && above.length === 0)
-    throw new Refusal('INVALID_INPUT', 'say which payments need an approval', at('approval'));
+    throw invalid('say which payments need an approval', at('approval'));
   if (given.expiresInSeconds < 1 || given.expiresInSeconds > maxApprovalSeconds)
-    throw new Refusal('INVALID_INPUT', `the time for an approval must be 1 to ${maxApprovalSeconds} seconds`, [
+    throw invalid(`the time for an approval must be 1 to ${maxApprovalSeconds} seconds`, [
       ...at('approval'),
       'expiresInSeconds',
     ]);

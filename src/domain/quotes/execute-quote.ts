@@ -1,5 +1,5 @@
 import { uuidOf } from '../../core/ids.ts';
-import { type Expecting, pathsIn, Refusal } from '../../core/refusal.ts';
+import { type Expecting, invalid, pathsIn, Refusal } from '../../core/refusal.ts';
 import type { Account, Quote } from '../../infra/database/rows.ts';
 import { statement } from '../../infra/database/statement.ts';
 import { type Caller, tokenOf } from '../access/caller.ts';
@@ -55,7 +55,7 @@ async function planExecution(payments: Payments, caller: Caller, input: ExecuteQ
   if (!source) {
     const message =
       'this quote is executed by its deposit: pay by one of its payment instructions, with the exact reference';
-    throw new Refusal('INVALID_INPUT', message, at('quoteId'));
+    throw invalid(message, at('quoteId'));
   }
   checkStep(scenario, source.kind === 'EXTERNAL' ? 'PULL' : undefined);
   const to = quotedDestination(quote, found.destination);

@@ -1,4 +1,4 @@
-import { Refusal } from '../../core/refusal.ts';
+import { invalid, Refusal } from '../../core/refusal.ts';
 import { statement } from '../../infra/database/statement.ts';
 import type { RateLock, UmaPayment } from '../../rails/rate-lock.ts';
 import type { Caller } from '../access/caller.ts';
@@ -67,7 +67,7 @@ export async function lockRate(payments: Payments, caller: Caller, quote: ToLock
       case 'RECEIVER':
         throw new Refusal('INVALID_UMA_ADDRESS', answer.explanation, at('destination', 'umaAddress'));
       case 'SENDER':
-        throw new Refusal('INVALID_INPUT', answer.explanation, at('senderCustomerInfo'));
+        throw invalid(answer.explanation, at('senderCustomerInfo'));
     }
   }
   const price = priceByLock(request, listed, answer.lock);
@@ -86,7 +86,7 @@ function isLockable({ request, parties, to }: ToLock): boolean {
     return isFromHere && to.columns.destinationKind === 'ACCOUNT' && request.sending.code !== request.receiving.code;
   }
   if (isFromHere) return true;
-  throw new Refusal('INVALID_INPUT', 'this UMA address can only be paid from an internal account', at('source'));
+  throw invalid('this UMA address can only be paid from an internal account', at('source'));
 }
 
 function umaOf({ to, parties, sender }: ToLock): UmaPayment | undefined {

@@ -1,5 +1,5 @@
 import { type Currency, currencyOf } from '../../core/currencies.ts';
-import { type FieldPath, Refusal } from '../../core/refusal.ts';
+import { type FieldPath, invalid, Refusal } from '../../core/refusal.ts';
 import { type Account, type Lookup, type Quote, trustedJson } from '../../infra/database/rows.ts';
 import type { RequiredField } from '../../rails/rail.ts';
 import type { RailAccount } from '../../rails/rail-parts.ts';
@@ -107,9 +107,7 @@ export async function umaDestination(
   const umaAddress = checkUmaAddress(input.umaAddress, at('destination', 'umaAddress'));
   const lookup = await readLookup(payments, caller, request.lookupId, umaAddress);
   const { customer } = request.parties;
-  if (!customer) {
-    throw new Refusal('INVALID_INPUT', 'only a customer can pay to a UMA address', at('source'));
-  }
+  if (!customer) throw invalid('only a customer can pay to a UMA address', at('source'));
   if (lookup.receiverPlatformId === caller.platformId && lookup.receiverCustomerId === customer.id) {
     throw new Refusal('SELF_PAYMENT', "the UMA address is the sender's own", at('destination', 'umaAddress'));
   }

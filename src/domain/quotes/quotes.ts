@@ -1,6 +1,6 @@
 import { type Currency, currencyOf, formatMajor, smallestUnits } from '../../core/currencies.ts';
 import { accountNameIn, creationTime } from '../../core/ids.ts';
-import { checkAll, Refusal } from '../../core/refusal.ts';
+import { checkAll, invalid, Refusal } from '../../core/refusal.ts';
 import { checkText, longest } from '../../core/texts.ts';
 import type { Quote } from '../../infra/database/rows.ts';
 import { type Caller, tokenOf } from '../access/caller.ts';
@@ -132,8 +132,7 @@ async function lockedCurrency(payments: Payments, caller: Caller, input: CreateQ
 
 function checkExecution({ immediatelyExecute, source }: CreateQuote): void {
   if (!immediatelyExecute || source.kind !== 'REALTIME_FUNDING') return;
-  const message = 'a real-time funded quote is executed by its deposit, not at creation';
-  throw new Refusal('INVALID_INPUT', message, at('immediatelyExecute'));
+  throw invalid('a real-time funded quote is executed by its deposit, not at creation', at('immediatelyExecute'));
 }
 
 async function readQuoteParties(payments: Payments, caller: Caller, { source, destination }: CreateQuote) {
@@ -183,9 +182,7 @@ async function quotePrice(
     platformFee: parties.platformFee,
   };
   const price = priceQuote(request);
-  if ('code' in price) {
-    throw new Refusal(price.code, price.reason, { path, value });
-  }
+  if ('code' in price) throw new Refusal(price.code, price.reason, { path, value });
   const received = price.totalReceivingAmount;
   if (to.limits && (received < to.limits.min || received > to.limits.max)) {
     const bounds = `${formatMajor(to.limits.min, to.receiving)} to ${formatMajor(to.limits.max, to.receiving)}`;

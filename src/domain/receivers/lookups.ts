@@ -1,7 +1,7 @@
 import { maxAmount } from '../../core/checks.ts';
 import { type Currency, currencyOf } from '../../core/currencies.ts';
 import { publicId, uuidOf } from '../../core/ids.ts';
-import { type FieldPath, pathsIn, Refusal } from '../../core/refusal.ts';
+import { type FieldPath, invalid, pathsIn, Refusal } from '../../core/refusal.ts';
 import type { Prisma } from '../../infra/database/generated/client/client.ts';
 import { type Lookup, trustedJson } from '../../infra/database/rows.ts';
 import { statement } from '../../infra/database/statement.ts';
@@ -230,9 +230,7 @@ export async function readLookup(
   umaAddress: string,
 ): Promise<Lookup> {
   const path: FieldPath = ['lookupId'];
-  if (!lookupId) {
-    throw new Refusal('INVALID_INPUT', 'a quote to a UMA address needs a lookup of the receiver', path);
-  }
+  if (!lookupId) throw invalid('a quote to a UMA address needs a lookup of the receiver', path);
   const uuid = uuidOf(lookupId, 'Lookup');
   const [found] = uuid && seesLookups(caller) ? await lookupStatement(payments.database.pool, caller, uuid) : [];
   if (!found) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', path);
@@ -240,7 +238,7 @@ export async function readLookup(
   if (found.expired) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', lookupExpired, path);
   const { lookup } = found;
   if (lookup.umaAddress !== umaAddress) {
-    throw new Refusal('INVALID_INPUT', `the lookup is for ${lookup.umaAddress}, not for ${umaAddress}`, path);
+    throw invalid(`the lookup is for ${lookup.umaAddress}, not for ${umaAddress}`, path);
   }
   return lookup;
 }
@@ -301,9 +299,7 @@ export async function partiesOfLookup(
   const { umaAddress, senderCustomerId: senderId } = lookup;
   if (currency === undefined) return { umaAddress, accountId: undefined };
   const accountId = lookup.sender?.accounts[0]?.id;
-  if (senderId === null) {
-    throw new Refusal('INVALID_INPUT', 'the lookup has no sender, so the quote needs a source', inQuote('source'));
-  }
+  if (senderId === null) throw invalid('the lookup has no sender, so the quote needs a source', inQuote('source'));
   if (accountId === undefined) {
     const message = `${publicId('Customer', senderId)} has no account in ${JSON.stringify(currency)}`;
     throw new Refusal('INVALID_CURRENCY', message, { path: inQuote('currency'), value: currency });

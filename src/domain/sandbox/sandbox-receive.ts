@@ -1,5 +1,5 @@
 import { currencyOf, type GivenAmount, smallestUnits } from '../../core/currencies.ts';
-import { pathsIn, Refusal } from '../../core/refusal.ts';
+import { invalid, pathsIn, Refusal } from '../../core/refusal.ts';
 import { statement } from '../../infra/database/statement.ts';
 import type { Caller } from '../access/caller.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';
@@ -84,7 +84,7 @@ export const sandboxReceiveUma = command((payments, caller, input: SandboxReceiv
 
 async function readReceiver(payments: Payments, caller: Caller, input: SandboxReceiveUma) {
   if (input.customerId == null && input.receiverUmaAddress == null) {
-    throw new Refusal('INVALID_INPUT', "give the receiver's UMA address or its id", at('customerId'));
+    throw invalid("give the receiver's UMA address or its id", at('customerId'));
   }
   const customer = input.customerId == null ? null : customerUuid(input.customerId, at('customerId'));
   const address =
@@ -104,13 +104,10 @@ async function readReceiver(payments: Payments, caller: Caller, input: SandboxRe
 
 function extraFields(names: readonly string[]) {
   const path = at('requestedReceiverFields');
-  if (names.length > maxFacts) {
-    throw new Refusal('INVALID_INPUT', `at most ${maxFacts} fields can be requested`, path);
-  }
+  if (names.length > maxFacts) throw invalid(`at most ${maxFacts} fields can be requested`, path);
   return [...new Set(names)].map((name) => {
     if (!/^[A-Z][A-Z_]{0,62}[A-Z]$/.test(name)) {
-      const message = 'a name must consist of capitals and underscores, such as FULL_NAME';
-      throw new Refusal('INVALID_INPUT', message, { path, value: name });
+      throw invalid('a name must consist of capitals and underscores, such as FULL_NAME', { path, value: name });
     }
     return { name, mandatory: true };
   });

@@ -1,6 +1,6 @@
 import { currencyOf, formatMajor, type GivenAmount, smallestUnits } from '../../core/currencies.ts';
 import { uuidOf } from '../../core/ids.ts';
-import { pathsIn, Refusal } from '../../core/refusal.ts';
+import { invalid, pathsIn, Refusal } from '../../core/refusal.ts';
 import type { Account, Quote } from '../../infra/database/rows.ts';
 import { statement } from '../../infra/database/statement.ts';
 import type { Caller } from '../access/caller.ts';
@@ -46,7 +46,7 @@ export const fundAccount = command((payments, caller, input: FundAccount) => ({
     const names = { source: accountName(input.accountId, path), ids: 0 };
     const { source } = await readTransferParties(payments.database.pool, caller, names);
     if (!source) accountNotFound(path);
-    if (source.kind !== 'INTERNAL') throw new Refusal('INVALID_INPUT', 'only an internal account can be funded', path);
+    if (source.kind !== 'INTERNAL') throw invalid('only an internal account can be funded', path);
     const currency = currencyOfAccount(source);
     const amount = smallestUnits(input.amount, currency, fundingPath('amount'));
     if (amount > maxFunding) {
@@ -175,8 +175,7 @@ async function readFundable(payments: Payments, caller: Caller, input: SandboxSe
   if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', depositPath('quoteId'));
   const { quote, fundingAccountId } = found;
   if (quote.sourceKind !== 'REALTIME_FUNDING' || !fundingAccountId) {
-    const message = 'this quote is paid from an account: execute it instead';
-    throw new Refusal('INVALID_INPUT', message, depositPath('quoteId'));
+    throw invalid('this quote is paid from an account: execute it instead', depositPath('quoteId'));
   }
   const currency = currencyOf(input.currencyCode);
   if (currency?.code !== quote.sendingCurrency) {

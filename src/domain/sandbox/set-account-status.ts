@@ -1,4 +1,4 @@
-import { type Expecting, pathsIn, Refusal } from '../../core/refusal.ts';
+import { type Expecting, invalid, pathsIn } from '../../core/refusal.ts';
 import { checkText, longest } from '../../core/texts.ts';
 import type {
   BeneficiaryVerificationStatus,
@@ -32,13 +32,11 @@ export const setExternalAccountStatus = command((payments, caller, input: SetExt
     const simulation = simulationOf(payments, caller);
     const reason = checkText(input.reason, at('reason'), longest.memo) ?? 'set on request (sandbox)';
     const { status, beneficiaryVerificationStatus: verification } = input;
-    if (!status && !verification) {
-      throw new Refusal('INVALID_INPUT', "set the status, the owner's verification, or both", at('status'));
-    }
+    if (!status && !verification) throw invalid("set the status, the owner's verification, or both", at('status'));
     const account = await readExternal(payments, caller, input.accountId, at('accountId'));
     const name = ownerOf(account);
     if (verification && name === undefined) {
-      throw new Refusal('INVALID_INPUT', 'a wallet has no owner to verify', at('beneficiaryVerificationStatus'));
+      throw invalid('a wallet has no owner to verify', at('beneficiaryVerificationStatus'));
     }
     const verified = verification && simulation.accountVerification(name, verification);
     const said = { verification: null, verifiedName: null, ...verified, explanation: reason };

@@ -40,9 +40,7 @@ async function failLeased(payments: Payments, order: DueOrder, byHand: ByHand): 
   }
   const where = { platformId: order.platformId, orderId: order.id, closedAt: null };
   const open = await payments.database.prisma.railCase.findFirst({ where });
-  if (open) {
-    throw new RefusedByHand(`the rail has reported: ${open.said}. Resolve and close the case of ${id} first`);
-  }
+  if (open) throw new RefusedByHand(`the rail has reported: ${open.said}. Resolve and close the case of ${id} first`);
   const said = byHand.withoutAsking ? undefined : await askOnceMore(payments, order);
   return end(payments, order, { ...byHand, said });
 }

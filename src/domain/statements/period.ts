@@ -1,9 +1,9 @@
 import type { Period } from '../../core/checks.ts';
-import { type FieldPath, Refusal } from '../../core/refusal.ts';
+import { type FieldPath, invalid } from '../../core/refusal.ts';
 
 /** Refuses a period that ends before it begins. @throws Refusal INVALID_INPUT */
 export function checkPeriod({ from, to }: Period, path: FieldPath): void {
-  if (to < from) throw new Refusal('INVALID_INPUT', 'the period must not end before it begins', path);
+  if (to < from) throw invalid('the period must not end before it begins', path);
 }
 
 /** Returns the part of a period that was over when its statement was created: future balances are unknown. */

@@ -1,6 +1,6 @@
 import type { GivenAmount } from '../../core/currencies.ts';
 import { accountNameIn, creationTime, paymentReference } from '../../core/ids.ts';
-import { checkAll, type FieldPath, pathsIn, Refusal } from '../../core/refusal.ts';
+import { checkAll, type FieldPath, invalid, pathsIn, Refusal } from '../../core/refusal.ts';
 import { checkText, longest } from '../../core/texts.ts';
 import type { Prisma } from '../../infra/database/generated/client/client.ts';
 import type { Account, Transaction } from '../../infra/database/rows.ts';
@@ -68,7 +68,7 @@ function requireKind(account: Account | undefined, kind: Account['kind'], side: 
   if (!account) accountNotFound(path);
   if (account.kind !== kind) {
     const words = { INTERNAL: 'an internal account', EXTERNAL: 'an external account' };
-    throw new Refusal('INVALID_INPUT', `the ${side} must be ${words[kind]}`, path);
+    throw invalid(`the ${side} must be ${words[kind]}`, path);
   }
   return account;
 }

@@ -1,5 +1,5 @@
 import { type GivenAmount, smallestUnits } from '../../core/currencies.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { invalid, Refusal } from '../../core/refusal.ts';
 import type { Account, Transaction } from '../../infra/database/rows.ts';
 import { checkPullable } from '../accounts/pullable.ts';
 import { directArrival } from '../approvals/incoming.ts';
@@ -92,7 +92,7 @@ export const transferIn = command((payments, caller, input: TransferIn, idempote
     const rail = railOf(payments, caller, 'collect');
     const currency = currencyOfAccount(to);
     const given = input.amount ?? rail.collectionAmount?.(currency);
-    if (given === undefined) throw new Refusal('INVALID_INPUT', 'an amount is required', at('amount'));
+    if (given === undefined) throw invalid('an amount is required', at('amount'));
     const amount = smallestUnits(given, currency, at('amount'));
     const row = { ...described, from, to, amount, customerId: to.customerId };
     const transaction = { ...newTransaction(caller, parties, row), type: 'INCOMING' } as const;

@@ -255,7 +255,7 @@ export const settlementBugs: Bugs = {
       },
     'payments/failing-orders › a payment whose rail reported a different amount is refused until a person has closed its case':
       {
-        '\n  if (open) {\n': '\n  if (open?.closedAt) {\n',
+        'if (open) throw new RefusedByHand': 'if (open?.closedAt) throw new RefusedByHand',
       },
     'payments/failing-orders › a pull for a payment to a UMA address, not yet up for a decision, ends by command': {
       'if (!isPull(order) && waitsForPlatform(order)) {': 'if (waitsForPlatform(order)) {',

@@ -1,6 +1,6 @@
 import { keyPath } from '../../../core/idempotency.ts';
 import { type IdType, publicId, uuidOf } from '../../../core/ids.ts';
-import { pathsIn, Refusal, type RefusalCode } from '../../../core/refusal.ts';
+import { invalid, pathsIn, Refusal, type RefusalCode } from '../../../core/refusal.ts';
 import { checkText, longest } from '../../../core/texts.ts';
 import type { Database } from '../../../infra/database/database.ts';
 import type {
@@ -92,25 +92,15 @@ export async function createClientToken(
   const target = targetOf(input);
   checkPermissions(caller, input.permissions);
   if (!input.permissions.includes('VIEW')) {
-    throw new Refusal(
-      'INVALID_INPUT',
-      'a client token must have the permission VIEW, or VIEW and TRANSACT',
-      at('permissions'),
-    );
+    throw invalid('a client token must have the permission VIEW, or VIEW and TRANSACT', at('permissions'));
   }
   const ofServers = input.permissions.find((permission) => permission === 'MANAGE' || permission === 'APPROVE');
-  if (ofServers) {
-    throw new Refusal('INVALID_INPUT', `a client token cannot have the permission ${ofServers}`, at('permissions'));
-  }
+  if (ofServers) throw invalid(`a client token cannot have the permission ${ofServers}`, at('permissions'));
   if (input.grants?.length && target.name !== 'customerId') {
-    throw new Refusal('INVALID_INPUT', 'only a client token for a customer can have grants', at('grants'));
+    throw invalid('only a client token for a customer can have grants', at('grants'));
   }
   if (input.expiresInSeconds < 1 || input.expiresInSeconds > maxClientSeconds) {
-    throw new Refusal(
-      'INVALID_INPUT',
-      `a client token must be valid for 1 to ${maxClientSeconds} seconds`,
-      at('expiresInSeconds'),
-    );
+    throw invalid(`a client token must be valid for 1 to ${maxClientSeconds} seconds`, at('expiresInSeconds'));
   }
   const { row, replayed } = await issueOnce(
     database,
@@ -135,8 +125,7 @@ function targetOf(input: NewClientToken): Target {
   const given = (Object.keys(targets) as (keyof typeof targets)[]).filter((name) => input[name] != null);
   const [name] = given;
   if (name === undefined || given.length > 1) {
-    throw new Refusal(
-      'INVALID_INPUT',
+    throw invalid(
       'a client token must be bound to exactly one customer, quote or transaction',
       at(given[1] ?? 'customerId'),
     );
@@ -222,9 +211,7 @@ function issueOnce<Row extends { readonly id: string }>(
  * @throws Refusal INVALID_INPUT, FORBIDDEN
  */
 function checkPermissions(caller: Caller, permissions: readonly Permission[]): void {
-  if (permissions.length === 0) {
-    throw new Refusal('INVALID_INPUT', 'a token needs at least one permission', at('permissions'));
-  }
+  if (permissions.length === 0) throw invalid('a token needs at least one permission', at('permissions'));
   const missing = permissions.find((permission) => !caller.permissions.includes(permission));
   if (missing) {
     throw new Refusal(
@@ -299,7 +286,7 @@ export async function rotateApiToken(
 ): Promise<{ apiToken: ApiToken; secret: string; overlapEndsAt: Date; replayed: boolean }> {
   const { overlapHours } = input;
   if (overlapHours < 0 || overlapHours > maxOverlapHours)
-    throw new Refusal('INVALID_INPUT', `the overlap must be 0 to ${maxOverlapHours} hours`, ['overlapHours']);
+    throw invalid(`the overlap must be 0 to ${maxOverlapHours} hours`, ['overlapHours']);
   const id = uuidOf(input.tokenId, 'ApiToken');
   const credentials = newCredentials();
   let overlapEndsAt: Date | undefined;

@@ -1,5 +1,5 @@
 import { isWithin, parseRange } from '../../../core/address-ranges.ts';
-import { Refusal } from '../../../core/refusal.ts';
+import { invalid, Refusal } from '../../../core/refusal.ts';
 import type { Transaction } from '../../../infra/database/transaction.ts';
 import type { Caller } from '../caller.ts';
 
@@ -12,18 +12,14 @@ export function rangesIn(addresses: readonly string[]): string[] {
     try {
       const [address, bits] = parseRange(text.trim());
       if (address.kind() === 'ipv6' && text.includes('/') && bits > 64)
-        throw new Refusal('INVALID_INPUT', 'the prefix of an IPv6 range must be /64 or shorter', { path, value: text });
+        throw invalid('the prefix of an IPv6 range must be /64 or shorter', { path, value: text });
       return text.trim();
     } catch (error) {
       if (error instanceof Refusal) throw error;
-      throw new Refusal(
-        'INVALID_INPUT',
-        'a range of addresses must have a form such as 203.0.113.0/24 or 2001:db8::/48',
-        {
-          path,
-          value: text,
-        },
-      );
+      throw invalid('a range of addresses must have a form such as 203.0.113.0/24 or 2001:db8::/48', {
+        path,
+        value: text,
+      });
     }
   });
 }
@@ -46,8 +42,7 @@ export async function boundsOf(
   now: Date,
   ifLonger: 'refuse' | 'shorten' = 'refuse',
 ): Promise<Bounds> {
-  if (expiresAt && expiresAt <= now)
-    throw new Refusal('INVALID_INPUT', 'the expiry must be in the future', ['expiresAt']);
+  if (expiresAt && expiresAt <= now) throw invalid('the expiry must be in the future', ['expiresAt']);
   const maker = tokenId === null ? null : await prisma.apiToken.findFirst({ where: { platformId, id: tokenId } });
   const latest = maker?.expiresAt ?? null;
   const isLonger = latest !== null && expiresAt !== null && expiresAt > latest;
@@ -87,15 +82,13 @@ export async function registered(
 ): Promise<readonly string[]> {
   if (documents == null) return [];
   if (documents.length === 0)
-    throw new Refusal('INVALID_INPUT', 'name at least one document, or leave them out for no such limit', [
-      'documents',
-    ]);
+    throw invalid('name at least one document, or leave them out for no such limit', ['documents']);
   const where = { platformId, hash: { in: documents.filter((hash) => /^[0-9a-f]+$/.test(hash)) } };
   const found = await prisma.trustedDocument.findMany({ where, select: { hash: true } });
   const known = new Set(found.map(({ hash }) => hash));
   const missing = documents.findIndex((hash) => !known.has(hash));
   if (missing >= 0)
-    throw new Refusal('INVALID_INPUT', 'no document is registered with this hash', {
+    throw invalid('no document is registered with this hash', {
       path: ['documents', missing],
       value: documents[missing],
     });
