@@ -1,8 +1,8 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { check } from './checker.ts';
 import type { Change, Command, Evidence } from './history.ts';
 
-// Each test breaks one promise in evidence that is sound, and the checker must name it.
+// Each row breaks one promise in evidence that is sound, and the checker must name it.
 
 const command = (key: string, rest: Partial<Command> = {}): Command => ({
   key,
@@ -69,14 +69,12 @@ const sound: Evidence = {
   breaches: [],
 };
 
-const kinds = (evidence: Partial<Evidence>) => [
-  ...new Set(check({ ...sound, ...evidence }).map(({ kind }) => kind as string)),
-];
+const ids = feed.map(({ id }) => id);
 const without = <T>(list: readonly T[], at: number) => list.toSpliced(at, 1);
 const withPayment = (description: string) => ({
   payments: [...sound.payments, { id: 'T-more', description, status: 'COMPLETED' }],
   feed: [...feed, change(14n, 'T-more', 'PENDING', 1), change(15n, 'T-more', 'COMPLETED', 2)],
-  followers: new Map([['socket', [...feed.map(({ id }) => id), 'E14', 'E15']]]),
+  followers: new Map([['socket', [...ids, 'E14', 'E15']]]),
   webhooks: new Set([...sound.webhooks, 'E14', 'E15']),
   balances: new Map([['A', { before: 5_000n, after: 3_800n }]]),
   usage: new Map([['A', { payments: 3, amount: 3_000n }]]),
@@ -87,149 +85,107 @@ const withReceipt = (key: string, outcome?: 'NONE' | 'SUCCEEDED' | 'REFUSED') =>
   else receipts.delete(key);
   return { receipts };
 };
-
-test('sound evidence breaks no promise', () => {
-  expect(check(sound)).toEqual([]);
+const withStatus = (status: string) => ({
+  payments: sound.payments.with(0, { id: 'T-out', description: 'out', status }),
 });
+const withChange = (at: number, other: Change) => ({ feed: feed.with(at, other) });
+const received = (...messages: readonly string[]) => ({ followers: new Map([['socket', messages]]) });
+const counted = (payments: number, amount: bigint) => ({ usage: new Map([['A', { payments, amount }]]) });
 
-test('an acknowledged payment that is lost is found, with the fault that was on', () => {
-  const violations = check({ ...sound, payments: without(sound.payments, 0) });
-  expect(violations).toContainEqual(expect.objectContaining({ kind: 'lost', during: 'a kill' }));
-});
+/** Evidence in which a held payment was decided, with this outcome, and went through these statuses. */
+const decided = (outcome: 'succeeded' | 'refused', ...statuses: readonly string[]): Partial<Evidence> => {
+  const changes = statuses.map((status, at) => change(14n + BigInt(at), 'T-held', status, at + 1));
+  const status = statuses.at(-1) ?? '';
+  const transactionIds = outcome === 'refused' ? [] : ['T-held'];
+  return {
+    history: [
+      ...sound.history,
+      command('held', { change: 0n, ends: ['COMPLETED', 'EXPIRED'] }),
+      execution({ key: 'decision', operation: 'approveTransaction', transactionId: 'T-held', outcome, transactionIds }),
+    ],
+    receipts: new Map([
+      ...sound.receipts,
+      ['held', { outcome: 'SUCCEEDED' }] as const,
+      ['decision', { outcome: outcome === 'refused' ? 'REFUSED' : 'SUCCEEDED' }] as const,
+    ]),
+    feed: [...feed, ...changes],
+    payments: [...sound.payments, { id: 'T-held', description: 'held', status }],
+    ...received(...ids, ...changes.map(({ id }) => id)),
+    webhooks: new Set([...sound.webhooks, ...changes.map(({ id }) => id)]),
+    ...(status === 'COMPLETED' && counted(3, 3_000n)),
+  };
+};
 
-test('an acknowledged execution that is lost is found', () => {
-  const unexecuted = feed.slice(0, 4);
-  expect(
-    kinds({
-      feed: unexecuted,
-      followers: new Map([['socket', unexecuted.map(({ id }) => id)]]),
+/** What the checker names, and nothing else where the list is complete (`…` stands for consequences). */
+const broken: Readonly<Record<string, readonly [evidence: Partial<Evidence>, kinds: string]>> = {
+  'sound evidence': [{}, ''],
+  'an acknowledged payment that is lost': [{ payments: without(sound.payments, 0) }, 'lost …'],
+  'an acknowledged execution that is lost': [
+    {
+      feed: feed.slice(0, 4),
+      ...received(...ids.slice(0, 4)),
       webhooks: new Set(['E9', 'E10', 'E11']),
-      payments: [
-        { id: 'T-out', description: 'out', status: 'COMPLETED' },
-        { id: 'T-quote', description: 'quote', status: 'PENDING' },
-      ],
+      payments: sound.payments.with(1, { id: 'T-quote', description: 'quote', status: 'PENDING' }),
       balances: new Map([['A', { before: 5_000n, after: 4_900n }]]),
-      usage: new Map([['A', { payments: 1, amount: 1_000n }]]),
-    }),
-  ).toEqual(['lost', 'wrong receipt']);
-});
+      ...counted(1, 1_000n),
+    },
+    'lost, wrong receipt',
+  ],
+  'a payment that was made twice': [withPayment('out'), 'doubled …'],
+  'a repeat that is answered with another payment': [
+    { history: sound.history.with(0, command('out', { transactionIds: ['T-out', 'T-other'] })) },
+    'doubled …',
+  ],
+  'a refused payment that happened': [withPayment('refused'), 'refused but happened …'],
+  'a refused execution that happened': [
+    { history: sound.history.with(2, execution({ outcome: 'refused', transactionIds: [] })) },
+    'refused but happened',
+  ],
+  'an unknown payment that happened, as its receipt says': [
+    { ...withPayment('unknown'), ...withReceipt('unknown', 'SUCCEEDED') },
+    '',
+  ],
+  'an unknown payment that happened without a receipt': [withPayment('unknown'), 'wrong receipt'],
+  'the receipt of a payment that never happened': [withReceipt('unknown', 'SUCCEEDED'), 'wrong receipt'],
+  'a receipt that nobody could read': [withReceipt('unknown'), 'wrong receipt'],
+  'a payment that nobody ordered': [
+    { ...withPayment('nobody'), balances: sound.balances, usage: sound.usage },
+    'from nowhere',
+  ],
+  'a decision that happened': [decided('succeeded', 'CREATED', 'PENDING', 'COMPLETED'), ''],
+  'a decision that is lost': [decided('succeeded', 'CREATED', 'EXPIRED'), 'lost, wrong receipt'],
+  'a refused decision that happened': [decided('refused', 'CREATED', 'PENDING', 'COMPLETED'), 'refused but happened …'],
+  'a payment that a policy has counted twice': [counted(3, 2_000n), 'policy'],
+  'a payment that a policy has not counted': [counted(2, 1_000n), 'policy'],
+  'a payment that never ends': [withStatus('PENDING'), 'unfinished …'],
+  'a missing beginning of the feed': [{ feed: without(feed, 0) }, 'feed …'],
+  'a gap in the feed': [{ feed: without(feed, 2) }, 'feed …'],
+  'a change that is in the feed twice': [{ feed: [...feed, { id: 'E9', sequence: 14n }] }, 'feed …'],
+  'a feed that ends with another status than the payment has': [withStatus('FAILED'), 'feed …'],
+  'an illegal end of a path of statuses': [withChange(3, change(11n, 'T-out', 'REFUNDED', 2)), 'status path …'],
+  'an illegal beginning of a path of statuses': [withChange(1, change(9n, 'T-out', 'COMPLETED', 1)), 'status path …'],
+  'a version that is left out': [withChange(3, change(11n, 'T-out', 'COMPLETED', 3)), 'status path'],
+  'a message that a follower misses': [received(...without(ids, 1)), 'follower'],
+  'a last message that a follower misses': [received(...without(ids, 5)), 'follower'],
+  'a message that a follower gets twice': [received(...ids, 'E13'), 'follower'],
+  'an earlier message that a follower gets again': [received(...ids.toSpliced(2, 0, 'E9')), 'follower'],
+  'messages in another order': [received(...ids.toReversed()), 'follower'],
+  'a missing webhook': [{ webhooks: new Set(ids.slice(1, -1)) }, 'webhook'],
+  'a webhook for nothing': [{ webhooks: new Set([...sound.webhooks, 'E99']) }, 'webhook'],
+  'money that is missing': [{ balances: new Map([['A', { before: 5_000n, after: 3_899n }]]) }, 'balance'],
+  'what the auditor finds': [{ breaches: [{ rule: 'all postings of a currency sum to zero', rows: [{}] }] }, 'audit'],
+  'what callers could not understand': [{ internalErrors: ['500'] }, 'internal error'],
+};
 
-test('a payment that was made twice is found', () => {
-  expect(kinds(withPayment('out'))).toContain('doubled');
-});
+describe('the checker names', () => {
+  test.each(Object.entries(broken))('%s', (_what, [evidence, names]) => {
+    const kinds = [...new Set(check({ ...sound, ...evidence }).map(({ kind }) => kind))];
+    if (names.endsWith(' …')) return expect(kinds).toContain(names.slice(0, -2));
+    expect(kinds.join(', ')).toBe(names);
+  });
 
-test('a repeat that is answered with another payment is found', () => {
-  const [out, ...others] = sound.history;
-  const answered = { ...command('out'), ...out, transactionIds: ['T-out', 'T-other'] };
-  expect(kinds({ history: [answered, ...others] })).toContain('doubled');
-});
-
-test('a refused payment that happened is found', () => {
-  expect(kinds(withPayment('refused'))).toContain('refused but happened');
-});
-
-test('a refused execution that happened is found', () => {
-  const refused = execution({ outcome: 'refused', transactionIds: [] });
-  expect(kinds({ history: sound.history.with(2, refused) })).toEqual(['refused but happened']);
-});
-
-test('an unknown payment that happened is sound if its receipt says so, and only then', () => {
-  expect(kinds({ ...withPayment('unknown'), ...withReceipt('unknown', 'SUCCEEDED') })).toEqual([]);
-  expect(kinds(withPayment('unknown'))).toEqual(['wrong receipt']);
-  expect(kinds(withReceipt('unknown', 'SUCCEEDED'))).toEqual(['wrong receipt']);
-  expect(kinds(withReceipt('unknown'))).toEqual(['wrong receipt']);
-});
-
-test('a payment that nobody ordered is found', () => {
-  expect(kinds({ ...withPayment('nobody'), balances: sound.balances, usage: sound.usage })).toEqual(['from nowhere']);
-});
-
-test('a decision that is lost, or happened though it was refused, is found', () => {
-  const decided = (rest: Partial<Command>) => {
-    const decision = { operation: 'approveTransaction', transactionId: 'T-held', change: 0n, ...rest } as const;
-    return {
-      history: [
-        ...sound.history,
-        command('held', { change: 0n, ends: ['COMPLETED', 'EXPIRED'] }),
-        command('decision', { transactionIds: ['T-held'], ...decision }),
-      ],
-      receipts: new Map([
-        ...sound.receipts,
-        ['held', { outcome: 'SUCCEEDED' }] as const,
-        ['decision', { outcome: rest.outcome === 'refused' ? 'REFUSED' : 'SUCCEEDED' }] as const,
-      ]),
-    };
-  };
-  const held = (...statuses: readonly string[]) => {
-    const changes = statuses.map((status, at) => change(14n + BigInt(at), 'T-held', status, at + 1));
-    const ids = changes.map(({ id }) => id);
-    const status = statuses.at(-1) ?? '';
-    return {
-      feed: [...feed, ...changes],
-      payments: [...sound.payments, { id: 'T-held', description: 'held', status }],
-      followers: new Map([['socket', [...feed.map(({ id }) => id), ...ids]]]),
-      webhooks: new Set([...sound.webhooks, ...ids]),
-      ...(status === 'COMPLETED' && { usage: new Map([['A', { payments: 3, amount: 3_000n }]]) }),
-    };
-  };
-  const refused = { outcome: 'refused', transactionIds: [] } as const;
-  expect(kinds({ ...decided({}), ...held('CREATED', 'PENDING', 'COMPLETED') })).toEqual([]);
-  expect(kinds({ ...decided({}), ...held('CREATED', 'EXPIRED') })).toEqual(['lost', 'wrong receipt']);
-  expect(kinds({ ...decided(refused), ...held('CREATED', 'PENDING', 'COMPLETED') })).toContain('refused but happened');
-});
-
-test('a payment that a policy has counted twice, or not at all, is found', () => {
-  expect(kinds({ usage: new Map([['A', { payments: 3, amount: 2_000n }]]) })).toEqual(['policy']);
-  expect(kinds({ usage: new Map([['A', { payments: 2, amount: 1_000n }]]) })).toEqual(['policy']);
-});
-
-test('a payment that never ends is found', () => {
-  const [, ...others] = sound.payments;
-  expect(kinds({ payments: [{ id: 'T-out', description: 'out', status: 'PENDING' }, ...others] })).toContain(
-    'unfinished',
-  );
-});
-
-test('a gap in the feed, a missing beginning, and a change that is in it twice are found', () => {
-  expect(kinds({ feed: without(feed, 0) })).toContain('feed');
-  expect(kinds({ feed: without(feed, 2) })).toContain('feed');
-  expect(kinds({ feed: [...feed, { id: 'E9', sequence: 14n }] })).toContain('feed');
-});
-
-test('a feed that ends with another status than the payment has is found', () => {
-  const [out, ...others] = sound.payments;
-  expect(kinds({ payments: [{ id: 'T-out', description: 'out', ...out, status: 'FAILED' }, ...others] })).toContain(
-    'feed',
-  );
-});
-
-test('an illegal path of statuses is found, and a version that is left out', () => {
-  const at = (index: number, other: Change) => ({ feed: feed.with(index, other) });
-  expect(kinds(at(3, change(11n, 'T-out', 'REFUNDED', 2)))).toContain('status path');
-  expect(kinds(at(1, change(9n, 'T-out', 'COMPLETED', 1)))).toContain('status path');
-  expect(kinds(at(3, change(11n, 'T-out', 'COMPLETED', 3)))).toEqual(['status path']);
-});
-
-test('a message that a follower misses, gets twice or in another order is found', () => {
-  const ids = feed.map(({ id }) => id);
-  const received = (...messages: readonly string[]) => kinds({ followers: new Map([['socket', messages]]) });
-  expect(received(...without(ids, 1))).toEqual(['follower']);
-  expect(received(...without(ids, 5))).toEqual(['follower']);
-  expect(received(...ids, 'E13')).toEqual(['follower']);
-  expect(received(...ids.toSpliced(2, 0, 'E9'))).toEqual(['follower']);
-  expect(received(...ids.toReversed())).toEqual(['follower']);
-});
-
-test('a webhook that is missing is found, and one for nothing', () => {
-  expect(kinds({ webhooks: new Set(['E9', 'E10', 'E11', 'E12']) })).toEqual(['webhook']);
-  expect(kinds({ webhooks: new Set([...sound.webhooks, 'E99']) })).toEqual(['webhook']);
-});
-
-test('money that is missing is found', () => {
-  expect(kinds({ balances: new Map([['A', { before: 5_000n, after: 3_899n }]]) })).toEqual(['balance']);
-});
-
-test('what the auditor finds and what callers could not understand are reported', () => {
-  expect(kinds({ breaches: [{ rule: 'all postings of a currency sum to zero', rows: [{}] }] })).toEqual(['audit']);
-  expect(kinds({ internalErrors: ['500'] })).toEqual(['internal error']);
+  test('the fault that was on', () => {
+    const violations = check({ ...sound, payments: without(sound.payments, 0) });
+    expect(violations).toContainEqual(expect.objectContaining({ kind: 'lost', during: 'a kill' }));
+  });
 });
