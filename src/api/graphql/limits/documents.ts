@@ -11,6 +11,7 @@ import {
   type ValidationRule,
   validate,
 } from 'graphql';
+import { oncePer } from '../../../core/once-per.ts';
 import { incompleteStatus, unprocessableStatus } from '../failure.ts';
 import { budgetExceeded, checkBudget, maxTokensParsed } from './budget.ts';
 import { documentCache } from './document-cache.ts';
@@ -31,7 +32,6 @@ interface DocumentsOptions {
 export class Documents {
   readonly #options: DocumentsOptions;
   readonly #parsed = documentCache();
-  readonly #errors = new WeakMap<DocumentNode, readonly GraphQLError[]>();
 
   constructor(options: DocumentsOptions) {
     this.#options = options;
@@ -66,9 +66,7 @@ export class Documents {
     }
   }
 
-  #validate(document: DocumentNode): readonly GraphQLError[] {
-    const cached = this.#errors.get(document);
-    if (cached) return cached;
+  readonly #validate = oncePer((document: DocumentNode): readonly GraphQLError[] => {
     const { schema, introspection, rules = specifiedRules } = this.#options;
     const conditionalErrors = findConditionalRoots(document);
     const errors =
@@ -80,9 +78,8 @@ export class Documents {
       extensions.code ??= 'GRAPHQL_VALIDATION_FAILED';
       extensions.http = unprocessableStatus;
     }
-    this.#errors.set(document, errors);
     return errors;
-  }
+  });
 }
 
 /** Returns whether a required variable of a request's operation lacks a value. */

@@ -7,6 +7,7 @@ import {
   isAbstractType,
   isObjectType,
 } from 'graphql';
+import { oncePer } from '../../../core/once-per.ts';
 import { fieldName } from '../../../infra/database/rows.ts';
 import { plainReadText } from './reads.ts';
 
@@ -15,7 +16,10 @@ const row = 'the_row';
 /** The maximum nesting depth of objects that are read from the same row. */
 const maxDepth = 4;
 
-const known = new WeakMap<GraphQLObjectType, ReadonlyMap<string, readonly string[]>>();
+const columnsOf = oncePer(
+  (type: GraphQLObjectType, schema: GraphQLSchema): ReadonlyMap<string, readonly string[]> =>
+    new Map(Object.values(type.getFields()).map((field) => [field.name, columnsOfField(schema, field)])),
+);
 
 /** Returns the names of a type's fields that differ between two rows of its table, judged by the columns they read. */
 export function changedFields(
@@ -24,13 +28,8 @@ export function changedFields(
   before: Readonly<Record<string, unknown>>,
   now: Readonly<Record<string, unknown>>,
 ): string[] {
-  let columns = known.get(type);
-  if (!columns) {
-    columns = new Map(Object.values(type.getFields()).map((field) => [field.name, columnsOfField(schema, field)]));
-    known.set(type, columns);
-  }
   const isSame = (column: string) => isDeepStrictEqual(before[fieldName(column)], now[fieldName(column)]);
-  return [...columns].filter(([, of]) => !of.every(isSame)).map(([name]) => name);
+  return [...columnsOf(type, schema)].filter(([, of]) => !of.every(isSame)).map(([name]) => name);
 }
 
 function columnsOfField(schema: GraphQLSchema, field: Field): string[] {

@@ -1,5 +1,6 @@
 import DataLoader from 'dataloader';
 import type { GraphQLResolveInfo } from 'graphql';
+import { oncePer } from '../../../core/once-per.ts';
 import { tableOf } from '../../../infra/database/conditions.ts';
 import { columnName } from '../../../infra/database/rows.ts';
 import type { Context } from '../context.ts';
@@ -63,7 +64,7 @@ function rowJson(row: object): string {
   );
 }
 
-const loaders = new WeakMap<Context, WeakMap<object, DataLoader<string, Planned | null>>>();
+const loadersOf = oncePer((_context: Context) => new WeakMap<object, DataLoader<string, Planned | null>>());
 
 /**
  * Reads the row behind a public id of one of these types, with the field's selections. Simultaneous calls for the same
@@ -79,8 +80,7 @@ export function readNode(
   if (context.isStock) return stockNode(id, types, context, info) as Promise<never>;
   const [node] = info.fieldNodes;
   if (!node) throw new Error('a field is resolved for a node of its document');
-  const byNode = loaders.get(context) ?? new WeakMap<object, DataLoader<string, Planned | null>>();
-  loaders.set(context, byNode);
+  const byNode = loadersOf(context);
   const read = async (ids: readonly string[]) =>
     (await runField(context, info, { nodes: { types, ids } })) as (Planned | null)[];
   // No cache: a subscription's context is long-lived, and rows change.

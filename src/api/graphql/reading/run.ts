@@ -14,6 +14,7 @@ import {
   visit,
 } from 'graphql';
 import type { Cursors } from '../../../core/cursors.ts';
+import { oncePer } from '../../../core/once-per.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import { Binding } from '../../../infra/database/conditions.ts';
 import type { Context } from '../context.ts';
@@ -111,37 +112,27 @@ interface DocumentInfo {
   readonly directiveVariables: readonly string[];
 }
 
-const documentInfos = new WeakMap<DocumentNode | OperationDefinitionNode, DocumentInfo>();
 let lastNumber = 0;
 
 /** Returns the info of a document or one of its operations; `parts` are the definitions that can have selections. */
-function documentInfoOf(
-  document: DocumentNode | OperationDefinitionNode,
-  parts: () => readonly (OperationDefinitionNode | FragmentDefinitionNode | DocumentNode)[],
-): DocumentInfo {
-  let info = documentInfos.get(document);
-  if (!info) {
+const documentInfoOf = oncePer(
+  (
+    _document: DocumentNode | OperationDefinitionNode,
+    parts: () => readonly (OperationDefinitionNode | FragmentDefinitionNode | DocumentNode)[],
+  ): DocumentInfo => {
+    const names = new Set<string>();
+    for (const part of parts()) {
+      visit(part, {
+        Directive(directive) {
+          for (const { value } of directive.arguments ?? [])
+            if (value.kind === Kind.VARIABLE) names.add(value.name.value);
+        },
+      });
+    }
     lastNumber += 1;
-    info = { number: lastNumber, directiveVariables: findDirectiveVariables(parts()) };
-    documentInfos.set(document, info);
-  }
-  return info;
-}
-
-function findDirectiveVariables(
-  parts: readonly (OperationDefinitionNode | FragmentDefinitionNode | DocumentNode)[],
-): string[] {
-  const names = new Set<string>();
-  for (const part of parts) {
-    visit(part, {
-      Directive(directive) {
-        for (const { value } of directive.arguments ?? [])
-          if (value.kind === Kind.VARIABLE) names.add(value.name.value);
-      },
-    });
-  }
-  return [...names];
-}
+    return { number: lastNumber, directiveVariables: [...names] };
+  },
+);
 
 /** Returns the plan of a query, cached after its first use; undefined if a field is resolved in JavaScript. */
 export function planQuery({ schema, document, operationName, variableValues }: ExecutionArgs): QueryPlan | undefined {
@@ -199,19 +190,12 @@ export async function runQuery(
 }
 
 /** Plans of fields, by first node, then by all else that determines a plan: several fragments may select one. */
-const fieldPlans = new WeakMap<FieldNode, Map<string, PlanStatement>>();
+const fieldPlansOf = oncePer((_node: FieldNode) => new Map<string, PlanStatement>());
 
-const numbers = new WeakMap<FieldNode, number>();
-
-function nodeNumber(node: FieldNode): number {
-  let number = numbers.get(node);
-  if (number === undefined) {
-    lastNumber += 1;
-    number = lastNumber;
-    numbers.set(node, number);
-  }
-  return number;
-}
+const nodeNumber = oncePer((_node: FieldNode) => {
+  lastNumber += 1;
+  return lastNumber;
+});
 
 /** The starting point of a field's read: an available row, or rows named by public ids. Neither for a query field. */
 interface FieldRead {
@@ -245,11 +229,10 @@ export async function runField(
     info.parentType.name,
     row?.table ?? '',
     nodes?.types.join() ?? '',
-    ...info.fieldNodes.map(nodeNumber),
+    ...info.fieldNodes.map((one) => nodeNumber(one)),
     directiveValues,
   ].join(' ');
-  const plans = fieldPlans.get(node) ?? new Map<string, PlanStatement>();
-  fieldPlans.set(node, plans);
+  const plans = fieldPlansOf(node);
   let statement = plans.get(key);
   if (!statement) {
     const fragments = new Map(Object.entries(info.fragments));

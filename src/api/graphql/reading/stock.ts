@@ -1,6 +1,7 @@
 import { brandWithType } from '@pothos/core';
 import { queryFromInfo } from '@pothos/plugin-prisma';
 import { type GraphQLResolveInfo, getNamedType, isAbstractType } from 'graphql';
+import { oncePer } from '../../../core/once-per.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import type { PrismaClient } from '../../../infra/database/generated/client/client.ts';
 import { fieldName } from '../../../infra/database/rows.ts';
@@ -191,14 +192,10 @@ export async function stockPage(
   };
 }
 
-const clients = new WeakMap<PrismaClient, PrismaClient>();
-
 /** Returns a client that finds unique rows one by one: Prisma would batch them for the first caller's platform. */
-export function unbatched(prisma: PrismaClient): PrismaClient {
-  const known = clients.get(prisma);
-  if (known) return known;
+export const unbatched = oncePer((prisma: PrismaClient): PrismaClient => {
   const delegates = new Map<string | symbol, unknown>();
-  const client = new Proxy(prisma, {
+  return new Proxy(prisma, {
     get(target, name) {
       const delegate = Reflect.get(target, name) as object;
       if (typeof name === 'symbol' || typeof delegate !== 'object' || !('findUnique' in delegate)) return delegate;
@@ -216,6 +213,4 @@ export function unbatched(prisma: PrismaClient): PrismaClient {
       return made;
     },
   });
-  clients.set(prisma, client);
-  return client;
-}
+});

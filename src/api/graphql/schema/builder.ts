@@ -90,3 +90,16 @@ builder.subscriptionType({
     'Everything that can be followed, over WebSocket (graphql-transport-ws) or server-sent events. Each change is delivered once and in order.',
   authScopes: { permission: 'VIEW' },
 });
+
+/** Adds an enum of values with their descriptions. */
+export const enumOf = <Name extends string>(
+  name: string,
+  description: string,
+  meanings: { readonly [Value in Name]: string },
+) =>
+  builder.enumType(name, {
+    description,
+    values: Object.fromEntries(
+      Object.entries<string>(meanings).map(([value, meaning]) => [value, { description: meaning }]),
+    ) as { readonly [Value in Name]: { readonly description: string } },
+  });

@@ -1,38 +1,31 @@
-import { paymentRails, type PaymentRail as RailName } from '../../../domain/pricing/delivery-rails.ts';
-import { builder } from './builder.ts';
+import { paymentRails } from '../../../domain/pricing/delivery-rails.ts';
+import { enumOf } from './builder.ts';
 
-type Values = Readonly<Record<string, { readonly description: string }>>;
+export const SortOrder = enumOf('SortOrder', 'The order of a list.', { ASC: 'Oldest first.', DESC: 'Newest first.' });
 
-const describe = <T extends Record<string, string>>(values: T) =>
-  Object.fromEntries(Object.entries(values).map(([value, description]) => [value, { description }])) as {
-    [K in keyof T]: { description: string };
-  } satisfies Values;
-
-export const SortOrder = builder.enumType('SortOrder', {
-  description: 'The order of a list.',
-  values: describe({ ASC: 'Oldest first.', DESC: 'Newest first.' }),
-});
-
-export const ClientGrant = builder.enumType('ClientGrant', {
-  description: 'Rights of a client token beyond its permissions, for the customer it is bound to.',
-  values: describe({
+export const ClientGrant = enumOf(
+  'ClientGrant',
+  'Rights of a client token beyond its permissions, for the customer it is bound to.',
+  {
     LOOK_UP_RECEIVERS: 'Look up receivers at UMA addresses (lookUpReceiver), and create quotes from these lookups.',
     ADD_BENEFICIARIES: 'Register external accounts of the customer (createExternalAccount).',
-  }),
-});
+  },
+);
 
-export const TrustedDocumentPolicy = builder.enumType('TrustedDocumentPolicy', {
-  description: 'Which tokens are limited to registered documents.',
-  values: describe({
+export const TrustedDocumentPolicy = enumOf(
+  'TrustedDocumentPolicy',
+  'Which tokens are limited to registered documents.',
+  {
     OPTIONAL: 'None: every token may send any document, unless it was itself created for registered documents only.',
     APPS: 'Client tokens.',
     ALL: 'All tokens, including API tokens of servers.',
-  }),
-});
+  },
+);
 
-export const LedgerParty = builder.enumType('LedgerParty', {
-  description: 'The party of a ledger entry that is not an account visible to the caller.',
-  values: describe({
+export const LedgerParty = enumOf(
+  'LedgerParty',
+  'The party of a ledger entry that is not an account visible to the caller.',
+  {
     OUTSIDE: 'The world beyond the payment rails: money that enters or leaves the service.',
     CLEARING: 'Money in transit.',
     LIQUIDITY: 'The other side of a currency conversion.',
@@ -42,35 +35,31 @@ export const LedgerParty = builder.enumType('LedgerParty', {
     DIFFERENCES:
       'The difference between what a provider moved and what was agreed; the operator of the service bears it.',
     OTHER_ACCOUNT: 'An account that the caller may not see.',
-  }),
+  },
+);
+
+export const LookupNetwork = enumOf('LookupNetwork', 'The network through which a receiver is reached.', {
+  UMA: 'Universal Money Address.',
 });
 
-export const LookupNetwork = builder.enumType('LookupNetwork', {
-  description: 'The network through which a receiver is reached.',
-  values: describe({ UMA: 'Universal Money Address.' }),
+export const ListOrder = enumOf('ListOrder', 'The sort key of a list.', {
+  CREATED: 'When the rows were created.',
+  UPDATED: 'When the rows last changed.',
 });
 
-export const ListOrder = builder.enumType('ListOrder', {
-  description: 'The sort key of a list.',
-  values: describe({ CREATED: 'When the rows were created.', UPDATED: 'When the rows last changed.' }),
+export const QuoteStatus = enumOf('QuoteStatus', 'The status of a quote. COMPLETED, FAILED and EXPIRED are terminal.', {
+  PENDING: 'The rate is locked. The quote can be executed or funded until it expires.',
+  PROCESSING: 'The quote was executed or funded, and its payment is in progress.',
+  COMPLETED: 'The payment was delivered.',
+  FAILED: "The payment was not delivered; the quote's transaction says why.",
+  EXPIRED:
+    'The quote was neither executed nor funded in time, its payment was not approved in time, or it was cancelled.',
 });
 
-export const QuoteStatus = builder.enumType('QuoteStatus', {
-  description: 'The status of a quote. COMPLETED, FAILED and EXPIRED are terminal.',
-  values: describe({
-    PENDING: 'The rate is locked. The quote can be executed or funded until it expires.',
-    PROCESSING: 'The quote was executed or funded, and its payment is in progress.',
-    COMPLETED: 'The payment was delivered.',
-    FAILED: "The payment was not delivered; the quote's transaction says why.",
-    EXPIRED:
-      'The quote was neither executed nor funded in time, its payment was not approved in time, or it was cancelled.',
-  }),
-});
-
-export const TransactionStatus = builder.enumType('TransactionStatus', {
-  description:
-    'The status of a transaction. COMPLETED, REJECTED, FAILED, REFUNDED and EXPIRED are terminal, except that a COMPLETED transaction may still become REFUNDED.',
-  values: describe({
+export const TransactionStatus = enumOf(
+  'TransactionStatus',
+  'The status of a transaction. COMPLETED, REJECTED, FAILED, REFUNDED and EXPIRED are terminal, except that a COMPLETED transaction may still become REFUNDED.',
+  {
     CREATED:
       'The payment has not begun: it waits for an approval that a policy requires, or its sender has only announced it.',
     PENDING: 'The payment waits for its execution, its funds, an approval or the bank.',
@@ -81,58 +70,54 @@ export const TransactionStatus = builder.enumType('TransactionStatus', {
     REFUNDED: 'The payment was delivered, and the money was then returned.',
     EXPIRED:
       'The payment never began: its quote expired, it was not approved in time, or the sender did not confirm the announced payment.',
-  }),
+  },
+);
+
+export const TransactionType = enumOf('TransactionType', 'The direction of a payment, as seen by the customer.', {
+  INCOMING: 'The customer receives the money.',
+  OUTGOING: 'The customer sends the money.',
 });
 
-export const TransactionType = builder.enumType('TransactionType', {
-  description: 'The direction of a payment, as seen by the customer.',
-  values: describe({ INCOMING: 'The customer receives the money.', OUTGOING: 'The customer sends the money.' }),
+export const JournalKind = enumOf('JournalKind', 'Why a ledger entry was posted.', {
+  DEBIT: 'A payment takes money from its source.',
+  DELIVERY: 'A payment is delivered.',
+  REFUND: 'The money of a payment goes back to its source.',
+  RETURN: 'A bank returns a payment after its delivery.',
+  SUSPENSION: 'The rail neither delivers nor returns the money, which moves to SUSPENSE.',
+  RESUMPTION: 'The rail returns the money after all.',
+  TRANSFER: 'Money moves to another internal account without a quote.',
+  DEPOSIT: 'Money comes in.',
+  ARRIVAL: 'Money comes in that is then passed on.',
+  ADJUSTMENT: 'The operator of the service corrects the balance of an account.',
+  DIFFERENCE: 'A provider moved a different amount than was agreed.',
 });
 
-export const JournalKind = builder.enumType('JournalKind', {
-  description: 'Why a ledger entry was posted.',
-  values: describe({
-    DEBIT: 'A payment takes money from its source.',
-    DELIVERY: 'A payment is delivered.',
-    REFUND: 'The money of a payment goes back to its source.',
-    RETURN: 'A bank returns a payment after its delivery.',
-    SUSPENSION: 'The rail neither delivers nor returns the money, which moves to SUSPENSE.',
-    RESUMPTION: 'The rail returns the money after all.',
-    TRANSFER: 'Money moves to another internal account without a quote.',
-    DEPOSIT: 'Money comes in.',
-    ARRIVAL: 'Money comes in that is then passed on.',
-    ADJUSTMENT: 'The operator of the service corrects the balance of an account.',
-    DIFFERENCE: 'A provider moved a different amount than was agreed.',
-  }),
+export const LockedCurrencySide = enumOf(
+  'LockedCurrencySide',
+  'The side whose amount is fixed; the other amount is computed from the rate.',
+  { SENDING: 'The amount sent is fixed, fees included.', RECEIVING: 'The amount received is fixed.' },
+);
+
+export const FailureReason = enumOf('FailureReason', 'Why a transaction failed. New values may be added.', {
+  LNURLP_FAILED: "The receiver's address could not be resolved.",
+  PAY_REQUEST_FAILED: 'The receiving side did not answer the pay request.',
+  PAYMENT_APPROVAL_WEBHOOK_ERROR: 'The platform answered the approval webhook with an error.',
+  PAYMENT_APPROVAL_TIMED_OUT: 'Nobody approved or rejected the payment in time.',
+  OFFRAMP_FAILED: 'Conversion or delivery to the destination failed.',
+  MISSING_MANDATORY_PAYEE_DATA: 'Required information about the receiver is missing.',
+  QUOTE_EXPIRED: 'The money arrived after the quote had expired, or the quote expired unused.',
+  QUOTE_EXECUTION_FAILED: 'Something else failed before settlement; the timeline says what.',
 });
 
-export const LockedCurrencySide = builder.enumType('LockedCurrencySide', {
-  description: 'The side whose amount is fixed; the other amount is computed from the rate.',
-  values: describe({ SENDING: 'The amount sent is fixed, fees included.', RECEIVING: 'The amount received is fixed.' }),
+export const CustomerType = enumOf('CustomerType', 'Whether a customer is a person or a company.', {
+  INDIVIDUAL: 'A person.',
+  BUSINESS: 'A company.',
 });
 
-export const FailureReason = builder.enumType('FailureReason', {
-  description: 'Why a transaction failed. New values may be added.',
-  values: describe({
-    LNURLP_FAILED: "The receiver's address could not be resolved.",
-    PAY_REQUEST_FAILED: 'The receiving side did not answer the pay request.',
-    PAYMENT_APPROVAL_WEBHOOK_ERROR: 'The platform answered the approval webhook with an error.',
-    PAYMENT_APPROVAL_TIMED_OUT: 'Nobody approved or rejected the payment in time.',
-    OFFRAMP_FAILED: 'Conversion or delivery to the destination failed.',
-    MISSING_MANDATORY_PAYEE_DATA: 'Required information about the receiver is missing.',
-    QUOTE_EXPIRED: 'The money arrived after the quote had expired, or the quote expired unused.',
-    QUOTE_EXECUTION_FAILED: 'Something else failed before settlement; the timeline says what.',
-  }),
-});
-
-export const CustomerType = builder.enumType('CustomerType', {
-  description: 'Whether a customer is a person or a company.',
-  values: describe({ INDIVIDUAL: 'A person.', BUSINESS: 'A company.' }),
-});
-
-export const KycStatus = builder.enumType('KycStatus', {
-  description: "The status of a customer's identity check. Only APPROVED and MANUALLY_APPROVED let it move money.",
-  values: describe({
+export const KycStatus = enumOf(
+  'KycStatus',
+  "The status of a customer's identity check. Only APPROVED and MANUALLY_APPROVED let it move money.",
+  {
     APPROVED: 'The customer passed the check.',
     REJECTED: 'The customer failed the check.',
     PENDING_REVIEW: 'The check is in progress.',
@@ -140,39 +125,42 @@ export const KycStatus = builder.enumType('KycStatus', {
     CANCELED: 'The check was abandoned.',
     MANUALLY_APPROVED: 'A person approved the customer.',
     MANUALLY_REJECTED: 'A person rejected the customer.',
-  }),
+  },
+);
+
+export const AccountKind = enumOf('AccountKind', 'Whether an account is held by this service or elsewhere.', {
+  INTERNAL: 'A balance held by this service.',
+  EXTERNAL: 'A bank account or wallet elsewhere.',
 });
 
-export const AccountKind = builder.enumType('AccountKind', {
-  description: 'Whether an account is held by this service or elsewhere.',
-  values: describe({ INTERNAL: 'A balance held by this service.', EXTERNAL: 'A bank account or wallet elsewhere.' }),
-});
-
-export const ExternalAccountStatus = builder.enumType('ExternalAccountStatus', {
-  description: 'The status of an external account. Only ACTIVE accounts can pay and be paid.',
-  values: describe({
+export const ExternalAccountStatus = enumOf(
+  'ExternalAccountStatus',
+  'The status of an external account. Only ACTIVE accounts can pay and be paid.',
+  {
     PENDING: 'The account is being verified.',
     ACTIVE: 'The account can be used in payments.',
     UNDER_REVIEW: 'The account is being reviewed again and cannot be used meanwhile.',
     INACTIVE: 'The account cannot be used: it is disabled or deleted, or its bank did not accept it.',
-  }),
-});
+  },
+);
 
-export const BeneficiaryVerificationStatus = builder.enumType('BeneficiaryVerificationStatus', {
-  description: 'Whether the owner of a bank account matches the beneficiary that the platform named.',
-  values: describe({
+export const BeneficiaryVerificationStatus = enumOf(
+  'BeneficiaryVerificationStatus',
+  'Whether the owner of a bank account matches the beneficiary that the platform named.',
+  {
     MATCHED: 'The names match.',
     PARTIAL_MATCH: 'The names match in part.',
     NOT_MATCHED: 'The names do not match.',
     UNSUPPORTED: 'The payment rail cannot verify names.',
     CHECKED_BY_RECEIVING_FI: 'The receiving institution verifies the name when it is paid.',
     PENDING: 'The verification is in progress.',
-  }),
-});
+  },
+);
 
-export const ExternalAccountType = builder.enumType('ExternalAccountType', {
-  description: 'The type of an external account: a kind of bank account or wallet.',
-  values: describe({
+export const ExternalAccountType = enumOf(
+  'ExternalAccountType',
+  'The type of an external account: a kind of bank account or wallet.',
+  {
     US_ACCOUNT: 'A US bank account.',
     CLABE: 'A Mexican bank account.',
     PIX: 'A Brazilian Pix key.',
@@ -189,12 +177,13 @@ export const ExternalAccountType = builder.enumType('ExternalAccountType', {
     TRON_WALLET: 'A wallet on Tron.',
     POLYGON_WALLET: 'A wallet on Polygon.',
     BASE_WALLET: 'A wallet on Base.',
-  }),
-});
+  },
+);
 
-export const EventType = builder.enumType('EventType', {
-  description: 'The kind of change that an event reports. Some kinds are only in the feed and have no webhook.',
-  values: describe({
+export const EventType = enumOf(
+  'EventType',
+  'The kind of change that an event reports. Some kinds are only in the feed and have no webhook.',
+  {
     OUTGOING_PAYMENT: 'An outgoing transaction was created or its status changed.',
     INCOMING_PAYMENT: 'An incoming transaction was created or its status changed.',
     ACCOUNT_STATUS: 'The balance of an internal account changed.',
@@ -207,94 +196,76 @@ export const EventType = builder.enumType('EventType', {
       'A customer changed in any other way: new details, deletion, a pending identity check. In the feed only.',
     ACCOUNT_CHANGE: 'An internal account was created, or an account changed in any other way. In the feed only.',
     WEBHOOK_DELIVERY: 'A webhook delivery ended. In the feed only, and not for client tokens.',
-  }),
+  },
+);
+
+export const WebhookEndpointStatus = enumOf('WebhookEndpointStatus', 'Whether a webhook endpoint receives events.', {
+  ENABLED: 'Events are delivered to the endpoint.',
+  FAILING: 'The last attempts failed. Retries continue on schedule until one succeeds or the endpoint is disabled.',
+  DISABLED: 'The endpoint receives nothing until it is enabled again; its `notice` says why.',
 });
 
-export const WebhookEndpointStatus = builder.enumType('WebhookEndpointStatus', {
-  description: 'Whether a webhook endpoint receives events.',
-  values: describe({
-    ENABLED: 'Events are delivered to the endpoint.',
-    FAILING: 'The last attempts failed. Retries continue on schedule until one succeeds or the endpoint is disabled.',
-    DISABLED: 'The endpoint receives nothing until it is enabled again; its `notice` says why.',
-  }),
-});
-
-export const WebhookDeliveryStatus = builder.enumType('WebhookDeliveryStatus', {
-  description: 'The status of the delivery of an event to a webhook endpoint.',
-  values: describe({
+export const WebhookDeliveryStatus = enumOf(
+  'WebhookDeliveryStatus',
+  'The status of the delivery of an event to a webhook endpoint.',
+  {
     PENDING: 'An attempt is in progress, or the next one is scheduled.',
     DELIVERED: 'The receiver accepted the event: it answered 2xx or 409.',
     FAILED: 'No further attempt will be made unless the delivery is resent or its event replayed.',
-  }),
+  },
+);
+
+export const Permission = enumOf('Permission', 'What a token is allowed to do.', {
+  VIEW: 'Read everything that the token can see.',
+  TRANSACT: 'Move money.',
+  APPROVE: 'Approve and reject payments that others have asked for and that a policy holds back. Only for API tokens.',
+  MANAGE: 'Manage customers, accounts, tokens and settings.',
 });
 
-export const Permission = builder.enumType('Permission', {
-  description: 'What a token is allowed to do.',
-  values: describe({
-    VIEW: 'Read everything that the token can see.',
-    TRANSACT: 'Move money.',
-    APPROVE:
-      'Approve and reject payments that others have asked for and that a policy holds back. Only for API tokens.',
-    MANAGE: 'Manage customers, accounts, tokens and settings.',
-  }),
+export const ViewerKind = enumOf('ViewerKind', "Whether the caller is a platform's server or an app.", {
+  PLATFORM: 'A server of the platform, with an API token.',
+  CLIENT: 'An app, with a client token.',
 });
 
-export const ViewerKind = builder.enumType('ViewerKind', {
-  description: "Whether the caller is a platform's server or an app.",
-  values: describe({
-    PLATFORM: 'A server of the platform, with an API token.',
-    CLIENT: 'An app, with a client token.',
-  }),
+export const Environment = enumOf('Environment', 'Whether payments are simulated or real.', {
+  SANDBOX: 'Payments are simulated.',
+  PRODUCTION: 'Payments are real.',
 });
 
-export const Environment = builder.enumType('Environment', {
-  description: 'Whether payments are simulated or real.',
-  values: describe({ SANDBOX: 'Payments are simulated.', PRODUCTION: 'Payments are real.' }),
+export const PaymentKind = enumOf('PaymentKind', 'How a payment is made.', {
+  TRANSFER_OUT: 'By transferOut: from an internal to an external account, in one currency.',
+  TRANSFER_IN: 'By transferIn: from an external to an internal account, in one currency.',
+  TRANSFER_INTERNAL: 'By transferInternal: between internal accounts, in one currency.',
+  QUOTE: 'By a quote that is executed, or that a deposit will execute.',
 });
 
-export const PaymentKind = builder.enumType('PaymentKind', {
-  description: 'How a payment is made.',
-  values: describe({
-    TRANSFER_OUT: 'By transferOut: from an internal to an external account, in one currency.',
-    TRANSFER_IN: 'By transferIn: from an external to an internal account, in one currency.',
-    TRANSFER_INTERNAL: 'By transferInternal: between internal accounts, in one currency.',
-    QUOTE: 'By a quote that is executed, or that a deposit will execute.',
-  }),
-});
-
-export const PolicyRelease = builder.enumType('PolicyRelease', {
-  description: 'When a payment no longer counts towards the limits of a policy.',
-  values: describe({
+export const PolicyRelease = enumOf(
+  'PolicyRelease',
+  'When a payment no longer counts towards the limits of a policy.',
+  {
     FAILED: 'When the payment fails, is rejected or expires, and so was not delivered.',
     REFUNDED: 'When the payment is returned after its delivery.',
-  }),
-});
-
-export const PolicyPeriod = builder.enumType('PolicyPeriod', {
-  description: 'The payments that a limit of a policy counts together.',
-  values: describe({
-    PAYMENT: 'Each payment on its own.',
-    DAY: "All payments of a calendar day, in the policy's time zone.",
-    MONTH: "All payments of a calendar month, in the policy's time zone.",
-    LAST_24_HOURS: 'All payments of the last 24 hours.',
-    LAST_30_DAYS: 'All payments of the last 30 times 24 hours.',
-  }),
-});
-
-export const PolicyRule = builder.enumType('PolicyRule', {
-  description: 'The rule of a policy that forbids a payment.',
-  values: describe({
-    LIMIT: 'The payment exceeds a limit of the policy.',
-    CURRENCY: 'The policy limits amounts, and has no limit in the currency of the payment.',
-    KIND: 'The policy does not allow this kind of payment.',
-    RECEIVER: 'The policy does not allow this receiver.',
-    HOURS: 'The policy does not allow payments at this time of day.',
-  }),
-});
-
-export const PaymentRail = builder.enumType('PaymentRail', {
-  description: 'The network that delivers a payment to an account elsewhere.',
-  values: Object.fromEntries(Object.entries(paymentRails).map(([name, description]) => [name, { description }])) as {
-    readonly [Name in RailName]: { readonly description: string };
   },
+);
+
+export const PolicyPeriod = enumOf('PolicyPeriod', 'The payments that a limit of a policy counts together.', {
+  PAYMENT: 'Each payment on its own.',
+  DAY: "All payments of a calendar day, in the policy's time zone.",
+  MONTH: "All payments of a calendar month, in the policy's time zone.",
+  LAST_24_HOURS: 'All payments of the last 24 hours.',
+  LAST_30_DAYS: 'All payments of the last 30 times 24 hours.',
 });
+
+export const PolicyRule = enumOf('PolicyRule', 'The rule of a policy that forbids a payment.', {
+  LIMIT: 'The payment exceeds a limit of the policy.',
+  CURRENCY: 'The policy limits amounts, and has no limit in the currency of the payment.',
+  KIND: 'The policy does not allow this kind of payment.',
+  RECEIVER: 'The policy does not allow this receiver.',
+  HOURS: 'The policy does not allow payments at this time of day.',
+});
+
+export const PaymentRail = enumOf(
+  'PaymentRail',
+  'The network that delivers a payment to an account elsewhere.',
+  paymentRails,
+);

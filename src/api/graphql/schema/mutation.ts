@@ -26,6 +26,8 @@ export const serverTime = {
     (await readClock(payments.database.pool)).now,
 } as const;
 
+type IdempotencyKey = string | null | undefined;
+
 interface MutationOptions<Fields extends InputFieldMap, Success extends Replayable> {
   readonly description: string;
   /** The input's fields, without idempotencyKey, which every input has, and expectedVersion (operations.ts). */
@@ -44,12 +46,11 @@ interface MutationOptions<Fields extends InputFieldMap, Success extends Replayab
   readonly refusals?: readonly MemberName[];
   readonly resolve: (
     input: InputShapeFromFields<Fields> & {
-      readonly idempotencyKey?: string | null | undefined;
       readonly expectedVersion?: number | null | undefined;
       readonly sandboxScenario?: typeof SandboxScenarioInput.$inferInput | null | undefined;
     },
     context: Context,
-    info: GraphQLResolveInfo,
+    idempotencyKey: IdempotencyKey,
   ) => Promise<Success>;
 }
 
@@ -212,11 +213,14 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
 /** Returns the resolver of a mutation: it runs the command and returns a refusal as data. */
 function resolverOf<Input, Success>(
   name: Operation,
-  resolve: (input: Input, context: Context, info: GraphQLResolveInfo) => Promise<Success>,
+  resolve: (input: Input, context: Context, idempotencyKey: IdempotencyKey) => Promise<Success>,
 ) {
   return async (
     _root: unknown,
-    args: { input: Input & { readonly validateOnly?: boolean | null }; sandboxScenario?: object | null },
+    args: {
+      input: Input & { readonly validateOnly?: boolean | null; readonly idempotencyKey?: IdempotencyKey };
+      sandboxScenario?: object | null;
+    },
     context: Context,
     info: GraphQLResolveInfo,
   ) => {
@@ -227,10 +231,10 @@ function resolverOf<Input, Success>(
       requireViewForFurtherRead(context.viewer, name, info);
       const wrong = wrongValuesRefusal(args);
       if (wrong) return asArgumentError(wrong);
-      const { validateOnly, ...input } = args.input;
+      const { validateOnly, idempotencyKey, ...input } = args.input;
       const { sandboxScenario } = args;
       const asked = { ...input, ...(sandboxScenario && { sandboxScenario }) } as Input;
-      if (!validateOnly) return await resolve(asked, context, info);
+      if (!validateOnly) return await resolve(asked, context, idempotencyKey);
       let validated: ValidatedPayment | undefined;
       const payments = {
         ...context.payments,
@@ -239,7 +243,7 @@ function resolverOf<Input, Success>(
           context.hasValidated = true;
         },
       };
-      await resolve(asked, { ...context, payments }, info);
+      await resolve(asked, { ...context, payments }, idempotencyKey);
       return validated;
     } catch (error) {
       const refusal = refusalIn(error);

@@ -3,21 +3,15 @@ import { type Operation, operationNames } from '../../../domain/access/operation
 import { type Receipt, readReceipt } from '../../../domain/commands/receipts.ts';
 import { executedRead } from '../reading/derive.ts';
 import { readNode } from '../reading/planned.ts';
-import { builder } from './builder.ts';
+import { builder, enumOf } from './builder.ts';
 import { nodeTypes } from './node.ts';
 import { RefusalCode } from './refusals.ts';
 
-const MutationOutcome = builder.enumType('MutationOutcome', {
-  description: 'The outcome of the first call with an idempotency key.',
-  values: {
-    NONE: {
-      description:
-        'Nothing was done or refused under this key. If the answer was lost less than 20 seconds ago, the call may still be in progress.',
-    },
-    SUCCEEDED: { description: 'The mutation took effect.' },
-    REFUSED: { description: 'The mutation was refused and changed nothing; `code` says why.' },
-  } satisfies Record<Receipt['outcome'], object>,
-});
+const MutationOutcome = enumOf('MutationOutcome', 'The outcome of the first call with an idempotency key.', {
+  NONE: 'Nothing was done or refused under this key. If the answer was lost less than 20 seconds ago, the call may still be in progress.',
+  SUCCEEDED: 'The mutation took effect.',
+  REFUSED: 'The mutation was refused and changed nothing; `code` says why.',
+} satisfies Record<Receipt['outcome'], string>);
 
 /** Converts a camel-case name to an enum value: createQuote to CREATE_QUOTE. */
 const inCapitals = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();

@@ -1,42 +1,22 @@
-import { builder } from './builder.ts';
+import { builder, enumOf } from './builder.ts';
 import { FailureReason } from './enums.ts';
 
-const SandboxDeposit = builder.enumType('SandboxDeposit', {
-  description: 'How the simulated deposit for a real-time funded quote arrives.',
-  values: {
-    SHORT: {
-      description: "Half of the amount arrives: the payment fails, and the customer's account is credited.",
-    },
-    TWICE: {
-      description: "Two deposits arrive: the first funds the quote, the second is credited to the customer's account.",
-    },
-    LATE: {
-      description:
-        "The deposit arrives after the quote has expired: the payment fails with QUOTE_EXPIRED, and the money is credited to the customer's account.",
-    },
-  },
+const SandboxDeposit = enumOf('SandboxDeposit', 'How the simulated deposit for a real-time funded quote arrives.', {
+  SHORT: "Half of the amount arrives: the payment fails, and the customer's account is credited.",
+  TWICE: "Two deposits arrive: the first funds the quote, the second is credited to the customer's account.",
+  LATE: "The deposit arrives after the quote has expired: the payment fails with QUOTE_EXPIRED, and the money is credited to the customer's account.",
 });
 
-const SandboxStep = builder.enumType('SandboxStep', {
-  description: 'A step of a simulated payment.',
-  values: {
-    PAY_REQUEST: {
-      description:
-        "For sandboxReceiveUma: the sender has looked up the receiver and the payment is CREATED. The sender's pay request then arrives, fails, or does not arrive within the lifetime of a quote (EXPIRED).",
-    },
-    PULL: {
-      description: 'For a quote paid from an external account: pulling the money, before anything is debited.',
-    },
-    SETTLEMENT: { description: 'The delivery or collection that ends the payment.' },
-  },
+const SandboxStep = enumOf('SandboxStep', 'A step of a simulated payment.', {
+  PAY_REQUEST:
+    "For sandboxReceiveUma: the sender has looked up the receiver and the payment is CREATED. The sender's pay request then arrives, fails, or does not arrive within the lifetime of a quote (EXPIRED).",
+  PULL: 'For a quote paid from an external account: pulling the money, before anything is debited.',
+  SETTLEMENT: 'The delivery or collection that ends the payment.',
 });
 
-const SandboxApproval = builder.enumType('SandboxApproval', {
-  description: "The platform's decision on a simulated incoming payment.",
-  values: {
-    APPROVE: { description: 'The platform approves immediately, with the information in the customer record.' },
-    REJECT: { description: 'The platform rejects immediately: the payment becomes REJECTED.' },
-  },
+const SandboxApproval = enumOf('SandboxApproval', "The platform's decision on a simulated incoming payment.", {
+  APPROVE: 'The platform approves immediately, with the information in the customer record.',
+  REJECT: 'The platform rejects immediately: the payment becomes REJECTED.',
 });
 
 export const SandboxScenarioInput = builder.inputType('SandboxScenarioInput', {

@@ -1,5 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type DocumentNode, type ExecutionArgs, type ExecutionResult, getOperationAST, visit } from 'graphql';
+import {
+  type ArgumentNode,
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  type FieldNode,
+  getOperationAST,
+  Kind,
+  visit,
+} from 'graphql';
+import { oncePer } from '../../../core/once-per.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import { readAfterHeader, readAfterOf } from '../../../domain/events/read-after.ts';
 import { feedHead } from '../../../domain/events/reads.ts';
@@ -48,22 +58,20 @@ export async function withReplicas(
   return { ...answer, extensions: { ...answer.extensions, readAfter: token } };
 }
 
-const documentsWithCursors = new WeakMap<DocumentNode, boolean>();
+/** Returns a function that finds whether a document has an argument, or selects a field, with one of these names. */
+const mentions = (kind: Kind.ARGUMENT | Kind.FIELD, names: readonly string[]) =>
+  oncePer((document: DocumentNode) => {
+    let isFound = false;
+    const find = ({ name }: ArgumentNode | FieldNode) => {
+      isFound ||= names.includes(name.value);
+    };
+    visit(document, { [kind]: find });
+    return isFound;
+  });
 
-/** Returns whether a document has an argument for a cursor anywhere. Computed once per cached document. */
-function namesCursor(document: DocumentNode): boolean {
-  let isNamed = documentsWithCursors.get(document);
-  if (isNamed === undefined) {
-    isNamed = false;
-    visit(document, {
-      Argument: ({ name }) => {
-        if (name.value === 'after' || name.value === 'before') isNamed = true;
-      },
-    });
-    documentsWithCursors.set(document, isNamed);
-  }
-  return isNamed;
-}
+const namesCursor = mentions(Kind.ARGUMENT, ['after', 'before']);
+
+export const selectsFeedCursor = mentions(Kind.FIELD, ['feedCursor']);
 
 /**
  * Reads the end of the feed into the context before the operation's other reads. A list in the same query then shows
@@ -71,21 +79,4 @@ function namesCursor(document: DocumentNode): boolean {
  */
 export async function readFeedHead(context: Context): Promise<void> {
   context.feedHead = await feedHead(context.payments.database, context.viewer.platformId);
-}
-
-const documentsWithCursor = new WeakMap<DocumentNode, boolean>();
-
-/** Returns whether a document selects a field named feedCursor anywhere. Computed once per cached document. */
-export function selectsFeedCursor(document: DocumentNode): boolean {
-  let isSelected = documentsWithCursor.get(document);
-  if (isSelected === undefined) {
-    isSelected = false;
-    visit(document, {
-      Field: (node) => {
-        if (node.name.value === 'feedCursor') isSelected = true;
-      },
-    });
-    documentsWithCursor.set(document, isSelected);
-  }
-  return isSelected;
 }

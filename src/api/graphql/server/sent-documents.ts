@@ -1,5 +1,6 @@
 import type { DocumentNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import { oncePer } from '../../../core/once-per.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import { isHashOf, plainHash } from '../documents/manifest.ts';
 import { documentDigest, type TrustedDocuments } from '../documents/trusted-documents.ts';
@@ -31,7 +32,6 @@ export class SentDocuments {
   readonly #trusted: TrustedDocuments;
   /** The texts of automatic persisted queries by platform and hash; undefined if they are off. */
   readonly #automatic: LRUCache<string, string> | undefined;
-  readonly #digests = new WeakMap<DocumentNode, Buffer>();
 
   /** @param isAutomatic whether clients may store documents under their hashes without registering them */
   constructor(trusted: TrustedDocuments, isAutomatic: boolean) {
@@ -71,9 +71,7 @@ export class SentDocuments {
 
   /** Returns whether a viewer's platform has registered a document, and for this token if it has its own documents. */
   async isRegistered(viewer: Viewer, document: DocumentNode): Promise<boolean> {
-    const digest = this.#digests.get(document) ?? documentDigest(document.loc?.source.body ?? '');
-    this.#digests.set(document, digest);
-    return maySend(viewer, await this.#trusted.hashesOf(viewer.platformId, digest));
+    return maySend(viewer, await this.#trusted.hashesOf(viewer.platformId, digestOf(document)));
   }
 
   /** Refuses a document that is not registered. Throws GraphQLError QUERY_NOT_IN_SAFELIST. */
@@ -104,6 +102,8 @@ export class SentDocuments {
       : badRequest('PersistedQueryNotSupported', { code: 'PERSISTED_QUERY_NOT_SUPPORTED', ...incompleteStatus });
   }
 }
+
+const digestOf = oncePer((document: DocumentNode) => documentDigest(document.loc?.source.body ?? ''));
 
 /** Returns whether a viewer may send a document that is registered under these hashes. */
 function maySend({ documents }: Viewer, hashes: readonly string[]): boolean {

@@ -9,6 +9,7 @@ import {
   type OperationDefinitionNode,
   visit,
 } from 'graphql';
+import { oncePer } from '../../../core/once-per.ts';
 import { inTurn, type TakeTurn } from '../../../core/turn.ts';
 import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
 import { type Context, contextIn } from '../context.ts';
@@ -35,7 +36,7 @@ export interface Follower {
  * with the same visibility and permissions. A thousand followers of a subject cost one execution and serialization.
  */
 export class SharedResults {
-  readonly #groups = new WeakMap<OperationDefinitionNode, Map<string, Group>>();
+  readonly #groupsOf = oncePer((_operation: OperationDefinitionNode) => new Map<string, Group>());
   readonly #serialize: (result: ExecutionResult, args: ExecutionArgs) => string;
   readonly #takeTurn: TakeTurn;
 
@@ -48,8 +49,7 @@ export class SharedResults {
   join(args: ExecutionArgs): Follower {
     const operation = getOperationAST(args.document, args.operationName);
     if (!operation) throw new Error('a subscription has an operation');
-    const groups = this.#groups.get(operation) ?? new Map<string, Group>();
-    this.#groups.set(operation, groups);
+    const groups = this.#groupsOf(operation);
     const key = groupKey(operation, args);
     const group = groups.get(key) ?? newGroup(args);
     groups.set(key, group);
@@ -116,12 +116,8 @@ function groupKey(operation: OperationDefinitionNode, args: ExecutionArgs): stri
   return JSON.stringify([scope, variables]);
 }
 
-const variableNames = new WeakMap<OperationDefinitionNode, readonly string[]>();
-
 /** Finds the variables that a result may depend on: all except those in arguments of the subscription's own field. */
-function variablesBelowRoot(operation: OperationDefinitionNode, document: DocumentNode): readonly string[] {
-  const known = variableNames.get(operation);
-  if (known) return known;
+const variablesBelowRoot = oncePer((operation: OperationDefinitionNode, document: DocumentNode): readonly string[] => {
   const names = new Set<string>();
   const rootArguments = new Set<ASTNode>(
     operation.selectionSet.selections.flatMap((selection) =>
@@ -136,7 +132,5 @@ function variablesBelowRoot(operation: OperationDefinitionNode, document: Docume
       names.add(name.value);
     },
   });
-  const found = [...names];
-  variableNames.set(operation, found);
-  return found;
-}
+  return [...names];
+});

@@ -4,6 +4,7 @@ import type { DocumentNode, GraphQLSchema } from 'graphql';
 import type { Logger } from 'pino';
 import type { Cursors } from '../../../core/cursors.ts';
 import { claimOf, isIdempotencyKey } from '../../../core/idempotency.ts';
+import { oncePer } from '../../../core/once-per.ts';
 import { tokenOf } from '../../../domain/access/caller.ts';
 import type { Credentials } from '../../../domain/access/tokens/credentials.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
@@ -147,7 +148,9 @@ async function callerOf(options: McpOptions, request: IncomingMessage, response:
 
 const forbidden = (message: string) => failure('FORBIDDEN', message, { status: 403 });
 
-const toolsByDocument = new WeakMap<DocumentNode, readonly Tool[]>();
+const toolsIn = oncePer((document: DocumentNode, schema: GraphQLSchema, text: string) =>
+  toolsOf({ schema, document, text }),
+);
 
 /** Returns the operations of a viewer's own documents. A document that has been deleted is none. */
 async function readTools(
@@ -161,9 +164,7 @@ async function readTools(
     const problem = operations.documents.problemIn(text);
     if (problem !== undefined) throw forbidden(`document ${hash} cannot be executed any more: ${problem}`);
     const document = operations.documents.parse(text);
-    const found = toolsByDocument.get(document) ?? toolsOf({ schema, document, text });
-    toolsByDocument.set(document, found);
-    tools.push(...found);
+    tools.push(...toolsIn(document, schema, text));
   }
   const twice = tools.find(({ name }, at) => tools.findIndex((tool) => tool.name === name) !== at);
   if (twice) throw forbidden(`two documents of this token have an operation named ${twice.name}`);

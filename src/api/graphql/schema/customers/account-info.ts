@@ -6,7 +6,7 @@ import type {
   ExternalAccountType as AccountTypeName,
 } from '../../../../infra/database/generated/client/client.ts';
 import { alsoInDatabase } from '../../reading/computed.ts';
-import { builder } from '../builder.ts';
+import { builder, enumOf } from '../builder.ts';
 import { ExternalAccountType } from '../enums.ts';
 import { variantsBy } from '../words.ts';
 
@@ -45,10 +45,11 @@ const enums = new Map(
     )
     .map((field) => [
       field.enumName,
-      builder.enumType(field.enumName, {
-        description: field.description,
-        values: Object.fromEntries(field.values.map((value) => [value, { description: meanings[value] ?? '' }])),
-      }),
+      enumOf(
+        field.enumName,
+        field.description,
+        Object.fromEntries(field.values.map((value) => [value, meanings[value] ?? ''])),
+      ),
     ]),
 );
 

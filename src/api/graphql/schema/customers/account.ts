@@ -152,8 +152,8 @@ mutation('createExternalAccount', {
     },
   },
   refusals: ['NotFoundError'],
-  resolve: async (given, { payments, viewer }) => {
-    const { idempotencyKey, accountInfo, beneficiary, ...input } = given;
+  resolve: async (given, { payments, viewer }, key) => {
+    const { accountInfo, beneficiary, ...input } = given;
     const { accountType, details } = readAccountInfo(accountInfo);
     const owner = beneficiary ? readBeneficiary(beneficiary) : null;
     const result = await createExternalAccount(
@@ -167,7 +167,7 @@ mutation('createExternalAccount', {
         details,
         beneficiary: owner,
       },
-      idempotencyKey,
+      key,
     );
     const warnings = accountWarnings(
       { accountType, details, beneficiary: owner },
@@ -198,9 +198,9 @@ mutation('updateExternalAccount', {
   }),
   success: { row: { as: 'account', type: ExternalAccount, description: 'The account as it is now.' } },
   refusals: ['NotFoundError'],
-  resolve: ({ idempotencyKey, metadata, ...given }, { payments, viewer }) => {
+  resolve: ({ metadata, ...given }, { payments, viewer }, key) => {
     const input = { ...given, metadata: metadataOf(metadata) };
-    return updateExternalAccount(payments, viewer, input, idempotencyKey);
+    return updateExternalAccount(payments, viewer, input, key);
   },
 });
 
@@ -210,6 +210,5 @@ mutation('deleteExternalAccount', {
   input: (t) => ({ accountId: t.id({ required: true, description: 'The account to delete: ExternalAccount:…' }) }),
   success: { row: { as: 'account', type: ExternalAccount, description: 'The deleted account.' } },
   refusals: ['NotFoundError'],
-  resolve: ({ idempotencyKey, ...input }, { payments, viewer }) =>
-    deleteExternalAccount(payments, viewer, input, idempotencyKey),
+  resolve: (input, { payments, viewer }, key) => deleteExternalAccount(payments, viewer, input, key),
 });

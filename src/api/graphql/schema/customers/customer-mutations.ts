@@ -113,9 +113,9 @@ mutation('createCustomer', {
     metadata: t.field({ type: [MetadataInput], description: newMetadata }),
   }),
   success: { row: { as: 'customer', type: Customer, description: 'The new customer.' } },
-  resolve: ({ idempotencyKey, details, metadata, ...given }, { payments, viewer }) => {
+  resolve: ({ details, metadata, ...given }, { payments, viewer }, key) => {
     const input = { ...given, details: detailsOf(details), metadata: metadataOf(metadata) };
-    return createCustomer(payments, viewer, input, idempotencyKey);
+    return createCustomer(payments, viewer, input, key);
   },
 });
 
@@ -135,9 +135,9 @@ mutation('updateCustomer', {
   }),
   success: { row: { as: 'customer', type: Customer, description: 'The customer as it is now.' } },
   refusals: ['NotFoundError'],
-  resolve: ({ idempotencyKey, details, metadata, ...input }, { payments, viewer }) => {
+  resolve: ({ details, metadata, ...input }, { payments, viewer }, key) => {
     const changes = { ...input, details: details && detailsOf(details), metadata: metadataOf(metadata) };
-    return updateCustomer(payments, viewer, changes, idempotencyKey);
+    return updateCustomer(payments, viewer, changes, key);
   },
 });
 
@@ -147,6 +147,5 @@ mutation('deleteCustomer', {
   input: (t) => ({ customerId: t.id({ required: true, description: 'The customer to delete: Customer:…' }) }),
   success: { row: { as: 'customer', type: Customer, description: 'The deleted customer.' } },
   refusals: ['NotFoundError', 'CustomerInUseError'],
-  resolve: ({ idempotencyKey, ...input }, { payments, viewer }) =>
-    deleteCustomer(payments, viewer, input, idempotencyKey),
+  resolve: (input, { payments, viewer }, key) => deleteCustomer(payments, viewer, input, key),
 });

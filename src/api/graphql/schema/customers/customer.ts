@@ -2,7 +2,7 @@ import { visibleCustomers } from '../../../../domain/access/visible.ts';
 import { whereCustomers } from '../../../../domain/commands/filters.ts';
 import type { BeneficialOwner as Owner } from '../../../../domain/customers/customers.ts';
 import type { Customer as CustomerRow } from '../../../../infra/database/rows.ts';
-import { builder } from '../builder.ts';
+import { builder, enumOf } from '../builder.ts';
 import { CustomerType, KycStatus } from '../enums.ts';
 import { CustomerFilter } from '../filters.ts';
 import { listOf } from '../list.ts';
@@ -11,16 +11,13 @@ import { MetadataEntry, noted } from '../values/metadata.ts';
 import { AddressType } from '../values/people.ts';
 import { variantsBy } from '../words.ts';
 
-export const IndividualType = builder.enumType('IndividualType', {
-  description: 'The role of a person in a company.',
-  values: {
-    DIRECTOR: { description: 'A director of the company.' },
-    CONTROL_PERSON: { description: 'A person who controls the company.' },
-    BUSINESS_POINT_OF_CONTACT: { description: 'The contact person of the company.' },
-    TRUSTEE: { description: 'A trustee.' },
-    SETTLOR: { description: 'A settlor.' },
-    GENERAL_PARTNER: { description: 'A general partner.' },
-  },
+export const IndividualType = enumOf('IndividualType', 'The role of a person in a company.', {
+  DIRECTOR: 'A director of the company.',
+  CONTROL_PERSON: 'A person who controls the company.',
+  BUSINESS_POINT_OF_CONTACT: 'The contact person of the company.',
+  TRUSTEE: 'A trustee.',
+  SETTLOR: 'A settlor.',
+  GENERAL_PARTNER: 'A general partner.',
 });
 
 const BeneficialOwner = builder.objectRef<Owner>('BeneficialOwner').implement({

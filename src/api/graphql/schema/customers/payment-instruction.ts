@@ -109,7 +109,7 @@ const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
 };
 
 /** The enums of fields with a closed set of values; all other fields are text. */
-const enumOf: Readonly<Record<string, string>> = { accountCategory: 'AccountCategory', pixKeyType: 'PixKeyType' };
+const enumNames: Readonly<Record<string, string>> = { accountCategory: 'AccountCategory', pixKeyType: 'PixKeyType' };
 
 export const PaymentInstruction = builder.interfaceRef<Shape>('PaymentInstruction').implement({
   description: 'A way to pay money in; each kind has its own fields. Where several are listed, use any one of them.',
@@ -140,7 +140,7 @@ for (const { type, description, fields } of Object.values<Member<string>>(member
         Object.entries(fields).map(([name, fieldDescription]) => [
           name,
           // The type of `members` ensures that each field is part of the shape.
-          t.json(name as keyof Shape, enumOf[name] === undefined ? 'String' : accountEnum(enumOf[name]), {
+          t.json(name as keyof Shape, enumNames[name] === undefined ? 'String' : accountEnum(enumNames[name]), {
             description: fieldDescription,
           }),
         ]),

@@ -52,12 +52,9 @@ mutation('approveTransaction', {
       description: `For an incoming payment: the information about the receiver that \`requestedReceiverInformation\` lists. At most ${maxFacts}.`,
     }),
   }),
-  success: { transaction: { type: Transaction, description: 'The payment, which has now begun.' } },
+  success: { row: { as: 'transaction', type: Transaction, description: 'The payment, which has now begun.' } },
   refusals: ['NotFoundError', 'InsufficientFundsError'],
-  resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
-    const result = await approveTransaction(payments, viewer, input, idempotencyKey);
-    return { transaction: result.row, replayed: result.replayed };
-  },
+  resolve: (input, { payments, viewer }, key) => approveTransaction(payments, viewer, input, key),
 });
 
 mutation('rejectTransaction', {
@@ -67,12 +64,9 @@ mutation('rejectTransaction', {
     transactionId: t.id({ required: true, description: 'The payment that waits for an approval: Transaction:…' }),
     reason: t.string({ description: 'Why the payment is rejected, for its timeline.' }),
   }),
-  success: { transaction: { type: Transaction, description: 'The payment, which is now REJECTED.' } },
+  success: { row: { as: 'transaction', type: Transaction, description: 'The payment, which is now REJECTED.' } },
   refusals: ['NotFoundError'],
-  resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
-    const result = await rejectTransaction(payments, viewer, input, idempotencyKey);
-    return { transaction: result.row, replayed: result.replayed };
-  },
+  resolve: (input, { payments, viewer }, key) => rejectTransaction(payments, viewer, input, key),
 });
 
 mutation('sandboxReceiveUma', {
@@ -103,9 +97,9 @@ mutation('sandboxReceiveUma', {
       description: 'How the payment turns out once it is approved.',
     }),
   }),
-  success: { transaction: { type: Transaction, description: 'The new payment, PENDING.' } },
+  success: { row: { as: 'transaction', type: Transaction, description: 'The new payment, PENDING.' } },
   refusals: ['NotFoundError'],
-  resolve: async ({ idempotencyKey, receiver, currency, amount, ...input }, { payments, viewer }) => {
+  resolve: ({ receiver, currency, amount, ...input }, { payments, viewer }, key) => {
     const received = {
       ...input,
       customerId: receiver.customerId,
@@ -113,7 +107,6 @@ mutation('sandboxReceiveUma', {
       receivingCurrencyCode: currency,
       receivingCurrencyAmount: givenAmount(amount),
     };
-    const result = await sandboxReceiveUma(payments, viewer, received, idempotencyKey);
-    return { transaction: result.row, replayed: result.replayed };
+    return sandboxReceiveUma(payments, viewer, received, key);
   },
 });

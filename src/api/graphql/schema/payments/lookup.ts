@@ -72,8 +72,8 @@ mutation('lookUpReceiver', {
   }),
   success: { row: { as: 'lookup', type: Lookup, description: 'The lookup, which is valid for ten minutes.' } },
   refusals: ['NotFoundError'],
-  resolve: ({ idempotencyKey, umaAddress, sender }, { payments, viewer }) => {
+  resolve: ({ umaAddress, sender }, { payments, viewer }, key) => {
     const input = { umaAddress, customerId: sender?.customerId, senderUmaAddress: sender?.umaAddress };
-    return lookUpReceiver(payments, viewer, input, idempotencyKey);
+    return lookUpReceiver(payments, viewer, input, key);
   },
 });

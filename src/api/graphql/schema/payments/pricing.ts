@@ -1,5 +1,5 @@
 import type { PricingStep as PricingStepShape } from '../../../../domain/pricing/pricing-steps.ts';
-import { builder } from '../builder.ts';
+import { builder, enumOf } from '../builder.ts';
 
 /** The parts of a price in their stored form, with exact numbers as text. */
 export interface RateDetails {
@@ -42,27 +42,21 @@ export const RateDetailsType = builder.objectRef<PricedRateDetails>('RateDetails
   }),
 });
 
-const PricingStepName = builder.enumType('PricingStepName', {
-  description: 'A rounded amount in the price of a quote.',
-  values: {
-    COUNTERPARTY_FIXED_FEE: { description: 'The fixed fee of the receiving side, converted to the sending currency.' },
-    TOTAL_SENDING_AMOUNT: { description: 'The amount that the source is debited.' },
-    TOTAL_RECEIVING_AMOUNT: { description: 'The amount that the destination receives.' },
-    PLATFORM_VARIABLE_FEE: { description: 'The variable fee of the platform.' },
-    SERVICE_VARIABLE_FEE: { description: 'The variable fee of the service.' },
-    ROUNDING_SURPLUS: { description: 'The surplus that rounding up leaves.' },
-  } satisfies Record<PricingStepShape['step'], object>,
-});
+const PricingStepName = enumOf('PricingStepName', 'A rounded amount in the price of a quote.', {
+  COUNTERPARTY_FIXED_FEE: 'The fixed fee of the receiving side, converted to the sending currency.',
+  TOTAL_SENDING_AMOUNT: 'The amount that the source is debited.',
+  TOTAL_RECEIVING_AMOUNT: 'The amount that the destination receives.',
+  PLATFORM_VARIABLE_FEE: 'The variable fee of the platform.',
+  SERVICE_VARIABLE_FEE: 'The variable fee of the service.',
+  ROUNDING_SURPLUS: 'The surplus that rounding up leaves.',
+} satisfies Record<PricingStepShape['step'], string>);
 
-const Rounding = builder.enumType('Rounding', {
-  description: 'How a figure of a price was rounded.',
-  values: {
-    HALF_UP: { description: 'To the nearest smallest unit, with halves rounded up.' },
-    UP: { description: 'Up to the next smallest unit.' },
-    DOWN: { description: 'Down to the smallest unit.' },
-    NONE: { description: 'Not rounded: a provider stated the amount.' },
-  } satisfies Record<PricingStepShape['rounding'], object>,
-});
+const Rounding = enumOf('Rounding', 'How a figure of a price was rounded.', {
+  HALF_UP: 'To the nearest smallest unit, with halves rounded up.',
+  UP: 'Up to the next smallest unit.',
+  DOWN: 'Down to the smallest unit.',
+  NONE: 'Not rounded: a provider stated the amount.',
+} satisfies Record<PricingStepShape['rounding'], string>);
 
 export const PricingStep = builder.objectRef<PricingStepShape>('PricingStep').implement({
   description: 'A rounding in the price of a quote.',

@@ -116,7 +116,7 @@ mutation('createQuote', {
   success: { row: { as: 'quote', type: Quote, description: 'The new quote.' } },
   refusals: ['NotFoundError', 'InsufficientFundsError', 'LimitExceededError'],
   validates: true,
-  resolve: ({ idempotencyKey, source, destination, ...input }, { payments, viewer }) => {
+  resolve: ({ source, destination, ...input }, { payments, viewer }, key) => {
     const from: CreateQuote['source'] | undefined = source.account
       ? { kind: 'ACCOUNT', accountId: source.account.accountId }
       : source.realtimeFunding && { kind: 'REALTIME_FUNDING', ...source.realtimeFunding };
@@ -132,7 +132,7 @@ mutation('createQuote', {
       immediatelyExecute: input.immediatelyExecute ?? false,
       metadata: metadataOf(input.metadata),
     };
-    return createQuote(payments, viewer, request, idempotencyKey);
+    return createQuote(payments, viewer, request, key);
   },
 });
 
@@ -146,8 +146,7 @@ mutation('executeQuote', {
   success: { row: { as: 'quote', type: Quote, description: 'The quote, which is now PROCESSING.' } },
   refusals: ['NotFoundError', 'QuoteExpiredError', 'InsufficientFundsError', 'LimitExceededError'],
   validates: true,
-  resolve: ({ sandboxScenario, idempotencyKey, ...input }, { payments, viewer }) =>
-    executeQuote(payments, viewer, { ...input, sandboxScenario }, idempotencyKey),
+  resolve: (input, { payments, viewer }, key) => executeQuote(payments, viewer, input, key),
 });
 
 mutation('cancelQuote', {
@@ -156,5 +155,5 @@ mutation('cancelQuote', {
   input: (t) => ({ quoteId: t.id({ required: true, description: 'The quote: Quote:…' }) }),
   success: { row: { as: 'quote', type: Quote, description: 'The quote, which is now EXPIRED.' } },
   refusals: ['NotFoundError', 'QuoteExpiredError'],
-  resolve: ({ idempotencyKey, ...input }, { payments, viewer }) => cancelQuote(payments, viewer, input, idempotencyKey),
+  resolve: (input, { payments, viewer }, key) => cancelQuote(payments, viewer, input, key),
 });

@@ -20,8 +20,8 @@ mutation('sandboxFundAccount', {
   }),
   success: { row: { as: 'account', type: InternalAccount, description: 'The account with its new balance.' } },
   refusals: ['NotFoundError'],
-  resolve: ({ idempotencyKey, accountId, amount }, { payments, viewer }) =>
-    fundAccount(payments, viewer, { accountId, amount: givenAmount(amount) }, idempotencyKey),
+  resolve: ({ accountId, amount }, { payments, viewer }, key) =>
+    fundAccount(payments, viewer, { accountId, amount: givenAmount(amount) }, key),
 });
 
 mutation('sandboxSend', {
@@ -42,9 +42,9 @@ mutation('sandboxSend', {
   }),
   success: { row: { as: 'transaction', type: Transaction, description: 'The payment that the deposit funds.' } },
   refusals: ['NotFoundError', 'QuoteExpiredError'],
-  resolve: ({ idempotencyKey, currency, amount, ...input }, { payments, viewer }) => {
+  resolve: ({ currency, amount, ...input }, { payments, viewer }, key) => {
     const sent = { ...input, currencyCode: currency, currencyAmount: amount && givenAmount(amount) };
-    return sandboxSend(payments, viewer, sent, idempotencyKey);
+    return sandboxSend(payments, viewer, sent, key);
   },
 });
 
@@ -65,8 +65,7 @@ mutation('sandboxSetExternalAccountStatus', {
   }),
   success: { row: { as: 'account', type: ExternalAccount, description: 'The changed account.' } },
   refusals: ['NotFoundError'],
-  resolve: ({ idempotencyKey, ...input }, { payments, viewer }) =>
-    setExternalAccountStatus(payments, viewer, input, idempotencyKey),
+  resolve: (input, { payments, viewer }, key) => setExternalAccountStatus(payments, viewer, input, key),
 });
 
 mutation('sandboxSetKycStatus', {
@@ -82,6 +81,5 @@ mutation('sandboxSetKycStatus', {
   }),
   success: { row: { as: 'customer', type: Customer, description: 'The changed customer.' } },
   refusals: ['NotFoundError'],
-  resolve: ({ idempotencyKey, ...input }, { payments, viewer }) =>
-    setKycStatus(payments, viewer, input, idempotencyKey),
+  resolve: (input, { payments, viewer }, key) => setKycStatus(payments, viewer, input, key),
 });

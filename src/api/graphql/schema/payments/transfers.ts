@@ -23,13 +23,8 @@ mutation('transferOut', {
   success: { row: { as: 'transaction', type: Transaction, description: 'The new payment, PENDING.' } },
   refusals: ['NotFoundError', 'InsufficientFundsError', 'LimitExceededError'],
   validates: true,
-  resolve: ({ idempotencyKey, amount, metadata, ...input }, { payments, viewer }) =>
-    transferOut(
-      payments,
-      viewer,
-      { ...input, amount: givenAmount(amount), metadata: metadataOf(metadata) },
-      idempotencyKey,
-    ),
+  resolve: ({ amount, metadata, ...input }, { payments, viewer }, key) =>
+    transferOut(payments, viewer, { ...input, amount: givenAmount(amount), metadata: metadataOf(metadata) }, key),
 });
 
 mutation('transferIn', {
@@ -51,12 +46,12 @@ mutation('transferIn', {
   success: { row: { as: 'transaction', type: Transaction, description: 'The new payment, PENDING.' } },
   refusals: ['NotFoundError', 'LimitExceededError'],
   validates: true,
-  resolve: ({ idempotencyKey, amount, metadata, ...input }, { payments, viewer }) =>
+  resolve: ({ amount, metadata, ...input }, { payments, viewer }, key) =>
     transferIn(
       payments,
       viewer,
       { ...input, amount: amount && givenAmount(amount), metadata: metadataOf(metadata) },
-      idempotencyKey,
+      key,
     ),
 });
 
@@ -87,11 +82,6 @@ mutation('transferInternal', {
   },
   refusals: ['NotFoundError', 'InsufficientFundsError', 'LimitExceededError'],
   validates: true,
-  resolve: ({ idempotencyKey, amount, metadata, ...input }, { payments, viewer }) =>
-    transferInternal(
-      payments,
-      viewer,
-      { ...input, amount: givenAmount(amount), metadata: metadataOf(metadata) },
-      idempotencyKey,
-    ),
+  resolve: ({ amount, metadata, ...input }, { payments, viewer }, key) =>
+    transferInternal(payments, viewer, { ...input, amount: givenAmount(amount), metadata: metadataOf(metadata) }, key),
 });

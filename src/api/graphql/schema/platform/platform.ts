@@ -102,8 +102,8 @@ mutation('updatePlatform', {
     }),
   }),
   success: { platform: { type: Platform, description: 'The platform with its new settings.' } },
-  resolve: async ({ idempotencyKey, ...settings }, { payments, viewer }) => {
-    const { platform, replayed } = await updatePlatform(payments, viewer, settings, idempotencyKey);
+  resolve: async (settings, { payments, viewer }, key) => {
+    const { platform, replayed } = await updatePlatform(payments, viewer, settings, key);
     return { platform, replayed };
   },
 });

@@ -283,7 +283,7 @@ mutation('setPolicy', {
   }),
   success: { policy: { type: Policy, description: 'The policy.' } },
   refusals: ['NotFoundError'],
-  resolve: ({ idempotencyKey, limits, approval, ...input }, { payments, viewer }) =>
+  resolve: ({ limits, approval, ...input }, { payments, viewer }, key) =>
     setPolicy(
       payments.database,
       viewer,
@@ -295,7 +295,7 @@ mutation('setPolicy', {
           above: approval.above.map(({ currency, amount }) => ({ currency, amount: givenAmount(amount) })),
         },
       },
-      idempotencyKey,
+      key,
     ),
 });
 
@@ -312,8 +312,7 @@ mutation('deletePolicy', {
     deletedId: { type: 'ID', nullable: true, description: 'The id of the deleted policy; null if there was none.' },
   },
   refusals: ['NotFoundError'],
-  resolve: ({ idempotencyKey, ...input }, { payments, viewer }) =>
-    deletePolicy(payments.database, viewer, input, idempotencyKey),
+  resolve: (input, { payments, viewer }, key) => deletePolicy(payments.database, viewer, input, key),
 });
 
 /** The properties of a refusal by a policy that the viewer may see; otherwise none. */

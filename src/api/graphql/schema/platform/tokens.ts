@@ -112,8 +112,7 @@ mutation('createApiToken', {
       description: 'The password for HTTP Basic authentication. It is shown once and not stored here: store it safely.',
     },
   },
-  resolve: ({ idempotencyKey, ...input }, { payments, viewer }) =>
-    issueApiToken(payments.database, viewer, input, idempotencyKey),
+  resolve: (input, { payments, viewer }, key) => issueApiToken(payments.database, viewer, input, key),
 });
 
 mutation('rotateApiToken', {
@@ -139,8 +138,7 @@ mutation('rotateApiToken', {
     },
   },
   refusals: ['NotFoundError'],
-  resolve: ({ idempotencyKey, ...input }, { payments, viewer }) =>
-    rotateApiToken(payments.database, viewer, input, idempotencyKey),
+  resolve: (input, { payments, viewer }, key) => rotateApiToken(payments.database, viewer, input, key),
 });
 
 mutation('revokeApiToken', {
@@ -161,8 +159,7 @@ mutation('revokeApiToken', {
     disabledEndpoints: { type: 'Int', description: 'The number of webhook endpoints that were disabled with it.' },
   },
   refusals: ['NotFoundError'],
-  resolve: ({ idempotencyKey, ...input }, { payments, viewer }) =>
-    revokeApiToken(payments.database, viewer, input, idempotencyKey),
+  resolve: (input, { payments, viewer }, key) => revokeApiToken(payments.database, viewer, input, key),
 });
 
 const ClientTokenBindingInput = builder.inputType('ClientTokenBindingInput', {
@@ -214,8 +211,8 @@ mutation('createClientToken', {
     expiresAt: { type: 'DateTime', description: 'When the token expires.' },
   },
   refusals: ['NotFoundError'],
-  resolve: ({ idempotencyKey, boundTo, ...input }, { payments, viewer, clientTokens }) =>
-    createClientToken(payments.database, clientTokens, viewer, { ...input, ...boundTo }, idempotencyKey),
+  resolve: ({ boundTo, ...input }, { payments, viewer, clientTokens }, key) =>
+    createClientToken(payments.database, clientTokens, viewer, { ...input, ...boundTo }, key),
 });
 
 mutation('revokeClientToken', {
@@ -223,6 +220,5 @@ mutation('revokeClientToken', {
   input: (t) => ({ tokenId: t.id({ required: true, description: 'The token to revoke: ClientToken:…' }) }),
   success: { revokedId: { type: 'ID', description: 'The id of the revoked token.' } },
   refusals: ['NotFoundError'],
-  resolve: ({ idempotencyKey, ...input }, { payments, viewer }) =>
-    revokeClientToken(payments.database, viewer, input, idempotencyKey),
+  resolve: (input, { payments, viewer }, key) => revokeClientToken(payments.database, viewer, input, key),
 });

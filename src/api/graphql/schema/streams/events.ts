@@ -3,6 +3,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { matchesNothing } from '../../../../core/conditions.ts';
 import type { Cursors } from '../../../../core/cursors.ts';
 import { publicId, uuidOf } from '../../../../core/ids.ts';
+import { oncePer } from '../../../../core/once-per.ts';
 import type { Viewer } from '../../../../domain/access/viewer.ts';
 import {
   seesAny,
@@ -202,7 +203,10 @@ function refersFurther(event: EventRow, info: GraphQLResolveInfo): boolean {
   );
 }
 
-const messageOf = (event: EventRow, cursors: Cursors) => ({ ...placeOf(cursors, event.platformId, event), event });
+const messageOf = oncePer((event: EventRow, cursors: Cursors) => ({
+  ...placeOf(event, cursors, event.platformId),
+  event,
+}));
 
 const events = listOf(Event, {
   name: 'Event',

@@ -4,7 +4,7 @@ import { changedFields } from '../../reading/changed-fields.ts';
 import { readAround } from '../../reading/planned.ts';
 import type { PageRead } from '../../reading/reads.ts';
 import { runField } from '../../reading/run.ts';
-import { builder, type Types } from '../builder.ts';
+import { builder, enumOf, type Types } from '../builder.ts';
 import { accounts } from '../customers/account.ts';
 import { customers } from '../customers/customer.ts';
 import { AccountFilter, CustomerFilter, QuoteFilter, TransactionFilter } from '../filters.ts';
@@ -18,13 +18,10 @@ import { type ListArguments, type ListChange, type ListMessage, maxWaitMs, watch
 
 /** Defines the streams of lists: a page, and the changes to it. */
 
-const ListOperationType = builder.enumType('ListOperation', {
-  description: 'What a change does to a followed list.',
-  values: {
-    ENTER: { description: 'The row is now in the list and was not before: it is new, or did not match the filter.' },
-    UPDATE: { description: 'The row was in the list, still is, and has changed.' },
-    LEAVE: { description: 'The row no longer matches the filter.' },
-  } as const,
+const ListOperationType = enumOf('ListOperation', 'What a change does to a followed list.', {
+  ENTER: 'The row is now in the list and was not before: it is new, or did not match the filter.',
+  UPDATE: 'The row was in the list, still is, and has changed.',
+  LEAVE: 'The row no longer matches the filter.',
 });
 
 interface FollowedList<Row, Filter> {

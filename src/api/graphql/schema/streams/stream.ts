@@ -1,4 +1,5 @@
 import type { Cursors } from '../../../../core/cursors.ts';
+import { oncePer } from '../../../../core/once-per.ts';
 import type { Viewer } from '../../../../domain/access/viewer.ts';
 import { maySeeEvent } from '../../../../domain/access/visible.ts';
 import { mapChannel } from '../../../../domain/events/channel.ts';
@@ -30,45 +31,23 @@ export interface RowUpdate<Noun extends FollowedNoun> extends Message {
   readonly change: Event | undefined;
 }
 
-/** Converts an event to a message. All streams of a kind share one function. */
+/** Converts an event to a message, the same object for all followers of a kind, so that they share its execution. */
 export type ToUpdate<Update extends Message> = (event: Event, cursors: Cursors) => Update;
 
-const places = new WeakMap<FeedPosition, Message>();
-
 /** Returns the position part of a message, encrypted once per event for all of its followers. */
-export function placeOf(cursors: Cursors, platformId: string, at: FeedPosition): Message {
-  let place = places.get(at);
-  if (!place) {
-    const { sequence, epoch } = at;
-    place = { cursor: feedCursor(cursors, platformId, at), position: { sequence, epoch } };
-    places.set(at, place);
-  }
-  return place;
-}
+export const placeOf = oncePer(
+  (at: FeedPosition, cursors: Cursors, platformId: string): Message => ({
+    cursor: feedCursor(cursors, platformId, at),
+    position: { sequence: at.sequence, epoch: at.epoch },
+  }),
+);
 
-const messages = new WeakMap<ToUpdate<Message>, WeakMap<Event, Message>>();
-
-/** Converts an event to a message, the same object for all followers, so that they share its execution. */
-export function messageOf<Update extends Message>(
-  event: Event,
-  toUpdate: ToUpdate<Update>,
-  { payments }: Pick<Context, 'payments'>,
-): Update {
-  const ofEvents = messages.get(toUpdate) ?? new WeakMap<Event, Message>();
-  messages.set(toUpdate, ofEvents);
-  // The stored message was created by the same function.
-  const message = (ofEvents.get(event) as Update | undefined) ?? toUpdate(event, payments.cursors);
-  ofEvents.set(event, message);
-  return message;
-}
-
-const updateOf =
-  <Noun extends FollowedNoun>(noun: Noun): ToUpdate<RowUpdate<Noun>> =>
-  (event, cursors) => ({
-    ...placeOf(cursors, event.platformId, event),
+const updateOf = <Noun extends FollowedNoun>(noun: Noun): ToUpdate<RowUpdate<Noun>> =>
+  oncePer((event, cursors) => ({
+    ...placeOf(event, cursors, event.platformId),
     row: rowFromSnapshot(noun, event.snapshot),
     change: event,
-  });
+  }));
 
 /** The functions that convert a noun's events. The database writes snapshots in the form of the noun's rows. */
 export const updatesOf: { readonly [Noun in FollowedNoun]: ToUpdate<RowUpdate<Noun>> } = {
@@ -136,7 +115,7 @@ export async function watchMany<Update extends Message>(
   const from = resumeAfter ?? (await feedHead(context.payments.database, context.viewer.platformId));
   await context.resumePoint?.begin(from.sequence);
   return mapChannel(await subscribe(context, from.sequence, filter), (event) => ({
-    value: messageOf(event, toUpdate, context),
+    value: toUpdate(event, context.payments.cursors),
   }));
 }
 

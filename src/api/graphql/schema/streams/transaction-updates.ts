@@ -5,7 +5,7 @@ import { type Finality, finalityOf, isFinal } from '../../../../domain/settlemen
 import type { Event } from '../../../../infra/database/generated/client/client.ts';
 import type { Context } from '../../context.ts';
 import { invalidInput } from '../../failure.ts';
-import { builder } from '../builder.ts';
+import { builder, enumOf } from '../builder.ts';
 import { TransactionStatus } from '../enums.ts';
 import { Transaction } from '../nouns.ts';
 import { afterDescription, checkSubject, filterOf, updatesOf, watchMany } from './stream.ts';
@@ -37,14 +37,9 @@ const TransactionUpdate = updateType(
   }),
 );
 
-const StreamEnd = builder.enumType('StreamEnd', {
-  description: 'When a stream of named transactions completes.',
-  values: {
-    TERMINAL: { description: 'When all of them have a terminal status.' },
-    FINAL: {
-      description: 'When no further change of any of them is possible: no return by a bank, and no pending refund.',
-    },
-  } as const,
+const StreamEnd = enumOf('StreamEnd', 'When a stream of named transactions completes.', {
+  TERMINAL: 'When all of them have a terminal status.',
+  FINAL: 'When no further change of any of them is possible: no return by a bank, and no pending refund.',
 });
 
 type Ends = Pick<RowStream<'Transaction'>, 'isLast' | 'hasEnded' | 'endLater'>;

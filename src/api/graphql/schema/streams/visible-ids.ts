@@ -1,5 +1,6 @@
 import DataLoader from 'dataloader';
 import { accountNameIn, uuidOf } from '../../../../core/ids.ts';
+import { oncePer } from '../../../../core/once-per.ts';
 import type { Viewer } from '../../../../domain/access/viewer.ts';
 import {
   visibleAccounts,
@@ -66,12 +67,10 @@ interface Sought {
 }
 
 /** Thousands of streams open together after an instance restarts: those of one turn of the event loop share a read. */
-const seen = new WeakMap<Database, DataLoader<Sought, boolean>>();
-
-function newLoader(database: Database): DataLoader<Sought, boolean> {
+const loaderOf = oncePer((database: Database) => {
   const options = { cache: false, maxBatchSize: 500, batchScheduleFn: (run: () => void) => void setImmediate(run) };
-  return new DataLoader((sought) => whichAreVisible(database, sought), options);
-}
+  return new DataLoader((sought: readonly Sought[]) => whichAreVisible(database, sought), options);
+});
 
 async function whichAreVisible(database: Database, sought: readonly Sought[]): Promise<boolean[]> {
   const found = new Set<string>();
@@ -102,9 +101,7 @@ export async function visibleId(
   field: string,
 ): Promise<string> {
   const id = uuidOf(publicId, noun);
-  const loader = seen.get(database) ?? newLoader(database);
-  seen.set(database, loader);
-  if (id === undefined || !(await loader.load({ viewer, noun, id })))
+  if (id === undefined || !(await loaderOf(database).load({ viewer, noun, id })))
     throw failure('NOT_FOUND', `no such ${named[noun].word}`, { field });
   return id;
 }

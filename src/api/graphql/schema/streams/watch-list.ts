@@ -1,3 +1,4 @@
+import { oncePer } from '../../../../core/once-per.ts';
 import type { Channel } from '../../../../domain/events/channel.ts';
 import { feedHead } from '../../../../domain/events/reads.ts';
 import { eventsOfNoun, type FollowedNoun } from '../../../../domain/events/row-events.ts';
@@ -61,7 +62,7 @@ export async function watchList(
   const channel = await subscribe(context, from.sequence, wanted);
   const first: ListMessage | undefined =
     snapshot && resumeAfter === undefined
-      ? { ...placeOf(context.payments.cursors, context.viewer.platformId, from), changes: [], snapshotOf: { filter } }
+      ? { ...placeOf(from, context.payments.cursors, context.viewer.platformId), changes: [], snapshotOf: { filter } }
       : undefined;
   return new ListStream(context, { channel, noun, followed, waitMs, first });
 }
@@ -143,8 +144,8 @@ class ListStream implements AsyncIterableIterator<ListMessage> {
     const { noun, followed } = this.#options;
     const { matches, references } = followed.predicate;
     const previous = await feed.previous.of(event);
-    const now = rowOf(noun, event);
-    const before = previous && rowOf(noun, previous);
+    const now = rowOf(event, noun);
+    const before = previous && rowOf(previous, noun);
     const find = await feed.referred.of(event.platformId, references, before ? [before, now] : [now]);
     const is = matches(now, find);
     // A row whose past is not in the feed may have been in the list.
@@ -168,7 +169,7 @@ class ListStream implements AsyncIterableIterator<ListMessage> {
   }
 
   #placeOf(event: Event): Message {
-    return placeOf(this.#context.payments.cursors, event.platformId, event);
+    return placeOf(event, this.#context.payments.cursors, event.platformId);
   }
 }
 
@@ -195,22 +196,15 @@ function merged(first: ListChange, second: ListChange): ListChange | undefined {
   return { ...second, before: first.before, op: is ? (was ? 'UPDATE' : 'ENTER') : 'LEAVE' };
 }
 
-const rows = new WeakMap<Event, Row>();
-
 /** Returns an event's row, the same object for all followers. The database writes the snapshot in this form. */
-function rowOf(noun: FollowedNoun, event: Event): Row {
-  const row: Row = rows.get(event) ?? { ...rowFromSnapshot(noun, event.snapshot) };
-  rows.set(event, row);
-  return row;
-}
+const rowOf = oncePer((event: Event, noun: FollowedNoun): Row => ({ ...rowFromSnapshot(noun, event.snapshot) }));
 
-const messages = new WeakMap<Event, Map<string, ListMessage>>();
+const messagesAfter = oncePer((_event: Event) => new Map<string, ListMessage>());
 
 /** Returns the message for these changes, the same object for all recipients, so that they share its execution. */
 function sharedMessage(last: Event, place: Message, changes: readonly ListChange[]): ListMessage {
   const key = changes.map(({ op, cursor, before }) => `${op}:${cursor}:${before?.version}`).join(' ');
-  const known = messages.get(last) ?? new Map<string, ListMessage>();
-  messages.set(last, known);
+  const known = messagesAfter(last);
   const message = known.get(key) ?? { ...place, changes };
   known.set(key, message);
   return message;

@@ -7,16 +7,7 @@ import type { Subject } from '../../../../domain/events/subscribers.ts';
 import type { Event } from '../../../../infra/database/generated/client/client.ts';
 import type { SnapshotRows } from '../../../../infra/database/rows.ts';
 import type { Context } from '../../context.ts';
-import {
-  type After,
-  messageOf,
-  placeOf,
-  positionAfter,
-  type RowUpdate,
-  refuseExpired,
-  subscribe,
-  updatesOf,
-} from './stream.ts';
+import { type After, placeOf, positionAfter, type RowUpdate, refuseExpired, subscribe, updatesOf } from './stream.ts';
 import { visibleRows } from './visible-ids.ts';
 
 /** The rows of a stream, and what ends each of them; by default nothing does. */
@@ -129,10 +120,10 @@ class RowsFollower<Noun extends FollowedNoun> {
       if (state) state.shown = event?.version ?? row.version;
       if (event && this.#isLast(event)) this.#open.delete(id);
       return event
-        ? { at: event.sequence, update: { ...messageOf(event, toUpdate, this.#context), change: undefined } }
+        ? { at: event.sequence, update: { ...toUpdate(event, this.#context.payments.cursors), change: undefined } }
         : {
             at: head.sequence,
-            update: { ...placeOf(payments.cursors, viewer.platformId, head), row, change: undefined },
+            update: { ...placeOf(head, payments.cursors, viewer.platformId), row, change: undefined },
           };
     });
     return states.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)).map(({ update }) => update);
@@ -157,7 +148,7 @@ class RowsFollower<Noun extends FollowedNoun> {
       if (this.#isLast(event)) this.#open.delete(id);
       return {
         // The event of the shown version may still arrive: it is not shown again, but ends the row if it is the last.
-        value: event.version > state.shown ? messageOf(event, toUpdate, this.#context) : undefined,
+        value: event.version > state.shown ? toUpdate(event, this.#context.payments.cursors) : undefined,
         last: this.#open.size === 0,
       };
     };

@@ -1,7 +1,7 @@
 import { maySee } from '../../../../domain/access/visible.ts';
 import type { Address } from '../../../../domain/commands/people.ts';
 import type { Context } from '../../context.ts';
-import { builder } from '../builder.ts';
+import { builder, enumOf } from '../builder.ts';
 
 /** Addresses and the details of people and companies, shared by customers and beneficiaries. */
 
@@ -29,13 +29,10 @@ export const AddressInput = builder.inputType('AddressInput', {
   }),
 });
 
-const Owner = builder.enumType('Owner', {
-  description: 'Who owns an account, or whose payment it is.',
-  values: {
-    PLATFORM: { description: 'The platform itself.' },
-    CUSTOMER: { description: 'A customer: `customer`.' },
-    HIDDEN: { description: 'A customer whom the viewer may not see.' },
-  },
+const Owner = enumOf('Owner', 'Who owns an account, or whose payment it is.', {
+  PLATFORM: 'The platform itself.',
+  CUSTOMER: 'A customer: `customer`.',
+  HIDDEN: 'A customer whom the viewer may not see.',
 });
 
 /** The options of the field that gives the reason why `customer` is null. */

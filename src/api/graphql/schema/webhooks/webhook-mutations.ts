@@ -29,8 +29,7 @@ mutation('createWebhookEndpoint', {
     endpoint: { type: WebhookEndpoint, description: 'The new endpoint.' },
     secret: { type: 'String', description: secretDescription },
   },
-  resolve: ({ idempotencyKey, ...input }, { webhooks, viewer }) =>
-    createEndpoint(webhooks, viewer, input, idempotencyKey),
+  resolve: (input, { webhooks, viewer }, key) => createEndpoint(webhooks, viewer, input, key),
 });
 
 mutation('updateWebhookEndpoint', {
@@ -53,8 +52,7 @@ mutation('updateWebhookEndpoint', {
   }),
   success: { endpoint: { type: WebhookEndpoint, description: 'The changed endpoint.' } },
   refusals: ['NotFoundError'],
-  resolve: ({ idempotencyKey, ...input }, { webhooks, viewer }) =>
-    updateEndpoint(webhooks, viewer, input, idempotencyKey),
+  resolve: (input, { webhooks, viewer }, key) => updateEndpoint(webhooks, viewer, input, key),
 });
 
 mutation('deleteWebhookEndpoint', {
@@ -62,8 +60,7 @@ mutation('deleteWebhookEndpoint', {
   input: (t) => ({ endpointId: t.id({ required: true, description: endpointIdDescription }) }),
   success: { deletedId: { type: 'ID', description: 'The id of the deleted endpoint.' } },
   refusals: ['NotFoundError'],
-  resolve: ({ idempotencyKey, ...input }, { webhooks, viewer }) =>
-    deleteEndpoint(webhooks, viewer, input, idempotencyKey),
+  resolve: (input, { webhooks, viewer }, key) => deleteEndpoint(webhooks, viewer, input, key),
 });
 
 mutation('rotateWebhookSecret', {
@@ -75,8 +72,7 @@ mutation('rotateWebhookSecret', {
     secret: { type: 'String', description: secretDescription },
   },
   refusals: ['NotFoundError'],
-  resolve: ({ idempotencyKey, ...input }, { webhooks, viewer }) =>
-    rotateSecret(webhooks, viewer, input, idempotencyKey),
+  resolve: (input, { webhooks, viewer }, key) => rotateSecret(webhooks, viewer, input, key),
 });
 
 mutation('sendTestWebhook', {
@@ -92,8 +88,8 @@ mutation('sendTestWebhook', {
     },
   },
   refusals: ['NotFoundError'],
-  resolve: async ({ idempotencyKey, ...input }, { webhooks, viewer }) => {
-    const { delivered, responseStatus, replayed } = await sendTest(webhooks, viewer, input, idempotencyKey);
+  resolve: async (input, { webhooks, viewer }, key) => {
+    const { delivered, responseStatus, replayed } = await sendTest(webhooks, viewer, input, key);
     return { delivered, responseStatus, replayed };
   },
 });
@@ -130,8 +126,8 @@ mutation('replayWebhookEvents', {
   }),
   success: { count: { type: 'Int', description: 'The number of events that will be sent.' } },
   refusals: ['NotFoundError'],
-  resolve: ({ idempotencyKey, endpointId, events: { eventId, between } }, { webhooks, viewer }) =>
-    replay(webhooks, viewer, { endpointId, eventId, ...between }, idempotencyKey),
+  resolve: ({ endpointId, events: { eventId, between } }, { webhooks, viewer }, key) =>
+    replay(webhooks, viewer, { endpointId, eventId, ...between }, key),
 });
 
 mutation('resendWebhookDelivery', {
@@ -140,5 +136,5 @@ mutation('resendWebhookDelivery', {
   input: (t) => ({ deliveryId: t.id({ required: true, description: 'The delivery to resend: WebhookDelivery:…' }) }),
   success: { delivery: { type: WebhookDelivery, description: 'The delivery, which is now PENDING.' } },
   refusals: ['NotFoundError'],
-  resolve: ({ idempotencyKey, ...input }, { webhooks, viewer }) => resend(webhooks, viewer, input, idempotencyKey),
+  resolve: (input, { webhooks, viewer }, key) => resend(webhooks, viewer, input, key),
 });
