@@ -63,7 +63,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await labPage.bringToFront();
     await failed.click();
     await lab.isOpen('Timeline');
-    expect(await lab.run('"timeline"')).toContain('OFFRAMP_FAILED');
+    expect(await lab.run('"final"')).toContain('OFFRAMP_FAILED');
     await screenshot(labPage, 'five-minutes-timeline');
 
     await labPage.getByRole('button', { name: 'Copy as curl' }).click();

@@ -53,7 +53,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
     await page.getByRole('button', { name: 'Next: Watch' }).click();
     await lab.run('"COMPLETED"');
     await lab.open('Timeline');
-    await lab.run('"timeline"');
+    await lab.run('"final"');
     await lab.open('Look around');
     await lab.run('InternalAccount:');
     await lab.open('Add a beneficiary');

@@ -53,6 +53,8 @@ async function bundle(inputs: string, folder: string): Promise<Bundle> {
     jsx: 'automatic',
     define: { 'process.env.NODE_ENV': '"production"' },
     loader: { '.ttf': 'file' },
+    // GraphiQL asks for Prettier's CommonJS files by these names, and does not find their parsers in a bundle.
+    alias: { 'prettier/parser-graphql': 'prettier/plugins/graphql', 'prettier/parser-babel': 'prettier/plugins/babel' },
     ...{ entryNames: '[name]-[hash]', chunkNames: '[name]-[hash]', assetNames: '[name]-[hash]' },
     legalComments: 'none',
     write: false,
