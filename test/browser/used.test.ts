@@ -154,7 +154,7 @@ const hasHeading = (page: Page) => page.locator('h1').first().waitFor({ state: '
 
 /** Every kind of page, and what shows that it is there. */
 const pages: readonly (readonly [path: string, isReady: (page: Page) => Promise<unknown>])[] = [
-  ['/', hasHeading],
+  ['/', async (page) => page.locator('#statuses:not([aria-busy])').waitFor()],
   ['/lab', async (page) => page.locator('.graphiql-execute-button').waitFor()],
   ['/wallet', async (page) => page.getByText('live', { exact: true }).waitFor()],
   ['/2025-10-13/docs', async (page) => page.locator('.opblock').first().waitFor()],

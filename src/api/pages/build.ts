@@ -15,6 +15,7 @@ const root = path.resolve(import.meta.dirname, '../../..');
 const entryPoints = {
   lab: 'src/apps/lab/main.tsx',
   wallet: 'src/apps/wallet/main.tsx',
+  front: 'src/apps/lab/front.ts',
   console: 'src/apps/console/main.ts',
   'editor.worker': 'monaco-editor/esm/vs/editor/editor.worker.js',
   'json.worker': 'monaco-editor/esm/vs/language/json/json.worker.js',

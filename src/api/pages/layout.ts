@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import path from 'node:path';
 import { html, raw } from 'hono/html';
-import type { Assets } from './assets.ts';
+import type { Assets, PageFiles } from './assets.ts';
 
 /** A part of a page, with its texts escaped. */
 export type Html = ReturnType<typeof html>;
@@ -13,12 +13,32 @@ export interface Page {
   readonly policy: string;
 }
 
-/** Builds a page without scripts that loads only its own pictures: a title, its contents, and the common style. */
-export function plainPage(title: string, contents: Html): Page {
+/** The script of a page that is readable without it. */
+interface Enlivened {
+  readonly assets: Assets;
+  readonly settings: object;
+}
+
+/** Builds a page from its contents and the common style. It loads only its own pictures, and the front page's script. */
+export function plainPage(title: string, contents: Html, script?: Enlivened): Page {
+  const files = script?.assets.of('front');
   return {
-    html: document(title, html`<style>${raw(style)}</style>`, html`<body class="page">${contents}</body>`),
-    policy: `default-src 'none'; style-src '${styleHash}'; img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
+    html: document(
+      title,
+      html`<style>${raw(style)}</style>${files && scriptsOf(files, script?.settings)}`,
+      html`<body class="page">
+${contents}
+</body>`,
+    ),
+    policy: `default-src 'none'; style-src '${styleHash}'; img-src 'self' data:; ${files ? "script-src 'self'; connect-src 'self'; " : ''}base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
   };
+}
+
+/** The scripts of a page, and their input. */
+function scriptsOf({ scripts }: PageFiles, settings?: object) {
+  const json = settings && JSON.stringify(settings).replaceAll('<', '\\u003c');
+  return html`${json && html`<script type="application/json" id="settings">${raw(json)}</script>`}
+${scripts.map((script) => html`<script type="module" src="${script}"></script>`)}`;
 }
 
 const document = (title: string, head: Html, body: Html) => html`<!doctype html>
@@ -56,13 +76,11 @@ export function bundledPage(assets: Assets, { name, title, settings, before, oth
       html`<main><h1>The ${name} is not available</h1><p>Its files are built when the project is installed with its optional packages. To build them now, run <code>npm run pages</code> and start the service again. ${otherwise}</p></main>`,
     );
   }
-  const json = settings && JSON.stringify(settings).replaceAll('<', '\\u003c');
   return {
     html: document(
       `${title} · Payments`,
       html`${files.styles.map((style) => html`<link rel="stylesheet" href="${style}">`)}
-${json && html`<script type="application/json" id="settings">${raw(json)}</script>`}
-${files.scripts.map((script) => html`<script type="module" src="${script}"></script>`)}`,
+${scriptsOf(files, settings)}`,
       html`<body class="${name === 'wallet' ? 'page' : name}">
 ${before}
 <div id="${name}"></div>
