@@ -168,7 +168,7 @@ module.exports = {
   options: {
     doNotFollow: { path: 'node_modules' },
     // Its parser reads no JSX: there Biome checks the imports (biome.json).
-    exclude: { path: 'src/infra/database/generated|[.]tsx$' },
+    exclude: { path: 'src/infra/database/generated|[.](tsx|css)$' },
     tsConfig: { fileName: 'tsconfig.json' },
     parser: 'swc',
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'] },

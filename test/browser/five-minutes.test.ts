@@ -63,7 +63,8 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await labPage.bringToFront();
     await failed.click();
     await lab.isOpen('Timeline');
-    expect(await lab.run('"timeline"')).toContain('OFFRAMP_FAILED');
+    await lab.run('"final"');
+    await labPage.getByRole('figure', { name: 'The payment' }).getByText('OFFRAMP_FAILED').waitFor();
     await screenshot(labPage, 'five-minutes-timeline');
 
     await labPage.getByRole('button', { name: 'Copy as curl' }).click();
@@ -73,6 +74,13 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect(curl).toContain('Timeline');
 
     await front.bringToFront();
+    // The front page has followed both payments.
+    const moved = front.getByRole('list', { name: 'Payments that have moved' });
+    await moved.getByText('PROCESSING → FAILED').waitFor();
+    await moved.getByText('PROCESSING → COMPLETED').waitFor({ state: 'attached' });
+    expect(await front.locator('#statuses').textContent()).toContain('0PROCESSING1COMPLETED0REFUNDED1FAILED');
+    const ways = front.getByRole('region', { name: 'Where to start' }).getByRole('listitem');
+    expect(await ways.getByRole('strong').allTextContents()).toEqual(['Frontend', 'Mobile', 'Server', 'Operator']);
     await steps.getByRole('link', { name: 'with pictures' }).click();
     await front.getByRole('heading', { name: 'The first five minutes' }).waitFor();
     const widths = await front

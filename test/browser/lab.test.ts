@@ -1,17 +1,22 @@
 import { readFileSync } from 'node:fs';
 import { buildSchema, parse, validate } from 'graphql';
 import type { Page } from 'playwright-core';
+import { format } from 'prettier';
 import { describe, expect, test } from 'vitest';
 import { journey } from '../../src/apps/lab/further-steps.ts';
-import { browserPath, screenshot } from '../setup/browser.ts';
+import { browserPath, faultsOf, screenshot } from '../setup/browser.ts';
 import { sandboxInBrowser } from '../setup/browser-sandbox.ts';
 import { labOf } from '../setup/lab-page.ts';
 
-test.each(journey)('the document of $title fits the schema, and names its operation', ({ query, operation }) => {
-  const document = parse(query);
-  expect(validate(buildSchema(readFileSync('schema.graphql', 'utf8')), document)).toEqual([]);
-  expect(document.definitions).toMatchObject([{ name: { value: operation } }]);
-});
+test.each(journey)(
+  'the document of $title fits the schema, names its operation and is prettified',
+  async ({ query, operation }) => {
+    const document = parse(query);
+    expect(validate(buildSchema(readFileSync('schema.graphql', 'utf8')), document)).toEqual([]);
+    expect(document.definitions).toMatchObject([{ name: { value: operation } }]);
+    expect(query).toBe(await format(query, { parser: 'graphql' }));
+  },
+);
 
 describe.skipIf(browserPath === undefined)('in a browser', () => {
   const started = sandboxInBrowser({ SANDBOX_PACE_MS: '300' });
@@ -25,6 +30,8 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
 
     // The first payment is one press of the button, and the next tab follows it to its end.
     await lab.eventOf(await lab.run('Transaction:'), 'COMPLETED').waitFor();
+    await page.getByText(/^200 OK · [\d,]+ ms · [\d.]+ kB · cost \d+$/).waitFor();
+    expect(await lab.result.textContent()).not.toContain('extensions');
     await screenshot(page, 'first-payment');
     await page.getByRole('button', { name: 'Next: Watch' }).click();
     await lab.isOpen('Watch');
@@ -49,7 +56,17 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await screenshot(page, 'lab');
 
     await lab.open('Timeline');
-    expect(await lab.run('"COMPLETED"')).toContain('"timeline"');
+    expect(await lab.run('"COMPLETED"')).toContain('"final"');
+    const drawing = page.getByRole('figure', { name: 'The payment' });
+    expect(await drawing.getByRole('listitem').allTextContents()).toEqual([
+      expect.stringMatching(/^PENDING\d+:\d+:\d+/),
+      expect.stringMatching(/^PROCESSING\d+:\d+:\d+/),
+      expect.stringMatching(/^COMPLETED\d+:\d+:\d+/),
+      'DebitUSD account → Fees$0.35',
+      'DebitUSD account → Liquidity$99.65',
+      expect.stringMatching(/^DebitLiquidity → Clearing€[\d.]+$/),
+      expect.stringMatching(/^DeliveryClearing → Outside€[\d.]+$/),
+    ]);
     await lab.open('Fund in real time: quote');
     expect(await lab.run('"reference"')).toContain('Quote:');
     await lab.open('Fund in real time: deposit');
@@ -65,6 +82,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await failed.first().click();
     await lab.isOpen('Timeline');
     expect(await lab.run('"FAILED"')).toContain('OFFRAMP_FAILED');
+    await drawing.getByText('Liquidity → USD account').waitFor();
 
     await lab.open('Limit payments');
     expect(await lab.run('"policy"')).toContain('Policy:');
@@ -108,6 +126,67 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
       body,
     });
     expect(await answer.text()).toContain('"transaction":{"id":"Transaction:');
+    await page.close();
+  });
+
+  test('paints tabs, a document and events within 300 kB, before GraphiQL and its editor', async () => {
+    const page = await started.browser.newPage();
+    const network = await page.context().newCDPSession(page);
+    await network.send('Network.enable');
+    let bytes = 0;
+    network.on('Network.loadingFinished', ({ encodedDataLength }) => {
+      bytes += encodedDataLength;
+    });
+    const editor = Promise.withResolvers<void>();
+    await page.route(/\/workbench-/, (route) => editor.promise.then(() => route.continue()));
+    await page.goto(`${started.gateway.url}/lab`);
+    const lab = labOf(page);
+    await page.getByText('mutation Pay(').waitFor();
+    await lab.events.first().waitFor();
+    expect(bytes).toBeLessThan(300_000);
+    // What is opened before GraphiQL is there stays open.
+    await lab.open('Look around');
+    await page.getByText('query LookAround').waitFor();
+    editor.resolve();
+    expect(await lab.run('"PLATFORM"')).toContain('InternalAccount:');
+    await page.close();
+  });
+
+  test('shares an operation by its address, prettifies it, merges its fragments, and lists its shortcuts', async () => {
+    const page = await started.browser.newPage({ viewport: { width: 1400, height: 900 } });
+    const query = 'query Mine($id:ID!){...F} # kept\nfragment F on Query{account(id:$id){id}}';
+    const opened = new URLSearchParams({ query, variables: '{"id":"InternalAccount:1"}' });
+    await page.goto(`${started.gateway.url}/lab#${opened}`);
+    await page.getByRole('tab', { name: 'Mine', selected: true }).waitFor();
+    await page.locator('.graphiql-execute-button').waitFor();
+    const editor = page.locator('.lab-query .view-lines');
+    await page.getByRole('button', { name: /^Prettify/ }).click();
+    await editor.getByText('# kept').waitFor();
+    await expect.poll(() => editor.locator('.view-line').count()).toBe(9);
+    await page.getByRole('button', { name: /^Merge fragments/ }).click();
+    await editor.getByText('fragment').waitFor({ state: 'detached' });
+
+    await page.getByRole('button', { name: 'Share' }).click();
+    const link = (await page.locator('dialog pre').textContent()) ?? '';
+    expect(Object.fromEntries(new URLSearchParams(new URL(link).hash.slice(1)))).toEqual({
+      query: 'query Mine($id: ID!) {\n  account(id: $id) {\n    id\n  }\n}',
+      variables: '{\n  "id": "InternalAccount:1"\n}',
+    });
+    await page.getByRole('button', { name: 'Close', exact: true }).click();
+    // Where the lab is open already, a link opens its tab.
+    await page.goto(link.replace('Mine', 'Yours'));
+    await page.getByRole('tab', { name: 'Yours', selected: true }).waitFor();
+
+    await page.getByRole('button', { name: 'Shortcuts' }).click();
+    await page.getByText('Shift-Ctrl-P').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByLabel('Theme').selectOption('dark');
+    expect(await page.evaluate(() => getComputedStyle(document.documentElement).colorScheme)).toBe('dark');
+    await page.reload();
+    await expect.poll(() => page.getByLabel('Theme').inputValue()).toBe('dark');
+    await page.getByRole('button', { name: 'Schema' }).click();
+    await page.locator('.graphiql-doc-explorer-title', { hasText: /^Schema$/ }).waitFor();
+    expect(await faultsOf(page)).toEqual([]);
     await page.close();
   });
 

@@ -53,7 +53,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
     await page.getByRole('button', { name: 'Next: Watch' }).click();
     await lab.run('"COMPLETED"');
     await lab.open('Timeline');
-    await lab.run('"timeline"');
+    await lab.run('"final"');
     await lab.open('Look around');
     await lab.run('InternalAccount:');
     await lab.open('Add a beneficiary');
@@ -154,7 +154,7 @@ const hasHeading = (page: Page) => page.locator('h1').first().waitFor({ state: '
 
 /** Every kind of page, and what shows that it is there. */
 const pages: readonly (readonly [path: string, isReady: (page: Page) => Promise<unknown>])[] = [
-  ['/', hasHeading],
+  ['/', async (page) => page.locator('#statuses:not([aria-busy])').waitFor()],
   ['/lab', async (page) => page.locator('.graphiql-execute-button').waitFor()],
   ['/wallet', async (page) => page.getByText('live', { exact: true }).waitFor()],
   ['/2025-10-13/docs', async (page) => page.locator('.opblock').first().waitFor()],

@@ -71,6 +71,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await pay.getByRole('status').filter({ hasText: 'COMPLETED' }).waitFor();
     await page.getByText('live', { exact: true }).waitFor();
     await history.getByText('COMPLETED').first().waitFor();
+    await pay.getByRole('figure', { name: 'The payment' }).getByText('Clearing → Outside').waitFor();
 
     // This one had not ended when the network was cut: the stream that came back shows its end.
     expect(await waiting.getByText('PENDING').count()).toBe(1);
@@ -79,7 +80,11 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
 
     await page.emulateMedia({ colorScheme: 'dark' });
     await page.getByRole('button', { name: 'Statement of USD account' }).click();
-    await page.getByRole('region', { name: 'Statement' }).getByText('Balance now').waitFor();
+    const statement = page.getByRole('region', { name: 'Statement' });
+    await statement.getByText('Balance now').waitFor();
+    await statement.getByRole('img', { name: 'The balance over time' }).waitFor();
+    await waiting.click();
+    await waiting.getByRole('figure', { name: 'The payment' }).getByText('Outside → USD account').waitFor();
     await screenshot(page, 'wallet-dark', { fullPage: true });
     expect(await faultsOf(page)).toEqual([]);
     // Nothing is wider than a phone.

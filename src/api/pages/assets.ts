@@ -12,7 +12,7 @@ export interface Bundle {
   readonly pages: Readonly<Record<string, PageFiles & { readonly files: readonly string[] }>>;
 }
 
-interface PageFiles {
+export interface PageFiles {
   readonly scripts: readonly string[];
   readonly styles: readonly string[];
 }

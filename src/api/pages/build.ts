@@ -15,6 +15,7 @@ const root = path.resolve(import.meta.dirname, '../../..');
 const entryPoints = {
   lab: 'src/apps/lab/main.tsx',
   wallet: 'src/apps/wallet/main.tsx',
+  front: 'src/apps/lab/front.ts',
   console: 'src/apps/console/main.ts',
   'editor.worker': 'monaco-editor/esm/vs/editor/editor.worker.js',
   'json.worker': 'monaco-editor/esm/vs/language/json/json.worker.js',
@@ -53,6 +54,8 @@ async function bundle(inputs: string, folder: string): Promise<Bundle> {
     jsx: 'automatic',
     define: { 'process.env.NODE_ENV': '"production"' },
     loader: { '.ttf': 'file' },
+    // GraphiQL asks for Prettier's CommonJS files by these names, and does not find their parsers in a bundle.
+    alias: { 'prettier/parser-graphql': 'prettier/plugins/graphql', 'prettier/parser-babel': 'prettier/plugins/babel' },
     ...{ entryNames: '[name]-[hash]', chunkNames: '[name]-[hash]', assetNames: '[name]-[hash]' },
     legalComments: 'none',
     write: false,

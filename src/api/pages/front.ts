@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
+import type { Assets } from './assets.ts';
 import { docsPath } from './docs.ts';
-import type { Html, Shown } from './layout.ts';
+import { type Page, plainPage, type Shown } from './layout.ts';
 
 export const consolePath = '/2025-10-13/docs';
 
@@ -40,17 +41,22 @@ export function frontLinks({ sandbox, lab, documents, metricsUrl }: Shown): read
 
 const rest = '/2025-10-13';
 
-/** Writes the front page: what runs here (on this port), how to sign in, and where to go. */
-export function frontPage(shown: Shown, port: number | undefined): Html {
+/** The statuses of payments, in the order of a payment's life. */
+const statuses = ['CREATED', 'PENDING', 'PROCESSING', 'COMPLETED', 'REFUNDED', 'FAILED', 'REJECTED', 'EXPIRED'];
+
+/** Builds the front page: what runs here (on this port), how to sign in, and where to go. */
+export function frontPage(assets: Assets, shown: Shown, port: number | undefined): Page {
   const links = frontLinks(shown);
-  return html`<header>
+  const contents = html`<header>
 <h1>Payments</h1>
 <p>A service that moves money for platforms and their customers: quotes, transfers, accounts and live status streams. It has one GraphQL API, and a REST API over the same domain.</p>
 </header>
 <main>
 <ul class="cards">${links
     .filter(({ kind }) => kind === 'PAGE')
-    .map(({ path, name, about }) => html`<li><a href="${path}"><strong>${name}</strong>${about}</a></li>`)}</ul>
+    .map(({ path, name, about }) => html`<li><a href="${path}"><strong>${name}</strong></a>${about}</li>`)}</ul>
+${assets.of('front') && sandboxNow(shown)}
+${waysIn(shown)}
 ${firstMinutes(shown)}
 ${credentials(shown, port)}
 <h2>Endpoints</h2>
@@ -61,6 +67,62 @@ ${credentials(shown, port)}
         html`<tr><th scope="row">${name}</th><td>${kind === 'DATA' ? html`<a href="${path}">${path}</a>` : html`<code>${path}</code>`}</td><td>${about}</td></tr>`,
     )}</table>
 </main>`;
+  return plainPage('Payments', contents, shown.sandbox && { assets, settings: { sandbox: shown.sandbox.credentials } });
+}
+
+/** The payments of the sandbox by status, and those that move, which the page's script fills in. */
+function sandboxNow({ sandbox }: Shown) {
+  if (!sandbox) return '';
+  return html`<section aria-labelledby="now">
+<h2 id="now">The sandbox now</h2>
+<noscript>This part needs JavaScript.</noscript>
+<ul class="statuses" id="statuses" aria-busy="true">${statuses.map((status) => html`<li data-status="${status}"><strong>0</strong>${status}</li>`)}</ul>
+<ol class="rows" id="moves" aria-label="Payments that have moved"></ol>
+<p class="quiet" id="no-moves">No payment has moved since you opened this page. Make one in the wallet or the lab.</p>
+</section>`;
+}
+
+/** Where to start, by who the reader is. */
+function waysIn({ sandbox, documents }: Shown) {
+  if (!documents) return '';
+  const page = (path: string) => `${docsPath}/${path}`;
+  const ways: readonly (readonly [reader: string, about: string, links: Readonly<Record<string, string>>])[] = [
+    [
+      'Frontend',
+      'A web app that shows payments as they move.',
+      {
+        Guide: page('docs/guides/web.md'),
+        'Client package': page('src/apps/client/README.md'),
+        ...(sandbox && { 'App to copy': page('src/apps/wallet/README.md') }),
+      },
+    ],
+    [
+      'Mobile',
+      'An app that loses its network and misses nothing.',
+      { Guide: page('docs/mobile.md'), Screens: page('docs/screens.md'), Errors: page('docs/guides/errors.md') },
+    ],
+    [
+      'Server',
+      'A backend that quotes, pays and receives webhooks.',
+      {
+        Guide: page('docs/guides/server.md'),
+        REST: page('docs/rest.md'),
+        Webhooks: page('src/api/webhooks/README.md'),
+      },
+    ],
+    [
+      'Operator',
+      'The service itself: its settings, its database, its nights.',
+      { Guide: page('docs/operating.md'), Settings: page('docs/settings.md'), Production: page('docs/production.md') },
+    ],
+  ];
+  return html`<section aria-labelledby="start">
+<h2 id="start">Where to start</h2>
+<ul class="cards">${ways.map(
+    ([reader, about, links]) =>
+      html`<li><strong>${reader}</strong>${about}<span>${Object.entries(links).map(([name, path]) => html`<a href="${path}" aria-label="${name}: ${reader}">${name}</a> `)}</span></li>`,
+  )}</ul>
+</section>`;
 }
 
 /** Guides a newcomer through the service: a payment, its events, a network outage, a failure and its reason. */

@@ -58,14 +58,14 @@ export interface Pages {
 export async function openPages(shown: Shown): Promise<Pages> {
   const assets = await Assets.open([
     ...(shown.lab ? labFiles : []),
-    ...(shown.sandbox ? ['wallet'] : []),
+    ...(shown.sandbox ? ['wallet', 'front'] : []),
     ...(shown.documents ? ['console'] : []),
   ]);
   // Built at the first request for a page, since most processes never get one.
   let docs: Promise<Docs> | undefined;
   return {
     async answer(request, response, path) {
-      if (path === '/') return answerFront(request, response, shown);
+      if (path === '/') return answerFront(request, response, assets, shown);
       if (path === '/lab' && shown.lab) {
         await sendPage(response, 200, await labPage(assets, shown));
         return true;
@@ -155,9 +155,13 @@ function sendBytes(response: ServerResponse, type: string, bytes: Buffer): void 
     .end(response.req.method === 'HEAD' ? undefined : bytes);
 }
 
-async function answerFront(request: IncomingMessage, response: ServerResponse, shown: Shown): Promise<true> {
-  if (wantsPage(request))
-    await sendPage(response, 200, plainPage('Payments', frontPage(shown, request.socket.localPort)));
+async function answerFront(
+  request: IncomingMessage,
+  response: ServerResponse,
+  assets: Assets,
+  shown: Shown,
+): Promise<true> {
+  if (wantsPage(request)) await sendPage(response, 200, frontPage(assets, shown, request.socket.localPort));
   else {
     const body = JSON.stringify(Object.fromEntries(frontLinks(shown).map(({ key, path }) => [key, path])));
     sendBytes(response, 'application/json; charset=utf-8', Buffer.from(body));

@@ -8,6 +8,29 @@ export interface Sent {
   readonly authorization: string | undefined;
 }
 
+/** An operation in the address of the page. */
+export interface Linked {
+  readonly query: string;
+  /** JSON, or nothing. */
+  readonly variables: string;
+}
+
+/** Writes an address of the lab that opens the operation, without credentials. Its fragment is sent to no server. */
+export function asLink({ url, query, variables }: Sent): string {
+  const opened = new URLSearchParams({ query });
+  if (Object.keys(variables).length > 0) opened.set('variables', JSON.stringify(variables, null, 2));
+  return `${new URL('lab', url)}#${opened}`;
+}
+
+/** Takes the operation out of the address: a reload continues with the tabs. */
+export function takeLinked(): Linked | undefined {
+  const parameters = new URLSearchParams(location.hash.slice(1) || location.search);
+  const [query, variables] = [parameters.get('query'), parameters.get('variables') ?? ''];
+  if (query === null) return undefined;
+  history.replaceState(null, '', location.pathname);
+  return { query, variables };
+}
+
 /** Writes a curl command that sends the operation. */
 export function asCurl(sent: Sent): string {
   const { url, query, variables, authorization } = sent;

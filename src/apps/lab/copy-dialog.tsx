@@ -1,8 +1,8 @@
 import { pick, useGraphiQL } from '@graphiql/react';
 import { useRef, useState } from 'react';
-import { asCode, asCurl, type Sent } from './copies.ts';
+import { asCode, asCurl, asLink, type Sent } from './copies.ts';
 
-/** Buttons that show the operation as a command and as a program, and copy it. */
+/** Buttons that show the operation as an address, as a command and as a program, and copy it. */
 export function CopyDialog({ authorization }: { readonly authorization: string }) {
   const { queryEditor, variableEditor, headerEditor } = useGraphiQL(
     pick('queryEditor', 'variableEditor', 'headerEditor'),
@@ -28,13 +28,16 @@ export function CopyDialog({ authorization }: { readonly authorization: string }
   };
   return (
     <>
+      <button type="button" onClick={() => show(asLink)}>
+        Share
+      </button>
       <button type="button" onClick={() => show(asCurl)}>
         Copy as curl
       </button>
       <button type="button" onClick={() => show(asCode)}>
         Copy as code
       </button>
-      <dialog ref={dialog} className="lab-copy" aria-label="The operation, to copy">
+      <dialog ref={dialog} className="lab-dialog" aria-label="The operation, to copy">
         <p role="status">{isCopied ? 'Copied.' : 'Copy this:'}</p>
         <pre>{text}</pre>
         <form method="dialog">

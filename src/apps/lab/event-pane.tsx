@@ -46,8 +46,8 @@ export function EventPane({ feed, onPick }: EventPaneProps) {
           </button>
         )}
       </header>
-      {state === 'refused' && <p className="lab-quiet">{reason}</p>}
-      {events.length === 0 && state !== 'refused' && <p className="lab-quiet">Nothing has happened yet.</p>}
+      {state === 'refused' && <p className="quiet">{reason}</p>}
+      {events.length === 0 && state !== 'refused' && <p className="quiet">Nothing has happened yet.</p>}
       <ol>
         {events.map((event) => (
           <li key={event.id} data-transaction={paymentOf(event)}>
@@ -55,7 +55,7 @@ export function EventPane({ feed, onPick }: EventPaneProps) {
               <span className="lab-event-what">
                 {nameOf(event)} <b data-status={statusOf(event)}>{statusOf(event)}</b>
               </span>
-              <span className="lab-quiet">
+              <span className="quiet">
                 <time dateTime={event.occurredAt}>{new Date(event.occurredAt).toLocaleTimeString()}</time>{' '}
                 {aboutOf(event)}
               </span>

@@ -21,22 +21,35 @@ export const firstSteps: readonly Step[] = [
     about: 'Pays 100.00 USD to a euro account: one request locks the rate and executes. Press the button ▶ to send it.',
     docs: 'docs/guides/concepts.md',
     query: `mutation Pay($source: ID!, $destination: ID!) {
-  createQuote(input: {
-    source: { account: { accountId: $source } }
-    destination: { account: { accountId: $destination } }
-    lockedCurrencySide: SENDING
-    lockedCurrencyAmount: { decimal: "100.00" }
-    immediatelyExecute: true
-  }) {
+  createQuote(
+    input: {
+      source: { account: { accountId: $source } }
+      destination: { account: { accountId: $destination } }
+      lockedCurrencySide: SENDING
+      lockedCurrencyAmount: { decimal: "100.00" }
+      immediatelyExecute: true
+    }
+  ) {
     ... on CreateQuoteSuccess {
       quote {
         exchangeRate
-        feesIncluded { formatted }
-        totalReceivingAmount { formatted }
-        transaction { id status }
+        feesIncluded {
+          formatted
+        }
+        totalReceivingAmount {
+          formatted
+        }
+        transaction {
+          id
+          status
+        }
       }
     }
-    ... on UserError { code message path }
+    ... on UserError {
+      code
+      message
+      path
+    }
   }
 }
 `,
@@ -70,11 +83,38 @@ export const firstSteps: readonly Step[] = [
     query: `query Timeline($transaction: ID!) {
   transaction(id: $transaction) {
     status
+    final
     failureReason
-    sentAmount { formatted }
-    receivedAmount { formatted }
-    timeline { status reason occurredAt }
-    ledgerEntries { kind system account { id } amount { formatted } balanceAfter { formatted } }
+    approvalDueAt
+    expectedSettlementAt
+    sentAmount {
+      formatted
+    }
+    receivedAmount {
+      formatted
+    }
+    refund {
+      settledAt
+    }
+    timeline {
+      status
+      reason
+      occurredAt
+    }
+    ledgerEntries {
+      kind
+      system
+      account {
+        displayName
+      }
+      amount {
+        amount
+        formatted
+        currency {
+          code
+        }
+      }
+    }
   }
 }
 `,
@@ -85,12 +125,53 @@ export const firstSteps: readonly Step[] = [
     title: 'Look around',
     about: 'Who you are, and the accounts that can pay and be paid.',
     query: `query LookAround {
-  viewer { kind serverTime }
-  internal: accounts(first: 10, filter: { kind: INTERNAL, currency: "USD", platformOwned: false }) {
-    edges { node { id frozenAt customer { id name frozenAt } ... on InternalAccount { balance { amount formatted } } } }
+  viewer {
+    kind
+    serverTime
   }
-  external: accounts(first: 20, filter: { kind: EXTERNAL, currency: "EUR", platformOwned: false, status: [ACTIVE] }) {
-    edges { node { id frozenAt displayName maskedNumber customer { id name } } }
+  internal: accounts(
+    first: 10
+    filter: { kind: INTERNAL, currency: "USD", platformOwned: false }
+  ) {
+    edges {
+      node {
+        id
+        frozenAt
+        customer {
+          id
+          name
+          frozenAt
+        }
+        ... on InternalAccount {
+          balance {
+            amount
+            formatted
+          }
+        }
+      }
+    }
+  }
+  external: accounts(
+    first: 20
+    filter: {
+      kind: EXTERNAL
+      currency: "EUR"
+      platformOwned: false
+      status: [ACTIVE]
+    }
+  ) {
+    edges {
+      node {
+        id
+        frozenAt
+        displayName
+        maskedNumber
+        customer {
+          id
+          name
+        }
+      }
+    }
   }
 }
 `,
@@ -109,15 +190,38 @@ export const firstSteps: readonly Step[] = [
       'Registers a bank account to pay to. The next quote goes there. Its last three characters decide how payments end.',
     docs: 'src/rails/sandbox/README.md',
     query: `mutation AddBeneficiary($customer: ID!, $iban: String!) {
-  createExternalAccount(input: {
-    customerId: $customer
-    currency: "EUR"
-    accountInfo: { iban: { iban: $iban, swiftBic: "CAIXESBB" } }
-    beneficiary: { individual: { fullName: "New Payee", birthDate: "1988-03-04", nationality: "ES" } }
-  }) {
-    ... on CreateExternalAccountSuccess { account { id status displayName maskedNumber } }
-    ... on ConflictError { existing { id } }
-    ... on UserError { code message path }
+  createExternalAccount(
+    input: {
+      customerId: $customer
+      currency: "EUR"
+      accountInfo: { iban: { iban: $iban, swiftBic: "CAIXESBB" } }
+      beneficiary: {
+        individual: {
+          fullName: "New Payee"
+          birthDate: "1988-03-04"
+          nationality: "ES"
+        }
+      }
+    }
+  ) {
+    ... on CreateExternalAccountSuccess {
+      account {
+        id
+        status
+        displayName
+        maskedNumber
+      }
+    }
+    ... on ConflictError {
+      existing {
+        id
+      }
+    }
+    ... on UserError {
+      code
+      message
+      path
+    }
   }
 }
 `,
@@ -130,24 +234,39 @@ export const firstSteps: readonly Step[] = [
     about: 'Locks the rate and all fees for 100.00 USD to a euro account. The sandbox holds them for five minutes.',
     docs: 'docs/interface-specification.md',
     query: `mutation LockRate($source: ID!, $destination: ID!, $amount: Decimal!) {
-  createQuote(input: {
-    source: { account: { accountId: $source } }
-    destination: { account: { accountId: $destination } }
-    lockedCurrencySide: SENDING
-    lockedCurrencyAmount: { decimal: $amount }
-  }) {
+  createQuote(
+    input: {
+      source: { account: { accountId: $source } }
+      destination: { account: { accountId: $destination } }
+      lockedCurrencySide: SENDING
+      lockedCurrencyAmount: { decimal: $amount }
+    }
+  ) {
     ... on CreateQuoteSuccess {
       quote {
         id
         expiresAt
         exchangeRate
-        totalSendingAmount { formatted }
-        feesIncluded { formatted }
-        totalReceivingAmount { formatted }
-        transaction { id status }
+        totalSendingAmount {
+          formatted
+        }
+        feesIncluded {
+          formatted
+        }
+        totalReceivingAmount {
+          formatted
+        }
+        transaction {
+          id
+          status
+        }
       }
     }
-    ... on UserError { code message path }
+    ... on UserError {
+      code
+      message
+      path
+    }
   }
 }
 `,
@@ -160,8 +279,21 @@ export const firstSteps: readonly Step[] = [
     about: 'Executes the quote before it expires. The events beside the tabs show the payment moving.',
     query: `mutation Execute($quote: ID!) {
   executeQuote(input: { quoteId: $quote }) {
-    ... on ExecuteQuoteSuccess { replayed quote { status transaction { id status } } }
-    ... on UserError { code message path }
+    ... on ExecuteQuoteSuccess {
+      replayed
+      quote {
+        status
+        transaction {
+          id
+          status
+        }
+      }
+    }
+    ... on UserError {
+      code
+      message
+      path
+    }
   }
 }
 `,

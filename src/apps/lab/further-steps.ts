@@ -8,22 +8,37 @@ const furtherSteps: readonly Step[] = [
     title: 'Fund in real time: quote',
     about: 'A quote that a deposit pays. The answer says where the money is to be sent, and under which reference.',
     query: `mutation QuoteForDeposit($customer: ID!, $destination: ID!) {
-  createQuote(input: {
-    source: { realtimeFunding: { customerId: $customer, currency: "USD" } }
-    destination: { account: { accountId: $destination } }
-    lockedCurrencySide: SENDING
-    lockedCurrencyAmount: { decimal: "50.00" }
-  }) {
+  createQuote(
+    input: {
+      source: { realtimeFunding: { customerId: $customer, currency: "USD" } }
+      destination: { account: { accountId: $destination } }
+      lockedCurrencySide: SENDING
+      lockedCurrencyAmount: { decimal: "50.00" }
+    }
+  ) {
     ... on CreateQuoteSuccess {
       quote {
         id
         expiresAt
-        totalSendingAmount { formatted }
-        paymentInstructions { __typename accountType reference }
-        transaction { id status }
+        totalSendingAmount {
+          formatted
+        }
+        paymentInstructions {
+          __typename
+          accountType
+          reference
+        }
+        transaction {
+          id
+          status
+        }
       }
     }
-    ... on UserError { code message path }
+    ... on UserError {
+      code
+      message
+      path
+    }
   }
 }
 `,
@@ -37,8 +52,17 @@ const furtherSteps: readonly Step[] = [
     docs: 'src/rails/sandbox/README.md',
     query: `mutation Deposit($quote: ID!) {
   sandboxSend(input: { quoteId: $quote, currency: "USD" }) {
-    ... on SandboxSendSuccess { transaction { id status } }
-    ... on UserError { code message path }
+    ... on SandboxSendSuccess {
+      transaction {
+        id
+        status
+      }
+    }
+    ... on UserError {
+      code
+      message
+      path
+    }
   }
 }
 `,
@@ -50,16 +74,35 @@ const furtherSteps: readonly Step[] = [
     title: 'UMA: look up',
     about: 'Finds a UMA address: which currencies it takes, and what it wants to know of the payer.',
     query: `mutation FindReceiver($customer: ID!, $address: String!) {
-  lookUpReceiver(input: { umaAddress: $address, sender: { customerId: $customer } }) {
+  lookUpReceiver(
+    input: { umaAddress: $address, sender: { customerId: $customer } }
+  ) {
     ... on LookUpReceiverSuccess {
       lookup {
         id
         vaspName
-        supportedCurrencies { currency { code } minAmount { formatted } maxAmount { formatted } }
-        requiredPayerFields { name mandatory }
+        supportedCurrencies {
+          currency {
+            code
+          }
+          minAmount {
+            formatted
+          }
+          maxAmount {
+            formatted
+          }
+        }
+        requiredPayerFields {
+          name
+          mandatory
+        }
       }
     }
-    ... on UserError { code message path }
+    ... on UserError {
+      code
+      message
+      path
+    }
   }
 }
 `,
@@ -71,18 +114,38 @@ const furtherSteps: readonly Step[] = [
     title: 'UMA: quote',
     about: 'A quote to that address, with what its receiver wants to know. Execute it in the tab Execute.',
     query: `mutation QuoteToUma($source: ID!, $lookup: ID!, $address: String!) {
-  createQuote(input: {
-    source: { account: { accountId: $source } }
-    destination: { uma: { umaAddress: $address, currency: "EUR" } }
-    lookupId: $lookup
-    senderCustomerInfo: [{ name: "FULL_NAME", value: "Sample Person" }, { name: "BIRTH_DATE", value: "1990-12-10" }]
-    lockedCurrencySide: SENDING
-    lockedCurrencyAmount: { decimal: "20.00" }
-  }) {
-    ... on CreateQuoteSuccess {
-      quote { id expiresAt exchangeRate totalReceivingAmount { formatted } transaction { id status } }
+  createQuote(
+    input: {
+      source: { account: { accountId: $source } }
+      destination: { uma: { umaAddress: $address, currency: "EUR" } }
+      lookupId: $lookup
+      senderCustomerInfo: [
+        { name: "FULL_NAME", value: "Sample Person" }
+        { name: "BIRTH_DATE", value: "1990-12-10" }
+      ]
+      lockedCurrencySide: SENDING
+      lockedCurrencyAmount: { decimal: "20.00" }
     }
-    ... on UserError { code message path }
+  ) {
+    ... on CreateQuoteSuccess {
+      quote {
+        id
+        expiresAt
+        exchangeRate
+        totalReceivingAmount {
+          formatted
+        }
+        transaction {
+          id
+          status
+        }
+      }
+    }
+    ... on UserError {
+      code
+      message
+      path
+    }
   }
 }
 `,
@@ -106,8 +169,21 @@ const furtherSteps: readonly Step[] = [
     }
     sandboxScenario: { failureReason: OFFRAMP_FAILED, delayMs: 2000 }
   ) {
-    ... on CreateQuoteSuccess { quote { id status transaction { id status } } }
-    ... on UserError { code message path }
+    ... on CreateQuoteSuccess {
+      quote {
+        id
+        status
+        transaction {
+          id
+          status
+        }
+      }
+    }
+    ... on UserError {
+      code
+      message
+      path
+    }
   }
 }
 `,
@@ -121,13 +197,27 @@ const furtherSteps: readonly Step[] = [
       'Limits what the customer may pay in a day, and lets larger payments wait until somebody else approves them. Limits are checked in the transaction that commits the payment.',
     docs: 'docs/guides/keys.md',
     query: `mutation LimitPayments($customer: ID!) {
-  setPolicy(input: {
-    subjectId: $customer
-    limits: [{ period: DAY, currency: "USD", amount: { decimal: "5000.00" } }, { period: DAY, payments: 100 }]
-    approval: { above: [{ currency: "USD", amount: { decimal: "1000.00" } }] }
-  }) {
-    ... on SetPolicySuccess { policy { id version } }
-    ... on UserError { code message path }
+  setPolicy(
+    input: {
+      subjectId: $customer
+      limits: [
+        { period: DAY, currency: "USD", amount: { decimal: "5000.00" } }
+        { period: DAY, payments: 100 }
+      ]
+      approval: { above: [{ currency: "USD", amount: { decimal: "1000.00" } }] }
+    }
+  ) {
+    ... on SetPolicySuccess {
+      policy {
+        id
+        version
+      }
+    }
+    ... on UserError {
+      code
+      message
+      path
+    }
   }
 }
 `,
@@ -144,15 +234,28 @@ const furtherSteps: readonly Step[] = [
     policy {
       limits {
         period
-        usedAmount { formatted }
-        leftAmount { formatted }
+        usedAmount {
+          formatted
+        }
+        leftAmount {
+          formatted
+        }
         usedPayments
         leftPayments
         renewsAt
       }
     }
     waiting: transactions(filter: { status: [CREATED] }, first: 10) {
-      edges { node { id sentAmount { formatted } approvalDueAt createdById } }
+      edges {
+        node {
+          id
+          sentAmount {
+            formatted
+          }
+          approvalDueAt
+          createdById
+        }
+      }
     }
   }
 }
@@ -169,7 +272,10 @@ const furtherSteps: readonly Step[] = [
   events(after: $cursor) {
     type
     occurredAt
-    transaction { id status }
+    transaction {
+      id
+      status
+    }
     cursor
   }
 }
@@ -184,8 +290,20 @@ const furtherSteps: readonly Step[] = [
     docs: 'src/api/webhooks/README.md',
     query: `mutation AddWebhook($url: String!) {
   createWebhookEndpoint(input: { url: $url }) {
-    ... on CreateWebhookEndpointSuccess { secret endpoint { id url status eventTypes } }
-    ... on UserError { code message path }
+    ... on CreateWebhookEndpointSuccess {
+      secret
+      endpoint {
+        id
+        url
+        status
+        eventTypes
+      }
+    }
+    ... on UserError {
+      code
+      message
+      path
+    }
   }
 }
 `,
@@ -206,7 +324,20 @@ const furtherSteps: readonly Step[] = [
         status
         deliveries(first: 5) {
           edges {
-            node { id status nextAttemptAt event { type } attempts { at responseStatus error durationMs } }
+            node {
+              id
+              status
+              nextAttemptAt
+              event {
+                type
+              }
+              attempts {
+                at
+                responseStatus
+                error
+                durationMs
+              }
+            }
           }
         }
       }
@@ -222,8 +353,14 @@ const furtherSteps: readonly Step[] = [
     about: 'Deletes the endpoint of the tabs before, and ends its deliveries.',
     query: `mutation RemoveWebhook($endpoint: ID!) {
   deleteWebhookEndpoint(input: { endpointId: $endpoint }) {
-    ... on DeleteWebhookEndpointSuccess { replayed }
-    ... on UserError { code message path }
+    ... on DeleteWebhookEndpointSuccess {
+      replayed
+    }
+    ... on UserError {
+      code
+      message
+      path
+    }
   }
 }
 `,

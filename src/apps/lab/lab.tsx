@@ -1,24 +1,20 @@
-import { DOC_EXPLORER_PLUGIN, DocExplorerStore } from '@graphiql/plugin-doc-explorer';
-import { explorerPlugin } from '@graphiql/plugin-explorer';
-import { HISTORY_PLUGIN, HistoryStore } from '@graphiql/plugin-history';
-import { GraphiQLProvider, Tooltip } from '@graphiql/react';
-import { type FormEvent, useMemo, useState } from 'react';
+import { type FormEvent, lazy, Suspense, useMemo, useState } from 'react';
 import { CarriedValues } from './carried.ts';
+import type { Linked } from './copies.ts';
 import { EventPane } from './event-pane.tsx';
 import { Feed, paymentOf } from './feed.ts';
-import { journey } from './further-steps.ts';
+import { Opening } from './frame.tsx';
 import { Operations } from './operations.ts';
-import { Session } from './session.tsx';
 import { basicAuthorization, type Settings } from './settings.ts';
 
-/** The plugins beside the editors: a schema explorer and the history of requests. */
-const plugins = [explorerPlugin({ showAttribution: false }), HISTORY_PLUGIN];
+/** GraphiQL, whose editor is large. */
+const Workbench = lazy(() => import('./workbench.tsx'));
 
 /** The key under which the credentials are stored until the browser tab is closed. */
 const storedCredentials = 'lab:authorization';
 
 /** Renders GraphiQL with the journey in its tabs, and the platform's events beside them. */
-export function Lab({ settings }: { readonly settings: Settings }) {
+export function Lab({ settings, linked }: { readonly settings: Settings; readonly linked: Linked | undefined }) {
   const { sandbox } = settings;
   const [authorization, setAuthorization] = useState<string | undefined>(() =>
     sandbox
@@ -34,8 +30,7 @@ export function Lab({ settings }: { readonly settings: Settings }) {
   return (
     <SignedIn
       key={authorization}
-      settings={settings}
-      authorization={authorization}
+      {...{ settings, linked, authorization }}
       {...(!sandbox && { onSignOut: () => signIn(undefined) })}
     />
   );
@@ -43,49 +38,31 @@ export function Lab({ settings }: { readonly settings: Settings }) {
 
 interface SignedInProps {
   readonly settings: Settings;
+  readonly linked: Linked | undefined;
   readonly authorization: string;
   readonly onSignOut?: () => void;
 }
 
-function SignedIn({ settings, authorization, onSignOut }: SignedInProps) {
+function SignedIn({ settings, linked, authorization, onSignOut }: SignedInProps) {
   const { carried, operations, feed } = useMemo(() => connect(settings, authorization), [settings, authorization]);
   const [picked, setPicked] = useState<{ readonly operation: string }>();
-  const { query, variables } = useMemo(() => linkedOperation(), []);
   return (
-    <GraphiQLProvider
-      // GraphiQL's fetcher type wants its own kind of observable; it uses only `subscribe`, which this one has.
-      fetcher={operations.fetcher as never}
-      plugins={[DOC_EXPLORER_PLUGIN, ...plugins]}
-      referencePlugin={DOC_EXPLORER_PLUGIN}
-      defaultTabs={journey.map((step) => ({
-        query: step.query,
-        variables: step.variables ? JSON.stringify(step.variables, null, 2) : '',
-      }))}
-      {...(query !== undefined && { initialQuery: query, initialVariables: variables ?? '' })}
-      schemaDescription
-      inputValueDeprecation
-    >
-      <HistoryStore>
-        <DocExplorerStore>
-          <Tooltip.Provider>
-            <div className="graphiql-container lab">
-              <Session
-                {...{ settings, authorization, carried, operations, picked }}
-                {...(onSignOut && { onSignOut })}
-              />
-              <EventPane
-                feed={feed}
-                onPick={(event) => {
-                  carried.set('transaction', paymentOf(event));
-                  carried.set('cursor', event.cursor);
-                  setPicked({ operation: paymentOf(event) ? 'Timeline' : 'Resume' });
-                }}
-              />
-            </div>
-          </Tooltip.Provider>
-        </DocExplorerStore>
-      </HistoryStore>
-    </GraphiQLProvider>
+    <div className="graphiql-container lab">
+      <Suspense fallback={<Opening {...{ settings, picked }} onPick={setPicked} />}>
+        <Workbench
+          {...{ settings, linked, authorization, carried, operations, picked }}
+          {...(onSignOut && { onSignOut })}
+        />
+      </Suspense>
+      <EventPane
+        feed={feed}
+        onPick={(event) => {
+          carried.set('transaction', paymentOf(event));
+          carried.set('cursor', event.cursor);
+          setPicked({ operation: paymentOf(event) ? 'Timeline' : 'Resume' });
+        }}
+      />
+    </div>
   );
 }
 
@@ -100,13 +77,6 @@ function connect({ sandbox }: Settings, authorization: string) {
     onResult: (operationName, data) => carried.takeAnswer(operationName, data),
   });
   return { carried, operations, feed: new Feed(operations.socket(authorization)) };
-}
-
-/** Returns the operation in a link to this page. */
-function linkedOperation(): { readonly query?: string; readonly variables?: string } {
-  const parameters = new URLSearchParams(location.search);
-  const [query, variables] = [parameters.get('query'), parameters.get('variables')];
-  return { ...(query && { query }), ...(variables && { variables }) };
 }
 
 /** Asks for the credentials of an API token. They stay in this browser tab. */

@@ -1,12 +1,18 @@
 import { createRoot } from 'react-dom/client';
 import './workers.ts';
+import { takeLinked } from './copies.ts';
 import { Lab } from './lab.tsx';
 import { readSettings } from './settings.ts';
 import '@graphiql/react/style.css';
 import '@graphiql/plugin-doc-explorer/style.css';
 import '@graphiql/plugin-explorer/style.css';
 import '@graphiql/plugin-history/style.css';
+import '../pages.css';
 import './lab.css';
 
+const linked = takeLinked();
+// A link that is opened where the lab is already open changes only the fragment.
+addEventListener('hashchange', () => location.reload());
+
 const root = document.getElementById('lab');
-if (root) createRoot(root).render(<Lab settings={readSettings()} />);
+if (root) createRoot(root).render(<Lab settings={readSettings()} linked={linked} />);

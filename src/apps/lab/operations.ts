@@ -18,9 +18,26 @@ interface Observer {
   complete(): void;
 }
 
+/** The result of an operation, or the messages of a stream. */
+export interface Answer {
+  /** What its tab shows, without `extensions.cost`. */
+  readonly result: object;
+  /** The HTTP status, or the number of messages. */
+  readonly status: string;
+  /** The time from the request to this answer. */
+  readonly milliseconds: number;
+  readonly bytes: number;
+  readonly cost?: Cost | undefined;
+}
+
+/** `extensions.cost`. */
+export interface Cost {
+  readonly cost: number;
+}
+
 /** The operation of a tab. It continues while another tab is open. */
 interface Running {
-  latest: object | undefined;
+  latest: Answer | undefined;
   isOver: boolean;
   observer: Observer | undefined;
   readonly abort: () => void;
@@ -56,7 +73,7 @@ export class Operations {
   readonly fetcher = (given: Request, options: Options = {}) => {
     const headers = this.#headersOf(options);
     const request = withOwnName(given);
-    if (request.operationName === 'IntrospectionQuery') return post(request, headers);
+    if (request.operationName === 'IntrospectionQuery') return post(request, headers).then(({ result }) => result);
     const tab = this.#openTab;
     return {
       subscribe: (observer: Observer) => {
@@ -69,13 +86,16 @@ export class Operations {
     };
   };
 
-  /** Sets the open tab. Returns `run` if its operation continues, or the text of its last response. */
-  open(tab: string): 'run' | { readonly result: object } | undefined {
+  /** Sets the open tab. Returns `run` if its operation continues, or its last answer. */
+  open(tab: string): 'run' | Answer | undefined {
     this.#openTab = tab;
     const running = this.#byTab.get(tab);
-    if (!running) return undefined;
-    if (!running.isOver) return 'run';
-    return running.latest && { result: running.latest };
+    return running && !running.isOver ? 'run' : running?.latest;
+  }
+
+  /** The last answer to the operation of a tab: a new object for each. */
+  answer(tab: string | undefined): Answer | undefined {
+    return tab === undefined ? undefined : this.#byTab.get(tab)?.latest;
   }
 
   /** Performs an action that makes GraphiQL stop the open tab's operation, without ending the operation. */
@@ -130,7 +150,7 @@ export class Operations {
     // GraphiQL expects the subscription first and its results afterwards.
     queueMicrotask(() => {
       if (running.observer !== observer) return;
-      if (running.latest) observer.next(running.latest);
+      if (running.latest) observer.next(running.latest.result);
       if (running.isOver) observer.complete();
     });
     return {
@@ -144,9 +164,11 @@ export class Operations {
   #start(request: Request, headers: Record<string, string>): Running {
     const abort = new AbortController();
     const running: Running = { latest: undefined, isOver: false, observer: undefined, abort: () => abort.abort() };
-    const show = (result: object) => {
-      running.latest = result;
-      running.observer?.next(result);
+    const startedAt = performance.now();
+    const show = ({ cost = running.latest?.cost, ...received }: Received) => {
+      running.latest = { ...received, cost, milliseconds: performance.now() - startedAt };
+      this.#announce();
+      running.observer?.next(received.result);
     };
     const end = () => {
       running.isOver = true;
@@ -157,9 +179,9 @@ export class Operations {
     if (isSubscription(request)) this.#follow(request, headers, { show, end, signal: abort.signal });
     else {
       post(request, headers, abort.signal)
-        .then((result) => {
-          this.#take(request, result);
-          show(result);
+        .then((received) => {
+          this.#take(request, received.result);
+          show(received);
         })
         .catch((error: unknown) => !abort.signal.aborted && show(failure(error)))
         .finally(end);
@@ -170,20 +192,25 @@ export class Operations {
   #follow(
     request: Request,
     { authorization = '' }: Record<string, string>,
-    { show, end, signal }: { show: (result: object) => void; end: () => void; signal: AbortSignal },
+    { show, end, signal }: { show: (received: Received) => void; end: () => void; signal: AbortSignal },
   ): void {
     let messages: readonly object[] = [];
+    let [count, bytes] = [0, 0];
     const shown = () => ({ latest: messages[0], before: messages.slice(1) });
     const unsubscribe = this.socket(authorization).subscribe(
       { query: request.query, variables: request.variables ?? null, operationName: request.operationName ?? null },
       {
-        next: (result) => {
+        next: (message) => {
+          const { cost, result } = withoutCost(message);
           this.#take(request, result);
           messages = [result, ...messages].slice(0, shownMessages);
-          show(shown());
+          count += 1;
+          bytes += sizeOf(JSON.stringify(message));
+          show({ result: shown(), status: count === 1 ? '1 message' : `${count} messages`, bytes, cost });
         },
         error: (error) => {
-          show({ ...failure(error), ...(messages.length > 0 && shown()) });
+          const { result, ...failed } = failure(error);
+          show({ ...failed, bytes, result: { ...result, ...(count > 0 && shown()) } });
           end();
         },
         complete: end,
@@ -223,20 +250,41 @@ function isSubscription({ query, operationName }: Request): boolean {
   }
 }
 
-/** Returns the response that the tab shows for a failed operation. */
-function failure(error: unknown): object {
-  if (Array.isArray(error)) return { errors: error };
-  if (error instanceof CloseEvent)
-    return { errors: [{ message: `the connection was closed: ${error.reason || error.code}` }] };
-  return { errors: [{ message: error instanceof Error ? error.message : String(error) }] };
+type Received = Omit<Answer, 'milliseconds'>;
+
+/** Returns what the tab shows for a failed operation. */
+function failure(error: unknown): Received {
+  const errors = Array.isArray(error) ? error : [{ message: messageOf(error) }];
+  return { result: { errors }, status: 'failed', bytes: 0 };
 }
 
-async function post(request: Request, headers: Record<string, string>, signal?: AbortSignal): Promise<object> {
+function messageOf(error: unknown): string {
+  if (error instanceof CloseEvent) return `the connection was closed: ${error.reason || error.code}`;
+  return error instanceof Error ? error.message : String(error);
+}
+
+async function post(request: Request, headers: Record<string, string>, signal?: AbortSignal): Promise<Received> {
   const response = await fetch('graphql', {
     method: 'POST',
     headers: { accept: 'application/graphql-response+json', 'content-type': 'application/json', ...headers },
     body: JSON.stringify(request),
     ...(signal && { signal }),
   });
-  return (await response.json()) as object;
+  const text = await response.text();
+  return {
+    ...withoutCost(JSON.parse(text)),
+    status: `${response.status} ${response.statusText}`,
+    bytes: sizeOf(text),
+  };
 }
+
+/** Takes out `extensions.cost`: it is longer than many results. */
+function withoutCost({ extensions, ...others }: { readonly extensions?: unknown }) {
+  const { cost, ...rest } = { cost: undefined, ...(extensions ?? {}) };
+  const result: object = Object.keys(rest).length > 0 ? { ...others, extensions: rest } : others;
+  return { result, ...(isCost(cost) && { cost }) };
+}
+
+const isCost = (value: unknown): value is Cost => typeof value === 'object' && value !== null && 'cost' in value;
+
+const sizeOf = (text: string) => new Blob([text]).size;

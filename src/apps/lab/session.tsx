@@ -7,38 +7,42 @@ import {
   Spinner,
   useGraphiQL,
   useGraphiQLActions,
-  useMonaco,
   VariableEditor,
 } from '@graphiql/react';
-import { useCallback, useEffect, useState, useSyncExternalStore } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
+import { type DrawnPayment, PaymentDrawing } from '../wallet/payment.tsx';
 import type { CarriedValues } from './carried.ts';
+import type { Linked } from './copies.ts';
 import { CopyDialog } from './copy-dialog.tsx';
+import { Frame } from './frame.tsx';
 import { journey, stepOf } from './further-steps.ts';
-import type { Operations } from './operations.ts';
+import type { Answer, Operations } from './operations.ts';
 import type { Settings } from './settings.ts';
-import { TabBar } from './tab-bar.tsx';
+import { DocumentTools, Shortcuts, ThemeChoice } from './tools.tsx';
 
-interface SessionProps {
+export interface SessionProps {
   readonly settings: Settings;
   readonly authorization: string;
   readonly carried: CarriedValues;
   readonly operations: Operations;
+  /** The operation in the address of the page. */
+  readonly linked: Linked | undefined;
   /** The step that was requested elsewhere on the page. */
   readonly picked: { readonly operation: string } | undefined;
   readonly onSignOut?: () => void;
 }
 
 /** Renders the tabs, and the editors and the response of the open one. */
-export function Session({ settings, authorization, carried, operations, picked, onSignOut }: SessionProps) {
-  const { changeTab, addTab, closeTab, stop, setVisiblePlugin } = useGraphiQLActions();
-  const { tabs, activeTabIndex, plugins, visiblePlugin, isFetching } = useGraphiQL(
-    pick('tabs', 'activeTabIndex', 'plugins', 'visiblePlugin', 'isFetching'),
+export function Session({ settings, authorization, carried, operations, linked, picked, onSignOut }: SessionProps) {
+  const { changeTab, addTab, closeTab, stop, setVisiblePlugin, updateActiveTabValues } = useGraphiQLActions();
+  const { tabs, activeTabIndex, plugins, visiblePlugin } = useGraphiQL(
+    pick('tabs', 'activeTabIndex', 'plugins', 'visiblePlugin'),
   );
-  const hasEditors = useMonaco((state) => Boolean(state.monaco));
   const canRun = useGraphiQL((state) => Boolean(state.queryEditor && state.variableEditor && state.responseEditor));
   const tab = tabs[activeTabIndex];
   const step = stepOf(tab?.operationName ?? tab?.title);
   const running = useSyncExternalStore(operations.subscribe, operations.running);
+  const answer = useSyncExternalStore(operations.subscribe, () => operations.answer(tab?.id));
   useOpenTab(tab, { carried, operations });
 
   const open = useCallback(
@@ -53,17 +57,38 @@ export function Session({ settings, authorization, carried, operations, picked, 
   useEffect(() => {
     if (picked) openStep(picked.operation);
   }, [picked]);
+  const openNew = (values?: Linked) => {
+    // GraphiQL would show the results for this tab in the new one.
+    operations.leave(stop);
+    addTab();
+    if (values) updateActiveTabValues(values);
+  };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: opens the operation of the address once, when there are editors
+  useEffect(() => {
+    if (!canRun || !linked) return;
+    const same = tabs.findIndex(
+      ({ query, variables }) => query === linked.query && (variables ?? '') === linked.variables,
+    );
+    if (same >= 0) open(same);
+    else openNew(linked);
+  }, [canRun]);
+  const payment = useMemo(() => answer && paymentIn(answer.result), [answer]);
   const next = step && journey[journey.indexOf(step) + 1];
   const Plugin = visiblePlugin?.content;
 
   return (
-    <main className="lab-main">
-      <header className="lab-top">
-        <h1 className="lab-title">Lab</h1>
-        <a href="./" className="lab-home">
-          Payments
-        </a>
-        <nav className="lab-plugins" aria-label="Tools">
+    <Frame
+      {...{ settings, tabs, running }}
+      openIndex={activeTabIndex}
+      onOpen={open}
+      onAdd={() => openNew()}
+      onClose={(index) => {
+        const id = tabs[index]?.id;
+        if (id !== undefined) operations.close(id);
+        closeTab(index);
+      }}
+      tools={
+        <>
           {plugins.map((plugin) => (
             <button
               key={plugin.title}
@@ -71,67 +96,96 @@ export function Session({ settings, authorization, carried, operations, picked, 
               aria-pressed={plugin === visiblePlugin}
               onClick={() => setVisiblePlugin(plugin === visiblePlugin ? null : plugin)}
             >
-              <plugin.icon /> {plugin.title.replace('Documentation Explorer', 'Schema').replace('GraphiQL ', '')}
+              <plugin.icon /> {plugin.title}
             </button>
           ))}
           {settings.docs && <a href={settings.docs}>Docs</a>}
+          <Shortcuts />
+          <ThemeChoice />
           {onSignOut && (
             <button type="button" onClick={onSignOut}>
               Sign out
             </button>
           )}
-        </nav>
-      </header>
-      <TabBar
-        tabs={tabs}
-        openIndex={activeTabIndex}
-        running={running}
-        onOpen={open}
-        onAdd={() => {
-          // GraphiQL would show the results for this tab in the new one.
-          operations.leave(stop);
-          addTab();
-        }}
-        onClose={(index) => {
-          const id = tabs[index]?.id;
-          if (id !== undefined) operations.close(id);
-          closeTab(index);
-        }}
-      />
-      {step && (
-        <p className="lab-about">
-          {step.about} {settings.docs && step.docs && <a href={`${settings.docs}/${step.docs}`}>Read more</a>}
-        </p>
+        </>
+      }
+    >
+      {Plugin && (
+        <section className="graphiql-plugin lab-plugin">
+          <Plugin />
+        </section>
       )}
-      <div className="lab-work" role="tabpanel" aria-label={step?.title ?? tab?.title ?? ''}>
-        {Plugin && (
-          <section className="graphiql-plugin lab-plugin">
-            <Plugin />
-          </section>
-        )}
-        <div className="lab-editors">
-          <section className="lab-query" aria-label="Operation">
-            {hasEditors ? <QueryEditor /> : <Spinner />}
-          </section>
-          <Variables />
+      <div className="lab-editors">
+        <div className="lab-tools">
+          <DocumentTools />
+          <CopyDialog authorization={authorization} />
         </div>
-        <div className="lab-answer">
-          <div className="lab-actions">
-            {canRun ? <ExecuteButton /> : <span className="lab-quiet">loading …</span>}
-            <CopyDialog authorization={authorization} />
-            {next && (
-              <button type="button" className="lab-next" onClick={() => openStep(next.operation)}>
-                Next: {next.title} →
-              </button>
-            )}
-          </div>
-          {isFetching && <Spinner />}
-          <ResponseEditor />
-        </div>
+        <section className="lab-query" aria-label="Operation">
+          {canRun || <pre className="lab-unloaded">{tab?.query}</pre>}
+          <QueryEditor />
+        </section>
+        <Variables />
       </div>
-    </main>
+      <div className="lab-answer">
+        <div className="lab-actions">
+          {canRun ? <ExecuteButton /> : <span className="quiet">loading …</span>}
+          {next && (
+            <button type="button" className="lab-next" onClick={() => openStep(next.operation)}>
+              Next: {next.title} →
+            </button>
+          )}
+        </div>
+        <AnswerFacts key={tab?.id} answer={answer} />
+        {payment && <PaymentDrawing payment={payment} />}
+        {running.has(tab?.id ?? '') && !answer && <Spinner />}
+        <ResponseEditor />
+      </div>
+    </Frame>
   );
 }
+
+/** Finds the first payment with a timeline in an answer. */
+function paymentIn(value: unknown): DrawnPayment | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  // The service has the field on payments alone; another field's alias may have its name.
+  if ('timeline' in value && Array.isArray(value.timeline) && value.timeline[0]?.occurredAt)
+    return value as DrawnPayment;
+  for (const member of Object.values(value)) {
+    const found = paymentIn(member);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/** Shows status, time and size of an answer; and, folded away, what its document costs. */
+function AnswerFacts({ answer }: { readonly answer: Answer | undefined }) {
+  const line = useRef<HTMLDivElement>(null);
+  const isAnswered = useRef(answer !== undefined);
+  useEffect(() => {
+    // On a phone the answer is below the document.
+    if (answer && !isAnswered.current) line.current?.scrollIntoView({ block: 'nearest' });
+    isAnswered.current = answer !== undefined;
+  }, [answer]);
+  const { status, milliseconds = 0, bytes = 0, cost } = answer ?? {};
+  const facts = [status, unit('millisecond', milliseconds, 0), unit('kilobyte', bytes / 1_000, 1)].join(' · ');
+  return (
+    <div className="lab-facts" ref={line}>
+      {cost ? (
+        <details>
+          <summary>
+            {facts} · cost {cost.cost}
+          </summary>
+          <pre>{JSON.stringify(cost, null, 2)}</pre>
+        </details>
+      ) : (
+        <span className="quiet">{answer ? facts : 'No answer yet'}</span>
+      )}
+    </div>
+  );
+}
+
+const unit = (name: string, value: number, digits: number) =>
+  new Intl.NumberFormat('en', { style: 'unit', unit: name, maximumFractionDigits: digits }).format(value);
 
 /** Renders the editor of the variables, or of the request headers. */
 function Variables() {
@@ -171,15 +225,6 @@ function useOpenTab(tab: Tab | undefined, { carried, operations }: Opened): void
   useEffect(() => {
     for (const editor of [queryEditor, variableEditor]) editor?.updateOptions({ wordWrap: 'on' });
   }, [queryEditor, variableEditor]);
-  // The editors' colours follow the system theme, which may change at sunset.
-  const { setTheme } = useGraphiQLActions();
-  const theme = useGraphiQL((state) => state.theme);
-  useEffect(() => {
-    const dark = matchMedia('(prefers-color-scheme: dark)');
-    const change = () => setTheme(theme);
-    dark.addEventListener('change', change);
-    return () => dark.removeEventListener('change', change);
-  }, [theme, setTheme]);
   const id = tab?.id;
   // biome-ignore lint/correctness/useExhaustiveDependencies: only when another tab is opened, or the editors are there
   useEffect(() => {

@@ -7,14 +7,14 @@ interface Tab {
   readonly operationName: string | null;
 }
 
-interface TabBarProps {
+export interface TabBarProps {
   readonly tabs: readonly Tab[];
   readonly openIndex: number;
   /** The tabs with an operation in progress. */
   readonly running: ReadonlySet<string>;
   readonly onOpen: (index: number) => void;
-  readonly onAdd: () => void;
-  readonly onClose: (index: number) => void;
+  readonly onAdd?: () => void;
+  readonly onClose?: (index: number) => void;
 }
 
 /**
@@ -29,7 +29,10 @@ export function TabBar({ tabs, openIndex, running, onOpen, onAdd, onClose }: Tab
     open?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
     if (list.current?.contains(document.activeElement)) open?.focus();
   }, [openIndex]);
-  const isClosable = (tab: Tab | undefined) => tab && tabs.length > 1 && !stepOf(tab.operationName ?? tab.title);
+  // A copy of a step's document is a tab like any other.
+  const stepIn = (tab: Tab) =>
+    tab === tabs.find((other) => nameOf(other) === nameOf(tab)) ? stepOf(nameOf(tab)) : undefined;
+  const isClosable = (tab: Tab | undefined) => onClose && tab && tabs.length > 1 && !stepIn(tab);
   const open = tabs[openIndex];
   const onKey = (event: KeyboardEvent) => {
     const last = tabs.length - 1;
@@ -39,7 +42,7 @@ export function TabBar({ tabs, openIndex, running, onOpen, onAdd, onClose }: Tab
       ...{ Home: 0, End: last },
     }[event.key];
     if (to !== undefined) onOpen(to);
-    else if (event.key === 'Delete' && isClosable(open)) onClose(openIndex);
+    else if (event.key === 'Delete' && isClosable(open)) onClose?.(openIndex);
     else return;
     event.preventDefault();
   };
@@ -47,7 +50,7 @@ export function TabBar({ tabs, openIndex, running, onOpen, onAdd, onClose }: Tab
     <div className="lab-tabs">
       <div role="tablist" aria-label="Operations" ref={list} onKeyDown={onKey}>
         {tabs.map((tab, index) => {
-          const step = stepOf(tab.operationName ?? tab.title);
+          const step = stepIn(tab);
           const isOpen = index === openIndex;
           return (
             <button
@@ -70,14 +73,18 @@ export function TabBar({ tabs, openIndex, running, onOpen, onAdd, onClose }: Tab
           type="button"
           className="lab-add"
           aria-label={`Close ${open?.title}`}
-          onClick={() => onClose(openIndex)}
+          onClick={() => onClose?.(openIndex)}
         >
           ×
         </button>
       )}
-      <button type="button" className="lab-add" onClick={onAdd} aria-label="New tab" title="New tab">
-        +
-      </button>
+      {onAdd && (
+        <button type="button" className="lab-add" onClick={onAdd} aria-label="New tab" title="New tab">
+          +
+        </button>
+      )}
     </div>
   );
 }
+
+const nameOf = ({ operationName, title }: Tab) => operationName ?? title;

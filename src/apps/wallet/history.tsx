@@ -1,6 +1,7 @@
 import { useQuery } from '@apollo/client/react';
-import { useEffect, useRef } from 'react';
-import { History } from '../client/generated/documents.ts';
+import { useEffect, useRef, useState } from 'react';
+import { History, type HistoryQuery } from '../client/generated/documents.ts';
+import { PaymentStatus } from './pay.tsx';
 import { locale, statusText, timeText } from './service.ts';
 
 /** Shows all payments, newest first. The next page is read when the end of the list comes into view. */
@@ -24,21 +25,9 @@ export function Payments() {
     <section aria-labelledby="history">
       <h2 id="history">History</h2>
       {error && <p role="alert">{error.message}</p>}
-      <ul className="history">
+      <ul className="rows">
         {data?.transactions.edges.map(({ node }) => (
-          <li key={node.id}>
-            <span>
-              {node.type === 'INCOMING' ? 'From ' : 'To '}
-              {(node.type === 'INCOMING' ? node.source : node.destination)?.displayName ?? '…'}
-              <small>{timeText(node.createdAt)}</small>
-            </span>
-            <span>
-              <strong>{(node.type === 'INCOMING' ? node.receivedAmount : node.sentAmount)?.formatted}</strong>
-              <small className="status" data-status={node.status}>
-                {statusText(node)}
-              </small>
-            </span>
-          </li>
+          <Payment key={node.id} payment={node} />
         ))}
       </ul>
       {data?.transactions.edges.length === 0 && <p>Nothing yet.</p>}
@@ -53,5 +42,29 @@ export function Payments() {
         </button>
       )}
     </section>
+  );
+}
+
+/** Shows a payment in a row, and in full when the row is opened. */
+function Payment({ payment }: { payment: HistoryQuery['transactions']['edges'][number]['node'] }) {
+  const [isOpen, setOpen] = useState(false);
+  const { id, type, source, destination, createdAt, sentAmount, receivedAmount, status } = payment;
+  return (
+    <li>
+      <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+        <summary>
+          <span>
+            {type === 'INCOMING' ? 'From ' : 'To '}
+            {(type === 'INCOMING' ? source : destination)?.displayName ?? '…'}
+            <small>{timeText(createdAt)}</small>
+          </span>
+          <span>
+            <strong>{(type === 'INCOMING' ? receivedAmount : sentAmount)?.formatted}</strong>
+            <small data-status={status}>{statusText(payment)}</small>
+          </span>
+        </summary>
+        {isOpen && <PaymentStatus id={id} />}
+      </details>
+    </li>
   );
 }

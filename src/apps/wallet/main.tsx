@@ -4,7 +4,7 @@ import { createRoot } from 'react-dom/client';
 import { PaymentsProvider } from '../client/react.ts';
 import { openService } from './service.ts';
 import { Wallet } from './wallet.tsx';
-import './wallet.css';
+import '../pages.css';
 
 const root = document.getElementById('wallet');
 const service = openService();

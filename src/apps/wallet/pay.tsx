@@ -10,7 +10,8 @@ import {
 import { useCountdown, useTransaction } from '../client/react.ts';
 import { decimalOf } from './amount.ts';
 import { NewPayee } from './payee.tsx';
-import { locale, statusText, timeText } from './service.ts';
+import { PaymentDrawing } from './payment.tsx';
+import { locale, statusText } from './service.ts';
 
 type Quoted = Extract<CreateQuoteMutation['createQuote'], { __typename: 'CreateQuoteSuccess' }>;
 
@@ -203,21 +204,15 @@ function QuoteCard({ quoted, available, onRefused }: QuoteCardProps) {
   );
 }
 
-/** Shows the live status of a payment. */
-function PaymentStatus({ id }: { id: string }) {
+/** Shows a payment in full, and follows it. */
+export function PaymentStatus({ id }: { id: string }) {
   const { value, error } = useTransaction(id);
   return (
     <div>
-      <p role="status" className="status" data-status={value?.status}>
+      <p role="status" className={value && !error ? 'hidden' : undefined}>
         {error ? error.message : value ? statusText(value) : 'connecting …'}
       </p>
-      <ol>
-        {value?.timeline.map(({ status, reason, occurredAt }) => (
-          <li key={status}>
-            {status} <small>{timeText(occurredAt)}</small> {reason}
-          </li>
-        ))}
-      </ol>
+      {value && <PaymentDrawing payment={value} />}
     </div>
   );
 }

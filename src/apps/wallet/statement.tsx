@@ -32,7 +32,8 @@ export function Statement({ accountId, onClose }: { accountId: string; onClose: 
               <strong>{account.statement.closingBalance.formatted}</strong>
             </dd>
           </dl>
-          <ul className="history">
+          <BalanceLine opening={account.statement.openingBalance} edges={account.ledgerEntries.edges} />
+          <ul className="rows">
             {account.ledgerEntries.edges.map(({ node }) => (
               <li key={node.id}>
                 <span>
@@ -48,5 +49,36 @@ export function Statement({ accountId, onClose }: { accountId: string; onClose: 
         Close
       </button>
     </section>
+  );
+}
+
+interface BalanceLineProps {
+  readonly opening: { readonly amount: string };
+  readonly edges: readonly {
+    readonly node: { readonly occurredAt: string; readonly balanceAfter: { readonly amount: string } | null };
+  }[];
+}
+
+/** Draws the balance from the first entry to the last: a step at each. */
+function BalanceLine({ opening, edges }: BalanceLineProps) {
+  const times = edges.map(({ node }) => Date.parse(node.occurredAt));
+  const balances = [opening, ...edges.map(({ node }) => node.balanceAfter)].map((balance) => Number(balance?.amount));
+  const scale = (value: number, values: readonly number[]) => {
+    const [least, most] = [Math.min(...values), Math.max(...values)];
+    return most === least ? 50 : ((value - least) / (most - least)) * 100;
+  };
+  const heights = balances.map((balance) => 100 - scale(balance, balances));
+  const steps = times.map((time, index) => `H${scale(time, times) * 0.96 + 2}V${heights[index + 1]}`);
+  if (steps.length === 0) return null;
+  return (
+    <svg
+      className="balance"
+      viewBox="0 -4 100 108"
+      preserveAspectRatio="none"
+      role="img"
+      aria-label="The balance over time"
+    >
+      <path d={`M0 ${heights[0]}${steps.join('')}H100`} />
+    </svg>
   );
 }

@@ -37,7 +37,14 @@ export function Wallet({ network }: { network: Network }) {
         {error && <p role="alert">{error.message}</p>}
         <section aria-labelledby="balances">
           <h2 id="balances">Balances</h2>
-          <ul className="cards">
+          <ul className="cards" aria-busy={!data && !error}>
+            {!data &&
+              !error &&
+              ['1', '2', '3'].map((place) => (
+                <li key={place}>
+                  <strong>…</strong>
+                </li>
+              ))}
             {accounts.map((account) => (
               <li key={account.id}>
                 <span>{account.displayName}</span>

@@ -1,0 +1,87 @@
+import type { ReactNode } from 'react';
+import { journey, stepOf } from './further-steps.ts';
+import type { Settings } from './settings.ts';
+import { TabBar, type TabBarProps } from './tab-bar.tsx';
+
+interface FrameProps extends TabBarProps {
+  readonly settings: Settings;
+  /** The buttons in the header. */
+  readonly tools?: ReactNode;
+  /** The open tab. */
+  readonly children: ReactNode;
+}
+
+/** Renders the lab's header, its tabs, and what the open one is about. */
+export function Frame({ settings, tools, children, ...bar }: FrameProps) {
+  const open = bar.tabs[bar.openIndex];
+  const step = stepOf(open?.operationName ?? open?.title);
+  return (
+    <main className="lab-main">
+      <header className="lab-top">
+        <h1 className="hidden">Lab</h1>
+        <a href="./" className="lab-home">
+          Payments
+        </a>
+        <nav className="lab-plugins" aria-label="Tools">
+          {tools}
+        </nav>
+      </header>
+      <TabBar {...bar} />
+      {step && (
+        <p className="lab-about">
+          {step.about} {settings.docs && step.docs && <a href={`${settings.docs}/${step.docs}`}>Read more</a>}
+        </p>
+      )}
+      <div className="lab-work" role="tabpanel" aria-label={step?.title ?? open?.title ?? ''}>
+        {children}
+      </div>
+    </main>
+  );
+}
+
+interface OpeningProps {
+  readonly settings: Settings;
+  /** The step that a person has opened. */
+  readonly picked: { readonly operation: string } | undefined;
+  readonly onPick: (picked: { readonly operation: string }) => void;
+}
+
+/** Renders the tabs and the document of the open one until GraphiQL and its editor are loaded. */
+export function Opening({ settings, picked, onPick }: OpeningProps) {
+  const { tabs, activeTabIndex } = storedTabs();
+  const index = tabs.findIndex(({ operationName }) => operationName === picked?.operation);
+  const openIndex = index < 0 ? activeTabIndex : index;
+  return (
+    <Frame
+      {...{ settings, tabs, openIndex }}
+      running={new Set()}
+      onOpen={(to) => onPick({ operation: tabs[to]?.operationName ?? '' })}
+    >
+      <div className="lab-editors" aria-busy="true">
+        <pre className="lab-unloaded">{tabs[openIndex]?.query}</pre>
+      </div>
+      <div className="lab-answer" aria-busy="true" />
+    </Frame>
+  );
+}
+
+/** Reads the tabs that GraphiQL will open: those of the last visit, which it has stored, or the journey's. */
+function storedTabs(): { readonly tabs: readonly StoredTab[]; readonly activeTabIndex: number } {
+  try {
+    const stored = JSON.parse(localStorage.getItem('graphiql:tabState') ?? '');
+    if (Array.isArray(stored.tabs) && stored.tabs.length > 0) return stored;
+  } catch {
+    // There are none, or those of another version.
+  }
+  return {
+    tabs: journey.map((step) => ({ ...step, id: step.operation, operationName: step.operation })),
+    activeTabIndex: 0,
+  };
+}
+
+interface StoredTab {
+  readonly id: string;
+  readonly title: string;
+  readonly operationName: string | null;
+  readonly query: string | null;
+}

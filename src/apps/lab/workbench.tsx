@@ -1,0 +1,44 @@
+import { DOC_EXPLORER_PLUGIN, DocExplorer, DocExplorerStore, useDocExplorer } from '@graphiql/plugin-doc-explorer';
+import { explorerPlugin } from '@graphiql/plugin-explorer';
+import { HISTORY_PLUGIN, HistoryStore } from '@graphiql/plugin-history';
+import { GraphiQLProvider, Tooltip } from '@graphiql/react';
+import { journey } from './further-steps.ts';
+import { Session, type SessionProps } from './session.tsx';
+
+/** Renders GraphiQL's explorer of the schema. Its root is titled Docs, which here are the pages at /docs. */
+function SchemaExplorer() {
+  const [root] = useDocExplorer();
+  root.name = 'Schema';
+  return <DocExplorer />;
+}
+
+const schemaPlugin = { ...DOC_EXPLORER_PLUGIN, title: 'Schema', content: SchemaExplorer };
+
+/** The plugins beside the editors: the schema, a builder of documents from it, and the history of requests. */
+const plugins = [schemaPlugin, { ...explorerPlugin({ showAttribution: false }), title: 'Explorer' }, HISTORY_PLUGIN];
+
+/** Renders GraphiQL with the journey in its tabs. It is loaded after the rest of the page. */
+export default function Workbench(props: SessionProps) {
+  return (
+    <GraphiQLProvider
+      // GraphiQL's fetcher type wants its own kind of observable; it uses only `subscribe`, which this one has.
+      fetcher={props.operations.fetcher as never}
+      plugins={plugins}
+      referencePlugin={schemaPlugin}
+      defaultTabs={journey.map((step) => ({
+        query: step.query,
+        variables: step.variables ? JSON.stringify(step.variables, null, 2) : '',
+      }))}
+      schemaDescription
+      inputValueDeprecation
+    >
+      <HistoryStore>
+        <DocExplorerStore>
+          <Tooltip.Provider>
+            <Session {...props} />
+          </Tooltip.Provider>
+        </DocExplorerStore>
+      </HistoryStore>
+    </GraphiQLProvider>
+  );
+}
