@@ -69,6 +69,15 @@ export const accessBugs: Bugs = {
     },
   },
   'src/domain/access/visible.ts': {
+    'access/client-tokens › API tokens are created, listed, used and revoked by callers who may manage': {
+      ', { revokedAt: null }': '',
+      "return viewer.permissions.includes('MANAGE') ? visibleToPlatform(viewer) : matchesNothing;":
+        'return visibleToPlatform(viewer);',
+    },
+    'payments/policies › is shown to those who may see it: an app learns nothing about the usage of others': {
+      "if (bound.kind === 'PAYMENT') return { AND: [matchesNothing] };": '',
+      ", ...(!permissions.includes('MANAGE') && { subjectType: { in: ['Customer', 'Platform'] } })": '',
+    },
     "access/lists › the application itself finds no foreign %s, even without the database's checks": {
       'where(rules.transaction, scope);': '({ ...where(rules.transaction, scope), platformId: undefined });',
     },
