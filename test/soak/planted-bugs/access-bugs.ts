@@ -74,10 +74,6 @@ export const accessBugs: Bugs = {
       "return viewer.permissions.includes('MANAGE') ? visibleToPlatform(viewer) : matchesNothing;":
         'return visibleToPlatform(viewer);',
     },
-    'payments/policies › is shown to those who may see it: an app learns nothing about the usage of others': {
-      "if (bound.kind === 'PAYMENT') return { AND: [matchesNothing] };": '',
-      ", ...(!permissions.includes('MANAGE') && { subjectType: { in: ['Customer', 'Platform'] } })": '',
-    },
     "access/lists › the application itself finds no foreign %s, even without the database's checks": {
       'where(rules.transaction, scope);': '({ ...where(rules.transaction, scope), platformId: undefined });',
     },
@@ -115,6 +111,8 @@ export const accessBugs: Bugs = {
         'return event.platformId === scope.platformId;',
     },
     'payments/policies › is shown to those who may see it: an app learns nothing about the usage of others': {
+      "if (bound.kind === 'PAYMENT') return { AND: [matchesNothing] };": '',
+      ", ...(!permissions.includes('MANAGE') && { subjectType: { in: ['Customer', 'Platform'] } })": '',
       "if (bound.kind === 'PLATFORM') return true;\n  return subjectId": 'if (bound) return true;\n  return subjectId',
     },
   },
