@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ChildGateway, startChildGateway } from './child-gateway.ts';
+import { secretKey } from './cursors.ts';
 import type { TestGateway } from './gateway.ts';
 import type { LoadBalancer } from './load-balancer.ts';
 
@@ -21,6 +22,8 @@ export class Fleet {
       MIGRATE: 'off',
       CORS_ORIGINS: '*',
       CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
+      // A cursor of one instance is one of the others, too.
+      SECRET_KEY: secretKey,
     });
     this.#instances.push(instance);
     this.#balancer.add(instance.url);

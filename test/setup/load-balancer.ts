@@ -8,14 +8,17 @@ export type LoadBalancer = Awaited<ReturnType<typeof startLoadBalancer>>;
 export async function startLoadBalancer() {
   const instances: string[] = [];
   const open = new Set<Socket>();
+  const clients = new Set<Socket>();
   let turn = 0;
-  const listener = createServer((client) => {
+  const listener = createServer({ allowHalfOpen: true }, (client) => {
     const target = instances[turn % Math.max(1, instances.length)];
     turn += 1;
     client.on('error', () => undefined);
     if (target === undefined) return void client.resetAndDestroy();
     const { hostname: host, port } = new URL(target);
     const instance = dial({ host, port: Number(port) });
+    clients.add(client);
+    client.on('close', () => clients.delete(client));
     for (const [from, to] of [
       [client, instance],
       [instance, client],
@@ -35,6 +38,21 @@ export async function startLoadBalancer() {
     add: (url: string) => void instances.push(url),
     /** Removes an instance: its open connections stay. */
     remove: (url: string) => void instances.splice(instances.indexOf(url), 1),
+    /** Delays all that is under way on open connections. */
+    delay(ms: number) {
+      for (const socket of open) {
+        socket.pause();
+        setTimeout(() => socket.resume(), ms);
+      }
+    },
+    /** Drops in silence all that comes on open connections from now on: neither end hears of it. */
+    halfOpen() {
+      for (const socket of open) socket.unpipe().on('data', () => undefined);
+    },
+    /** Ends one direction of each open connection: the clients hear of the end, and can still send. */
+    halfClose() {
+      for (const socket of clients) socket.end();
+    },
     /** Cuts all open connections, with the requests under way on them. */
     cut() {
       for (const socket of open) socket.resetAndDestroy();

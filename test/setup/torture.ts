@@ -175,7 +175,7 @@ export async function changesAfter(databaseUrl: string, platformId: string, curs
   await check.connect();
   await until(async () => (await check.query('select from outbox limit 1')).rowCount === 0);
   const { rows } = await check.query<{ id: string; customer_id: string | null }>(
-    `select 'Event:' || id as id, customer_id from event where platform_id = $1 and sequence > $2 order by sequence`,
+    `select 'Event:' || id as id, customer_id from event where platform_id = $1 and sequence > $2 and type = 'TEST' order by sequence`,
     [platformId, String(sequenceIn(platformId, cursor))],
   );
   await check.end();
@@ -233,16 +233,16 @@ export async function makeCustomers(platform: TestPlatform, count: number): Prom
 /** Waits for as long as there is progress: a slow machine is not a fault. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
-  progress: () => number = () => 0,
+  progress: () => number | string = () => 0,
 ): Promise<void> {
-  let last = -1;
+  let last: number | string = -1;
   let deadline = 0;
   while (!(await condition())) {
     if (progress() !== last) {
       last = progress();
       deadline = performance.now() + 60_000;
     }
-    if (performance.now() > deadline) throw new Error(`this did not come about: ${condition}`);
+    if (performance.now() > deadline) throw new Error(`this did not come about: ${condition} (${progress()})`);
     await delay(50);
   }
 }

@@ -1,0 +1,218 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { build } from 'esbuild';
+import { expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { operation } from '../../src/apps/client/operation.ts';
+import { openPayments } from '../../src/apps/client/payments.ts';
+import { feedEnd, mint, pay } from '../setup/acts.ts';
+import { browserPath, startBrowser } from '../setup/browser.ts';
+import { Fleet } from '../setup/fleet.ts';
+import { type Data, ownGateway, type TestPlatform } from '../setup/gateway.ts';
+import { type LoadBalancer, startLoadBalancer } from '../setup/load-balancer.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
+import { changesAfter, makeCustomers, until, writeUntil } from '../setup/torture.ts';
+
+/**
+ * Apps that follow by the client package, behind a load balancer with two instances: connections are cut, delayed, half-opened
+ * and half-closed, instances are killed, frozen and restarted. Each begins at its own `after`.
+ */
+
+/** How long: SOAK_SECONDS, twenty minutes without. */
+const seconds = Number(process.env.SOAK_SECONDS ?? 1_200);
+const followers = 200;
+/** Those of the followers that are components of React, in Chromium. */
+const components = browserPath === undefined ? 0 : 20;
+/** Changes a second of all customers together. */
+const rate = 50;
+
+const text = 'subscription ($after: String, $filter: EventFilter) { events(after: $after, filter: $filter) { id } }';
+const Events = operation<{ readonly events: { readonly id: string } }, object>(text);
+
+interface Follower {
+  readonly customerId: string;
+  readonly seen: string[];
+  /** The state of its socket, and whether the stream is over. */
+  readonly state: () => string;
+  readonly stop: () => void;
+}
+
+const tokenOf = (platform: TestPlatform, customerId: string) => () =>
+  mint(platform, { customerId, permissions: ['VIEW'], expiresInSeconds: 60 });
+
+/** An app in this process, with a socket of its own. */
+function follower(platform: TestPlatform, url: string, customerId: string, after: string): Follower {
+  const seen: string[] = [];
+  const payments = openPayments({
+    ...{ url: `${url}/graphql`, webSocketImpl: WebSocket, pingIntervalMs: 2_000 },
+    token: tokenOf(platform, customerId),
+  });
+  const { done } = payments.follow({
+    document: Events,
+    variables: { after, filter: { types: ['TEST'] } },
+    onMessage: ({ events }) => void seen.push(events.id),
+  });
+  let isOver = false;
+  done.then(
+    () => {
+      isOver = true;
+    },
+    (error: unknown) => seen.push(String(error)),
+  );
+  return {
+    customerId,
+    seen,
+    state: () => `${payments.socket.state()}${isOver ? ', over' : ''}`,
+    stop: () => payments.stop(),
+  };
+}
+
+/** A page whose components follow by `useFollow` and `useLiveList`. */
+const app = `
+import { createElement, useEffect } from 'react';
+import { createRoot } from 'react-dom/client';
+import { openPayments } from './payments.ts';
+import { PaymentsProvider, useFollow, useTransactions } from './react.ts';
+
+const { url, customers, after, text } = window.settings;
+const Events = ({ at }) => {
+  const { value, error } = useFollow(text, { after, filter: { types: ['TEST'] } }, (known = [], { events }) => [...known, events.id]);
+  useEffect(() => void (window.seen[at] = error ? [String(error)] : (value ?? [])));
+  return null;
+};
+const List = () => {
+  const { value } = useTransactions({ first: 20 });
+  useEffect(() => void (window.list = value?.rows.map(({ id, version, status }) => [id, version, status].join(' '))));
+  return null;
+};
+window.seen = customers.map(() => []);
+const root = document.createElement('div');
+createRoot(root).render(
+  customers.map((customerId, at) =>
+    createElement(
+      PaymentsProvider,
+      { key: at, payments: openPayments({ url, token: () => window.mint(customerId), pingIntervalMs: 2000 }) },
+      createElement(at === customers.length - 1 ? List : Events, { at }),
+    ),
+  ),
+);
+`;
+
+interface Shown {
+  readonly seen: readonly (readonly string[])[];
+  readonly list: readonly string[] | undefined;
+}
+
+/** Opens the page. The last of its customers has a list, each other one its events. */
+async function openPage(platform: TestPlatform, url: string, customers: readonly string[], after: string) {
+  const { outputFiles } = await build({
+    ...{ bundle: true, write: false, format: 'esm', target: 'es2022' },
+    define: { 'process.env.NODE_ENV': '"production"' },
+    stdin: { contents: app, resolveDir: 'src/apps/client', loader: 'ts' },
+  });
+  const browser = await startBrowser();
+  const page = await browser.newPage();
+  await page.exposeFunction('mint', (customerId: string) => tokenOf(platform, customerId)());
+  const settings = JSON.stringify({ url: `${url}/graphql`, customers, after, text });
+  const content = `window.settings = ${settings};\n${outputFiles[0]?.text}`;
+  await page.addScriptTag({ type: 'module', content });
+  return {
+    shown: () => page.evaluate('({ seen: window.seen, list: window.list })') as Promise<Shown>,
+    close: () => browser.close(),
+  };
+}
+
+const disturbances: readonly ((fleet: Fleet, balancer: LoadBalancer) => unknown)[] = [
+  (_fleet, balancer) => balancer.cut(),
+  (_fleet, balancer) => balancer.delay(3_000),
+  (_fleet, balancer) => balancer.halfOpen(),
+  (_fleet, balancer) => balancer.halfClose(),
+  (fleet) => fleet.replace('SIGKILL'),
+  (fleet) => fleet.freeze(5_000),
+  (fleet) => fleet.replace('SIGTERM'),
+];
+
+/** Pays once a second while the others are disturbed. A busy service may refuse some. */
+async function payUntil(isOver: () => boolean, platform: TestPlatform, scene: Scene): Promise<number> {
+  let paid = 0;
+  for (; !isOver(); await delay(1_000))
+    paid += await pay(platform, scene).then(
+      () => 1,
+      () => 0,
+    );
+  return paid;
+}
+
+/** The list as it is read anew. */
+async function listOf(platform: TestPlatform, customerId: string): Promise<string[]> {
+  const { transactions } = await platform.ask(
+    `{ transactions(first: 20, filter: { customerId: "${customerId}" }) { edges { node { id version status } } } }`,
+  );
+  return transactions.edges.map(({ node: { id, version, status } }: Data) => `${id} ${version} ${status}`);
+}
+
+test(`${followers} followers lose nothing, repeat nothing and reorder nothing, whatever happens to their connections and instances`, async () => {
+  const one = await ownGateway({ CORS_ORIGINS: ['*'] });
+  const { platform, databaseUrl } = one;
+  const balancer = await startLoadBalancer();
+  const fleet = new Fleet(one, balancer);
+  for (let at = 0; at < 2; at += 1) await fleet.start();
+  const scene = await makeScene(platform);
+  const customers = await makeCustomers(platform, 20);
+  const start = await feedEnd(platform);
+  const customerAt = (at: number) => customers[at % customers.length] ?? '';
+
+  let isOver = false;
+  const writing = writeUntil(() => isOver, databaseUrl, platform.platformId, customers, rate);
+  const paying = payUntil(() => isOver, platform, scene);
+  const all = Array.from({ length: followers - components }, (_, at) =>
+    follower(platform, balancer.url, customerAt(at), start),
+  );
+  const owners = Array.from({ length: components }, (_, at) =>
+    at === components - 1 ? scene.customerId : customerAt(at),
+  );
+  const page = components > 0 ? await openPage(platform, balancer.url, owners, start) : undefined;
+
+  const end = performance.now() + seconds * 1_000;
+  let disturbed = 0;
+  for (; performance.now() < end; disturbed += 1) {
+    await disturbances[disturbed % disturbances.length]?.(fleet, balancer);
+    await delay(2_000 + Math.random() * 8_000);
+  }
+  isOver = true;
+  const [written, paid] = await Promise.all([writing, paying]);
+  const open = `{ transactions(first: 0, filter: { status: [PENDING, PROCESSING] }) { totalCount } }`;
+  await until(async () => (await platform.ask(open).catch(() => undefined))?.transactions.totalCount === 0);
+
+  const rows = await changesAfter(databaseUrl, platform.platformId, start);
+  const ofCustomer = new Map(customers.map((id) => [id, [] as string[]]));
+  for (const { id, customer_id: customer } of rows) ofCustomer.get(`Customer:${customer}`)?.push(id);
+  const expected = (customerId: string) => ofCustomer.get(customerId) ?? [];
+  const count = () => all.reduce((sum, { seen }) => sum + seen.length, 0);
+  await until(
+    () => all.every(({ customerId, seen }) => seen.length >= expected(customerId).length),
+    () => {
+      const late = all.filter(({ customerId, seen }) => seen.length < expected(customerId).length);
+      const missing = late.map(({ customerId, seen, state }) => {
+        const first = expected(customerId).findIndex((id, at) => seen[at] !== id);
+        return `${state()} ${seen.length}/${expected(customerId).length}, not ${first}: ${expected(customerId)[first]} but ${seen[first]}`;
+      });
+      return `${count()}; ${late.length} late: ${missing.slice(0, 5).join('; ')}`;
+    },
+  );
+  for (const { customerId, seen } of all) expect(seen).toEqual(expected(customerId));
+  if (page) {
+    const events = owners.slice(0, -1);
+    const list = await listOf(platform, scene.customerId);
+    await expect
+      .poll(async () => (await page.shown()).seen.slice(0, -1).map((seen) => seen.length), { timeout: 120_000 })
+      .toEqual(events.map((customerId) => expected(customerId).length));
+    await expect.poll(async () => (await page.shown()).list, { timeout: 120_000 }).toEqual(list);
+    const { seen } = await page.shown();
+    expect(seen.slice(0, -1)).toEqual(events.map(expected));
+  }
+  console.log(`${seconds} s: ${written} changes, ${paid} payments, ${count()} messages, ${disturbed} disturbances`);
+  for (const { stop } of all) stop();
+  await page?.close();
+  await fleet.stop();
+  await balancer.close();
+});
