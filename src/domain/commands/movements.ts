@@ -69,6 +69,11 @@ export function debit(flow: Flow): Journal {
   };
 }
 
+/** Debits the source of a payment without fees or conversion. */
+export function debitInFull(accountId: string, currency: string, amount: bigint, transactionId: string): Journal {
+  return { kind: 'debit', transactionId, legs: move({ account: accountId }, clearing, { currency, amount }) };
+}
+
 /**
  * Delivers the money out of CLEARING, and pays the platform its part of the fees. Money that the rail converts leaves
  * in the sending currency; for an account here it returns in the receiving currency.
