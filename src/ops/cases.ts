@@ -2,8 +2,9 @@ import { type Answer, listed } from '../apps/terminal/answer.ts';
 import type { Program } from '../apps/terminal/program.ts';
 import { formatMajor, requiredCurrency } from '../core/currencies.ts';
 import { publicId } from '../core/ids.ts';
+import type { Money } from '../domain/ledger/plan.ts';
 import { closeCases, listCases } from '../domain/settlement/cases.ts';
-import { type BookedDifference, settleCase } from '../domain/settlement/settle-case.ts';
+import { settleCase } from '../domain/settlement/settle-case.ts';
 import type { RailCase } from '../infra/database/generated/client/client.ts';
 import { type Decided, decisionOf, operatorOf, type Tools, withDatabase } from './tools.ts';
 
@@ -49,7 +50,7 @@ function endOf({ closedAt, movedOut, movedIn }: Pick<RailCase, 'closedAt' | 'mov
 
 async function settle({ payments }: Tools, id: string, said: Decided): Promise<Answer> {
   const done = await settleCase(payments, id, operatorOf('cases settle', said));
-  const words = ({ amount, currency }: BookedDifference) => formatMajor(amount, requiredCurrency(currency));
+  const words = ({ amount, currency }: Money) => formatMajor(amount, requiredCurrency(currency));
   const differences = done.differences.map(words);
   const end = done.isPull ? `The pull of ${id} has settled, and its payout follows.` : `${id} is COMPLETED.`;
   const answer = `The rail reported: ${done.said}. On record: ${done.stands}.`;

@@ -3,7 +3,7 @@ import { type Answer, Failure, listed } from '../apps/terminal/answer.ts';
 import type { Program } from '../apps/terminal/program.ts';
 import { publicId } from '../core/ids.ts';
 import type { Tenant } from '../core/tenant.ts';
-import { formatRate, parseRate, type Rate } from '../domain/access/rates.ts';
+import { formatRate, parseRate, type Rate, type RateChanges } from '../domain/access/rates.ts';
 import { basicAuthorization } from '../domain/access/tokens/basic-authorization.ts';
 import { changeRates } from '../domain/platforms/platform-rates.ts';
 import { createPlatform, findPlatform } from '../domain/platforms/platforms.ts';
@@ -104,21 +104,9 @@ async function giveDomain({ database }: Tools, name: string, written: string, sa
   };
 }
 
-interface Limits extends Said {
-  readonly platform?: Rate | null;
-  readonly apiToken?: Rate | null;
-  readonly clientToken?: Rate | null;
-}
-
-async function limits({ database, config }: Tools, name: string, given: Limits): Promise<Answer> {
-  const { platform, apiToken, clientToken } = given;
+async function limits({ database, config }: Tools, name: string, given: Said & RateChanges): Promise<Answer> {
   await platformNamed(database, name);
-  const operator = operatorOf('platform limits', given);
-  const own = await changeRates(database, name, operator, {
-    ...(platform !== undefined && { platform }),
-    ...(apiToken !== undefined && { apiToken }),
-    ...(clientToken !== undefined && { clientToken }),
-  });
+  const own = await changeRates(database, name, operatorOf('platform limits', given), given);
   const row = (rate: Rate | null, setting: Rate | null) =>
     rate ? formatRate(rate) : `${setting ? formatRate(setting) : 'off'} (from the settings)`;
   return {

@@ -6,10 +6,7 @@ import { type RailHost, type RailModule, railPort } from './port.ts';
 import type { Rail } from './rail.ts';
 import type { EnvironmentRails, RailEntry, RailSettings } from './rail-settings.ts';
 
-export interface LoadedRails {
-  readonly SANDBOX?: Rail;
-  readonly PRODUCTION?: Rail;
-}
+export type LoadedRails = { readonly [environment in RailHost['environment']]?: Rail };
 
 /** The error for a rail that cannot be used. The message names the rail and the reason. */
 export class RailFault extends Error {

@@ -73,7 +73,7 @@ test.for<readonly [mistake: Mistake, check: string, reason: string]>([
   [
     'guesses receivers',
     'treats a silent provider as unknown, not as no receiver',
-    'the provider did not answer, and the rail found nobody',
+    'the provider did not answer, and the rail answered nobody',
   ],
 ])('a rail with the mistake “%s” about receivers is detected', async ([mistake, check, reason]) => {
   expect((await resultsOf(providerTrial(mistake))).failed).toEqual([

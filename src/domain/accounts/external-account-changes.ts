@@ -1,7 +1,6 @@
 import { checkAll, type Expecting, type FieldPath, invalid, pathsIn } from '../../core/refusal.ts';
 import { checkKey } from '../../core/texts.ts';
 import { ExternalAccountStatus } from '../../infra/database/generated/client/client.ts';
-import type { Account } from '../../infra/database/rows.ts';
 import type { Caller } from '../access/caller.ts';
 import { command, type Payments } from '../commands/command.ts';
 import { checkMetadata, type Metadata } from '../commands/metadata.ts';
@@ -79,12 +78,7 @@ export const deleteExternalAccount = command((payments, caller, input: { readonl
  * Reads an external account that the caller may see, named by the id at a path of the input.
  * @throws Refusal ACCOUNT_NOT_FOUND
  */
-export async function readExternal(
-  payments: Payments,
-  caller: Caller,
-  accountId: string,
-  path: FieldPath,
-): Promise<Account> {
+export async function readExternal(payments: Payments, caller: Caller, accountId: string, path: FieldPath) {
   const named = accountName(accountId, path);
   const { source } = await readTransferParties(payments.database.pool, caller, { source: named, ids: 0 });
   return source?.kind === 'EXTERNAL' ? source : accountNotFound(path);

@@ -1,7 +1,7 @@
 import { paymentReference } from '../../core/ids.ts';
 import type { Transaction } from '../../infra/database/rows.ts';
 import type { RateLock } from '../../rails/rate-lock.ts';
-import type { Journal, Leg } from '../ledger/plan.ts';
+import type { Journal, Leg, Money, Place } from '../ledger/plan.ts';
 
 /** The amounts and accounts of one outgoing payment, in smallest units. A transfer has equal amounts and no fees. */
 export interface Flow {
@@ -46,6 +46,17 @@ export function flowOf(
   };
 }
 
+const outside = { system: 'OUTSIDE' } as const;
+const clearing = { system: 'CLEARING' } as const;
+
+/** Moves money from one account to another. */
+function move(from: Place, to: Place, { currency, amount }: Money): [debit: Leg, credit: Leg] {
+  return [
+    { ...from, currency, amount: -amount },
+    { ...to, currency, amount },
+  ];
+}
+
 /** Debits the source: fees are earned, the rest is converted, and the amount to deliver waits in CLEARING. */
 export function debit(flow: Flow): Journal {
   return {
@@ -58,27 +69,25 @@ export function debit(flow: Flow): Journal {
   };
 }
 
+/** Debits the source of a payment without fees or conversion. */
+export function debitInFull(accountId: string, currency: string, amount: bigint, transactionId: string): Journal {
+  return { kind: 'debit', transactionId, legs: move({ account: accountId }, clearing, { currency, amount }) };
+}
+
 /**
  * Delivers the money out of CLEARING, and pays the platform its part of the fees. Money that the rail converts leaves
  * in the sending currency; for an account here it returns in the receiving currency.
  */
 export function delivery(flow: Flow): Journal {
-  const { receivingCurrency: currency, received, destinationAccountId } = flow;
-  const waiting = waitingMoney(flow);
-  const leavesFirst = destinationAccountId === undefined || flow.lockedSent !== undefined;
-  return {
-    kind: 'delivery',
-    transactionId: flow.transactionId,
-    legs: nonZero([
-      { system: 'CLEARING', currency: waiting.currency, amount: -waiting.amount },
-      ...(leavesFirst ? [{ system: 'OUTSIDE', ...waiting } as const] : []),
-      ...(destinationAccountId !== undefined && flow.lockedSent !== undefined
-        ? [{ system: 'OUTSIDE', currency, amount: -received } as const]
-        : []),
-      ...(destinationAccountId === undefined ? [] : [{ account: destinationAccountId, currency, amount: received }]),
-      ...platformShare(flow),
-    ]),
-  };
+  const { transactionId, receivingCurrency: currency, received, destinationAccountId, lockedSent } = flow;
+  const to = destinationAccountId === undefined ? outside : { account: destinationAccountId };
+  const passesOutside = to !== outside && lockedSent !== undefined;
+  const legs = [
+    ...move(clearing, passesOutside ? outside : to, waitingMoney(flow)),
+    ...(passesOutside ? move(outside, to, { currency, amount: received }) : []),
+    ...platformShare(flow),
+  ];
+  return { kind: 'delivery', transactionId, legs: nonZero(legs) };
 }
 
 /** Reverses the debit of an undelivered payment. The credit is exempt from the account's balance limit. */
@@ -109,23 +118,13 @@ export function deposit(
   transactionId?: string,
   times: 1 | 2 = 1,
 ): Journal {
-  const legs: Leg[] = [
-    { system: 'OUTSIDE', currency, amount: -amount },
-    { account: accountId, currency, amount },
-  ];
+  const legs = move(outside, { account: accountId }, { currency, amount });
   return { kind: 'deposit', transactionId, legs: times === 2 ? [...legs, ...legs] : legs };
 }
 
 /** Debits an account in favour of another owner's account here. The receiver's own payment credits that account. */
 export function transfer(accountId: string, currency: string, amount: bigint, transactionId: string): Journal {
-  return {
-    kind: 'transfer',
-    transactionId,
-    legs: [
-      { account: accountId, currency, amount: -amount },
-      { system: 'OUTSIDE', currency, amount },
-    ],
-  };
+  return { kind: 'transfer', transactionId, legs: move({ account: accountId }, outside, { currency, amount }) };
 }
 
 /**
@@ -141,15 +140,8 @@ export function reservation(journal: Journal): Journal {
 
 /** Moves money that the rail neither delivered nor returned from CLEARING to SUSPENSE, which makes it visible. */
 export function suspension(flow: Flow): Journal {
-  const { currency, amount } = waitingMoney(flow);
-  return {
-    kind: 'suspension',
-    transactionId: flow.transactionId,
-    legs: [
-      { system: 'CLEARING', currency, amount: -amount },
-      { system: 'SUSPENSE', currency, amount },
-    ],
-  };
+  const legs = move(clearing, { system: 'SUSPENSE' }, waitingMoney(flow));
+  return { kind: 'suspension', transactionId: flow.transactionId, legs };
 }
 
 /** Reverses a suspension before a refund: the rail has returned the money after all. */
@@ -164,19 +156,14 @@ export function bankReturn(flow: Flow): Journal {
 
 /** Corrects an account's balance by an approved adjustment: positive is a credit (decision 81). */
 export function adjustment(accountId: string, currency: string, amount: bigint): Journal {
-  return {
-    kind: 'adjustment',
-    legs: [
-      { account: accountId, currency, amount },
-      { system: 'ADJUSTMENTS', currency, amount: -amount },
-    ],
-  };
+  const legs = move({ account: accountId }, { system: 'ADJUSTMENTS' }, { currency, amount: -amount });
+  return { kind: 'adjustment', legs };
 }
 
-/** Amounts that the rail's provider was to move on the platform's account there, or has moved, in smallest units. */
+/** The money that the rail's provider was to move on the platform's account there, or has moved. */
 export interface Moves {
-  readonly out?: { readonly currency: string; readonly amount: bigint };
-  readonly in?: { readonly currency: string; readonly amount: bigint };
+  readonly out?: Money;
+  readonly in?: Money;
 }
 
 /**
@@ -187,21 +174,18 @@ export function difference(transactionId: string, promised: Moves, moved: Moves)
   const legs = (['out', 'in'] as const).flatMap((side): Leg[] => {
     const [was, is] = [promised[side], moved[side]];
     if (!was || !is || was.amount === is.amount) return [];
-    const left = side === 'out' ? is.amount - was.amount : was.amount - is.amount;
-    return [
-      { system: 'OUTSIDE', currency: was.currency, amount: left },
-      { system: 'DIFFERENCES', currency: was.currency, amount: -left },
-    ];
+    const gained = side === 'out' ? was.amount - is.amount : is.amount - was.amount;
+    return move(outside, { system: 'DIFFERENCES' }, { currency: was.currency, amount: gained });
   });
   return legs.length > 0 ? { kind: 'difference', transactionId, legs } : undefined;
 }
 
 /** Passes money from outside through to an external account: in, and out again. */
 export function passage(currency: string, amount: bigint, transactionId: string): Journal[] {
-  const come = { system: 'OUTSIDE', currency, amount: -amount } as const;
-  const arrival: Journal = { kind: 'arrival', transactionId, legs: [come, { system: 'CLEARING', currency, amount }] };
-  const { legs } = reversed(arrival, 'delivery');
-  return [arrival, { kind: 'delivery', transactionId, legs: legs.toReversed() }];
+  return [
+    { kind: 'arrival', transactionId, legs: move(outside, clearing, { currency, amount }) },
+    { kind: 'delivery', transactionId, legs: move(clearing, outside, { currency, amount }) },
+  ];
 }
 
 function reversed(journal: Journal, kind: Journal['kind']): Journal {
@@ -209,7 +193,7 @@ function reversed(journal: Journal, kind: Journal['kind']): Journal {
 }
 
 /** Returns the amount that waits in CLEARING until the rail has moved it, in the currency that the rail takes. */
-function waitingMoney(flow: Flow): { readonly currency: string; readonly amount: bigint } {
+function waitingMoney(flow: Flow): Money {
   return flow.lockedSent === undefined
     ? { currency: flow.receivingCurrency, amount: flow.received }
     : { currency: flow.sendingCurrency, amount: flow.lockedSent };
@@ -235,11 +219,9 @@ function conversion(flow: Flow, direction: 1n | -1n): Leg[] {
 
 function platformShare(flow: Flow): Leg[] {
   if (flow.platformFee === 0n || flow.platformAccountId === undefined) return [];
-  return [
-    { system: 'FEES', currency: flow.sendingCurrency, amount: -flow.platformFee },
-    // Exempt from the balance limit: the payment has been delivered, which a full platform account must not undo.
-    { account: flow.platformAccountId, currency: flow.sendingCurrency, amount: flow.platformFee, exempt: true },
-  ];
+  // Exempt from the balance limit: the payment has been delivered, which a full platform account must not undo.
+  const account = { account: flow.platformAccountId, exempt: true } as const;
+  return move({ system: 'FEES' }, account, { currency: flow.sendingCurrency, amount: flow.platformFee });
 }
 
 /** Removes empty legs, and adds up legs with the same system account and currency. */

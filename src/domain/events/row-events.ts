@@ -95,8 +95,7 @@ export class PreviousEvents {
 }
 
 async function readPrevious(pool: Queryable, events: readonly Event[]): Promise<(Event | undefined)[]> {
-  const keyOf = ({ platformId, type, sequence }: Event) => `${platformId} ${nounsByType.get(type)} ${sequence}`;
-  const previous = new Map<string, Event>();
+  const previous = new Map<Event, Event | undefined>();
   const groups = Map.groupBy(events, ({ platformId, type }) => `${platformId} ${nounsByType.get(type)}`);
   for (const [first, ...rest] of groups.values()) {
     const noun = first && nounOf(first);
@@ -111,10 +110,7 @@ async function readPrevious(pool: Queryable, events: readonly Event[]): Promise<
       ),
     );
     const bySequence = new Map(found.map((event) => [event.before, event]));
-    for (const event of group) {
-      const before = bySequence.get(event.sequence);
-      if (before) previous.set(keyOf(event), before);
-    }
+    for (const event of group) previous.set(event, bySequence.get(event.sequence));
   }
-  return events.map((event) => previous.get(keyOf(event)));
+  return events.map((event) => previous.get(event));
 }

@@ -207,18 +207,13 @@ const tableLockStatement = statement<{ isLocked: boolean }>(
        and c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')) as is_locked`,
 );
 
-const countedStatement = statement<CountedPolicy>(
+/** The policies that count a payment: the subject of each, and its limits including the payment. */
+const countedStatement = statement<{ readonly subjectId: string; readonly limits: readonly LimitState[] }>(
   'counted_policies',
   `select p.subject_id, limits_of(p.platform_id, p.id) as limits from policy_use u
    join policy p on p.platform_id = u.platform_id and p.id = u.policy_id
    where u.platform_id = $1 and u.transaction_id = $2 order by p.id`,
 );
-
-/** A policy that counts a payment: its subject, and its limits including the payment. */
-export interface CountedPolicy {
-  readonly subjectId: string;
-  readonly limits: readonly LimitState[];
-}
 
 /**
  * Carries out a plan on its own, and rolls it back.

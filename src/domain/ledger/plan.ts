@@ -226,18 +226,25 @@ export interface Journal {
   readonly legs: readonly Leg[];
 }
 
+/** An amount in the smallest unit of its currency. */
+export interface Money {
+  readonly currency: string;
+  readonly amount: bigint;
+}
+
 /**
- * One leg of a movement, in the smallest unit of the currency: positive is a credit, negative a debit. System accounts:
- * OUTSIDE is the world beyond the rails, CLEARING is money on its way there, LIQUIDITY is the other side of a
- * conversion, FEES is the service's earnings, SUSPENSE is money that neither arrived nor came back, ADJUSTMENTS is the
- * other side of operators' corrections, DIFFERENCES is the difference between what providers have moved and what was
- * promised.
+ * The account of a leg. System accounts: OUTSIDE is the world beyond the rails, CLEARING is money on its way there,
+ * LIQUIDITY is the other side of a conversion, FEES is the service's earnings, SUSPENSE is money that neither arrived
+ * nor came back, ADJUSTMENTS is the other side of operators' corrections, DIFFERENCES is the difference between what
+ * providers have moved and what was promised.
  */
-export type Leg = { readonly currency: string; readonly amount: bigint } & (
+export type Place =
   | {
       readonly account: string;
       /** Exempt from the limit for new money: the money is a refund, or earned (check_balances.sql). */
       readonly exempt?: true;
     }
-  | { readonly system: SystemAccount }
-);
+  | { readonly system: SystemAccount };
+
+/** One leg of a movement: positive is a credit, negative a debit. */
+export type Leg = Money & Place;

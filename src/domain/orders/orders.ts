@@ -97,8 +97,8 @@ const leaseOrdersStatement = statement<LeasedRow>(
 );
 
 /** Leases up to `limit` due orders. No other process takes them until the lease ends. */
-export async function leaseOrders(on: Queryable, limit: number, ms = leaseMs): Promise<DueOrder[]> {
-  return (await leaseOrdersStatement(on, limit, ms)).map(dueOrder);
+export async function leaseOrders(on: Queryable, limit: number): Promise<DueOrder[]> {
+  return (await leaseOrdersStatement(on, limit, leaseMs)).map(dueOrder);
 }
 
 /** Returns orders without an outcome, except those woken or concluded in the meantime: their lease has changed. */

@@ -17,10 +17,11 @@ async function change(transaction: Transaction, name: string, operator: Operator
   const { prisma } = transaction;
   const before = await prisma.platform.findFirst({ where: { name } });
   if (!before) throw new Error(`there is no platform named ${JSON.stringify(name)}`);
-  await prisma.platform.updateMany({ where: { name }, data: changedColumns(changes) });
+  const data = changedColumns(changes);
+  await prisma.platform.updateMany({ where: { name }, data });
   const now = ownRates(await prisma.platform.findFirstOrThrow({ where: { name } }));
   // Showing the limits is not recorded as an act.
-  if (Object.keys(changes).length > 0) {
+  if (Object.keys(data).length > 0) {
     const subject = publicId('Platform', before.id);
     const facts = { before: inJson(ownRates(before)), after: inJson(now) };
     await recordAct(transaction, operator, { platformId: before.id, subject, ...facts });

@@ -198,11 +198,7 @@ async function requireSubject({ prisma }: Transaction, caller: Caller, { type, u
   }
 }
 
-async function requireAccounts(
-  { prisma }: Transaction,
-  caller: Caller,
-  ids: Terms['receiverAccountIds'],
-): Promise<void> {
+async function requireAccounts({ prisma }: Transaction, caller: Caller, ids: Terms['receiverAccountIds']) {
   const named = (Array.isArray(ids) ? ids : []).map((id) => accountNameIn(String(id)));
   const found = await prisma.account.findMany({
     where: { AND: [visibleAccounts(caller), { id: { in: named.flatMap((name) => name?.id ?? []) } }] },

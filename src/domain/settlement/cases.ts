@@ -1,6 +1,6 @@
 import { formatMajor, requiredCurrency } from '../../core/currencies.ts';
 import type { Database } from '../../infra/database/database.ts';
-import type { RailCase, RailCaseKind, TransactionStatus } from '../../infra/database/generated/client/client.ts';
+import type { RailCaseKind, TransactionStatus } from '../../infra/database/generated/client/client.ts';
 import { statement } from '../../infra/database/statement.ts';
 import { inTransaction, readClock } from '../../infra/database/transaction.ts';
 import type { RailOrder, RailOutcome } from '../../rails/rail.ts';
@@ -106,10 +106,7 @@ function otherThanLocked(
 }
 
 /** Lists contradictions on all platforms, oldest first: either the open ones or all. */
-export function listCases(
-  { prisma }: Pick<Database, 'prisma'>,
-  { all }: { readonly all: boolean } = { all: false },
-): Promise<RailCase[]> {
+export function listCases({ prisma }: Pick<Database, 'prisma'>, { all } = { all: false }) {
   return prisma.railCase.findMany({
     where: all ? {} : { closedAt: null },
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],

@@ -29,20 +29,18 @@ interface ByHand {
  * @param id the payment: `Transaction:…`
  * @throws RefusedByHand
  */
-export async function failOrder(payments: Payments, id: string, byHand: ByHand): Promise<FailedOrder> {
-  return withOrder(payments, id, (order) => failLeased(payments, order, byHand));
-}
-
-async function failLeased(payments: Payments, order: DueOrder, byHand: ByHand): Promise<FailedOrder> {
-  const id = publicId('Transaction', order.transaction.id);
-  if (!isPull(order) && waitsForPlatform(order)) {
-    throw new RefusedByHand(`${id} has no order at a rail: it awaits the decision of the receiving platform`);
-  }
-  const where = { platformId: order.platformId, orderId: order.id, closedAt: null };
-  const open = await payments.database.prisma.railCase.findFirst({ where });
-  if (open) throw new RefusedByHand(`the rail has reported: ${open.said}. Resolve and close the case of ${id} first`);
-  const said = byHand.withoutAsking ? undefined : await askOnceMore(payments, order);
-  return end(payments, order, { ...byHand, said });
+export function failOrder(payments: Payments, id: string, { operator, withoutAsking }: ByHand): Promise<FailedOrder> {
+  return withOrder(payments, id, async (order) => {
+    if (!isPull(order) && waitsForPlatform(order)) {
+      throw new RefusedByHand(`${id} has no order at a rail: it awaits the decision of the receiving platform`);
+    }
+    const where = { platformId: order.platformId, orderId: order.id, closedAt: null };
+    const open = await payments.database.prisma.railCase.findFirst({ where });
+    if (open) throw new RefusedByHand(`the rail has reported: ${open.said}. Resolve and close the case of ${id} first`);
+    const said = withoutAsking ? undefined : await askOnceMore(payments, order);
+    await end(payments, order, operator, said);
+    return { orderId: order.id, said };
+  });
 }
 
 function waitsForPlatform({ receiver, incoming }: DueOrder): boolean {
@@ -77,11 +75,7 @@ async function askOnceMore(payments: Payments, order: DueOrder): Promise<string>
 const reasonForTimeline = 'ended by the operator of the service: the outcome could not be determined';
 
 /** Commits the end, the act and, if the refund's account is full, the suspension of the refund. */
-async function end(
-  payments: Payments,
-  order: DueOrder,
-  { operator, said }: ByHand & { readonly said: string | undefined },
-): Promise<FailedOrder> {
+async function end(payments: Payments, order: DueOrder, operator: Operator, said: string | undefined): Promise<void> {
   const { platformId, transaction } = order;
   const { status } = transaction;
   const before = { order: order.id, status, attempts: order.attempts - 1, said: said ?? null };
@@ -93,5 +87,4 @@ async function end(
     refused = await commitByHand(payments.database, other.group, operator, facts);
   }
   if (refused) throw endedMeanwhile(refused);
-  return { orderId: order.id, said };
 }

@@ -6,7 +6,7 @@ import type { RailOutcome } from '../../rails/rail.ts';
 import { type ActFacts, type Operator, RefusedByHand } from '../access/operator-acts.ts';
 import type { Payments } from '../commands/command.ts';
 import { difference, type Moves } from '../commands/movements.ts';
-import type { Journal, PlanGroup } from '../ledger/plan.ts';
+import type { Journal, Money, PlanGroup } from '../ledger/plan.ts';
 import { type DueOrder, isPull } from '../orders/orders.ts';
 import { railRequest } from '../orders/rail-request.ts';
 import { otherAmount } from './cases.ts';
@@ -18,21 +18,16 @@ import { planDelivery } from './outcomes.ts';
  * the receiver get the amounts of the payment, and the difference is booked on DIFFERENCES. Not offered by any API.
  */
 
-/** A part of a difference as booked on DIFFERENCES, in smallest units; negative is the operator's loss. */
-export interface BookedDifference {
-  readonly currency: string;
-  readonly amount: bigint;
-}
-
 interface SettledByHand {
   readonly orderId: string;
   /** Whether only the payment's pull has settled: its payout follows. */
   readonly isPull: boolean;
   readonly said: string;
   readonly stands: string;
-  readonly differences: readonly BookedDifference[];
-  /** The shortfall of the external receiver, in smallest units; undefined if it got the promised amount. */
-  readonly short: BookedDifference | undefined;
+  /** The parts of the difference as booked on DIFFERENCES; negative is the operator's loss. */
+  readonly differences: readonly Money[];
+  /** The shortfall of the external receiver; undefined if it got the promised amount. */
+  readonly short: Money | undefined;
 }
 
 /**
@@ -102,7 +97,7 @@ function movedBy(order: DueOrder, { amount, sent }: Settled): Moves | undefined 
 }
 
 /** Returns how much less than promised the external receiver got. */
-function shortOf(order: DueOrder, { amount: arrived }: Settled): BookedDifference | undefined {
+function shortOf(order: DueOrder, { amount: arrived }: Settled): Money | undefined {
   const { amount, currency } = railRequest(order, false);
   const isOutside = order.kind === 'PAYOUT' && order.destination?.kind !== 'INTERNAL';
   if (!isOutside || arrived === undefined || arrived >= amount) return undefined;
@@ -144,14 +139,14 @@ function planSettlement(
   return [{ platformId: own.platformId, plan: { ...own.plan, journals, cases: [settled] } }, ...others];
 }
 
-function booked(journal: Journal | undefined): BookedDifference[] {
+function booked(journal: Journal | undefined): Money[] {
   return (journal?.legs ?? []).flatMap((leg) =>
     'system' in leg && leg.system === 'DIFFERENCES' ? [{ currency: leg.currency, amount: leg.amount }] : [],
   );
 }
 
 function factsOf({ order, open, said, stands }: ToSettle, { differences, short }: SettledByHand): ActFacts {
-  const words = ({ amount, currency }: BookedDifference) => formatMajor(amount, requiredCurrency(currency));
+  const words = ({ amount, currency }: Money) => formatMajor(amount, requiredCurrency(currency));
   return {
     platformId: order.platformId,
     subject: publicId('Transaction', order.transaction.id),

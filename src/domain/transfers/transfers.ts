@@ -4,7 +4,7 @@ import type { Account, Transaction } from '../../infra/database/rows.ts';
 import { checkPullable } from '../accounts/pullable.ts';
 import { directArrival } from '../approvals/incoming.ts';
 import { command, railOf } from '../commands/command.ts';
-import { debit, transfer } from '../commands/movements.ts';
+import { debitInFull, transfer } from '../commands/movements.ts';
 import { currencyOfAccount, idAt } from '../commands/parties.ts';
 import { spendOf } from '../commands/spending.ts';
 import { mergePlans } from '../ledger/merge-plans.ts';
@@ -47,18 +47,7 @@ export const transferOut = command((payments, caller, input: Transfer, idempoten
     return {
       requireActive: { customers: ownersOf(from, to), accounts: [to.id], unfrozen: [from.id] },
       insert: railRows(rail, transaction, { id, account: to, scenario }),
-      journals: [
-        debit({
-          transactionId: transaction.id,
-          sourceAccountId: from.id,
-          sendingCurrency: from.currency,
-          sent: amount,
-          fees: 0n,
-          platformFee: 0n,
-          receivingCurrency: to.currency,
-          received: amount,
-        }),
-      ],
+      journals: [debitInFull(from.id, from.currency, amount, transaction.id)],
       spend: spendOf(caller, 'TRANSFER_OUT', { transactionId: transaction.id, ...row, currency: from.currency }),
       result: transaction.id,
     };

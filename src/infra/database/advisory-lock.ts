@@ -6,7 +6,6 @@ import { DatabaseClient, Hosts } from './connections/hosts.ts';
  * Runs `work` under a session advisory lock: of several processes that call it together, one works and the others wait.
  * The lock belongs to a separate connection, which `work` may use. It ends with that connection, even if the process is
  * killed.
- * .
  * @param lock a number that no other kind of work in this database uses
  */
 export async function withAdvisoryLock<T>(
@@ -15,14 +14,11 @@ export async function withAdvisoryLock<T>(
   work: (client: pg.Client) => Promise<T>,
   use?: string,
 ): Promise<T> {
-  return withClient(
-    databaseUrl,
-    async (client) => {
-      await client.query('select pg_advisory_lock($1)', [lock]);
-      return work(client);
-    },
-    use,
-  );
+  const locked = async (client: pg.Client) => {
+    await client.query('select pg_advisory_lock($1)', [lock]);
+    return work(client);
+  };
+  return withClient(databaseUrl, locked, use);
 }
 
 /** Runs `work` on a separate connection for `use`, without the pool's limits on statements. */

@@ -15,7 +15,7 @@ import type { RequestFacts } from './request-facts.ts';
 // Attributes are only names, ids and times, never values from a client, secrets or personal data.
 
 /** The span kinds by OpenTelemetry's numbers: const enums cannot be imported by untransformed modules. */
-export const kinds = { internal: 0, server: 1, client: 2 } as const satisfies Record<string, SpanKind>;
+const kinds = { internal: 0, server: 1, client: 2 } as const satisfies Record<string, SpanKind>;
 
 const tracer = trace.getTracer('payments-graphql-gateway');
 let isOn = false;

@@ -1,6 +1,6 @@
 import type { Rail, RailOrder } from '../rail.ts';
 import { Breach, NotTried, TrialDrive, words } from './driver.ts';
-import type { CheckResult, ProviderFault, RailTrial, TrialProvider, TrialTimes } from './trial.ts';
+import type { CheckResult, Course, ProviderFault, RailTrial, TrialProvider, TrialTimes } from './trial.ts';
 
 export interface Tried {
   readonly trial: RailTrial;
@@ -126,7 +126,7 @@ async function givesBack(tried: Tried): Promise<void> {
   if (after.kind !== 'failed') throw new Breach(`it gave the money back, and then answered ${words(after)}`);
 }
 
-function driveOf({ trial, kind, times }: Tried, course: 'settles' | 'refused' | 'slow'): TrialDrive {
+function driveOf({ trial, kind, times }: Tried, course: Course): TrialDrive {
   const order = trial.order(course, kind);
   if (!order) throw new NotTried(`the trial has no order that is: ${course}`);
   return new TrialDrive(order, kind, times);
@@ -153,8 +153,18 @@ export async function withFault(
   }
 }
 
-/** Checks that the rail reports no final outcome while the provider is silent: any would be a guess. */
-async function expectNothingFinal(drive: TrialDrive, rail: Rail, times: number): Promise<void> {
+/** Checks that the rail gives no answer while the provider is silent: any would be a guess. */
+export async function expectNoAnswer(tried: Tried, ask: () => Promise<string | undefined> | undefined): Promise<void> {
+  for (const fault of ['is-down', 'loses-answers'] as const) {
+    await withFault(tried, fault, async () => {
+      const answer = await ask()?.catch(() => undefined);
+      if (answer) throw new Breach(`the provider did not answer, and the rail answered ${answer}`);
+    });
+  }
+}
+
+/** Checks that the rail reports no final outcome while the provider is silent. */
+export async function expectNothingFinal(drive: TrialDrive, rail: Rail, times: number): Promise<void> {
   for (let asked = 0; asked < times; asked += 1) {
     const answer = await drive.ask(rail);
     if (answer.kind !== 'unknown' && answer.kind !== 'pending') {

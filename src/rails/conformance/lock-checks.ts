@@ -14,7 +14,15 @@ import {
 } from '../../core/fraction.ts';
 import type { Rail, RailOutcome } from '../rail.ts';
 import type { LockRequest, RateLock } from '../rate-lock.ts';
-import { type Check, expectMoved, providerOf, type Tried, withFault } from './checks.ts';
+import {
+  type Check,
+  expectMoved,
+  expectNoAnswer,
+  expectNothingFinal,
+  providerOf,
+  type Tried,
+  withFault,
+} from './checks.ts';
 import { Breach, NotTried, TrialDrive, words } from './driver.ts';
 import type { TrialLock } from './trial.ts';
 
@@ -82,12 +90,7 @@ async function losesAnswers(tried: Tried): Promise<void> {
   providerOf(tried);
   const rail = await tried.open();
   const locked = await lockFor(tried, rail, 'RECEIVING');
-  await withFault(tried, 'loses-answers', async () => {
-    const answer = await locked.drive.ask(rail);
-    if (answer.kind !== 'unknown' && answer.kind !== 'pending') {
-      throw new Breach(`the answer was lost, and the rail answered ${words(answer)}`);
-    }
-  });
+  await withFault(tried, 'loses-answers', () => expectNothingFinal(locked.drive, rail, 1));
   expectLocked(locked, await locked.drive.outcome(await tried.open()));
   await expectMoved(tried, locked.drive, 1n);
 }
@@ -95,14 +98,8 @@ async function losesAnswers(tried: Tried): Promise<void> {
 async function isDown(tried: Tried): Promise<void> {
   providerOf(tried);
   const rail = await tried.open();
-  for (const fault of ['is-down', 'loses-answers'] as const) {
-    await withFault(tried, fault, async () => {
-      const answer = await rail
-        .lockRate?.({ ...requestOf(tried, 'SENDING'), id: randomUUID(), orderId: randomUUID() })
-        .catch(() => undefined);
-      if (answer) throw new Breach(`the provider did not answer, and the rail answered ${answer.kind}`);
-    });
-  }
+  const newRequest = () => ({ ...requestOf(tried, 'SENDING'), id: randomUUID(), orderId: randomUUID() });
+  await expectNoAnswer(tried, () => rail.lockRate?.(newRequest()).then(({ kind }) => kind));
 }
 
 function requestOf({ trial }: Tried, side: Side): TrialLock {

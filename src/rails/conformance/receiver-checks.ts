@@ -1,5 +1,5 @@
 import type { Rail, UmaReceiver } from '../rail.ts';
-import { type Check, expectMoved, providerOf, type Tried, withFault } from './checks.ts';
+import { type Check, expectMoved, expectNoAnswer, providerOf, type Tried, withFault } from './checks.ts';
 import { Breach, NotTried } from './driver.ts';
 import { expectLocked, lockOf } from './lock-checks.ts';
 import type { TrialReceivers } from './trial.ts';
@@ -32,15 +32,7 @@ async function isDown(tried: Tried): Promise<void> {
   providerOf(tried);
   const { known } = receiversOf(tried);
   const rail = await tried.open();
-  for (const fault of ['is-down', 'loses-answers'] as const) {
-    await withFault(tried, fault, async () => {
-      const answer = await rail.lookUp?.(known).then(
-        (found) => (found ? 'somebody' : 'nobody'),
-        () => undefined,
-      );
-      if (answer) throw new Breach(`the provider did not answer, and the rail found ${answer}`);
-    });
-  }
+  await expectNoAnswer(tried, () => rail.lookUp?.(known).then((found) => (found ? 'somebody' : 'nobody')));
 }
 
 async function pays(tried: Tried): Promise<void> {

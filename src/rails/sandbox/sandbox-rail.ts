@@ -1,14 +1,5 @@
-import type { Currency } from '../../core/currencies.ts';
 import type { KycStatus } from '../../infra/database/generated/client/client.ts';
-import type {
-  FundingRequest,
-  PaymentInstruction,
-  Rail,
-  RailOrder,
-  RailOutcome,
-  RailRequest,
-  RateTerms,
-} from '../rail.ts';
+import type { Rail, RailOrder, RailOutcome, RailRequest } from '../rail.ts';
 import type { RailDeposits } from '../rail-deposits.ts';
 import type { RailBooks } from '../rail-movements.ts';
 import type { RailAccount } from '../rail-parts.ts';
@@ -61,9 +52,8 @@ const magicSuffixes: Readonly<Record<string, MagicSuffix>> = {
 export function sandboxRail({ paceMs, rates }: SandboxRailOptions): SandboxRail {
   return {
     name: 'sandbox',
-    rate: async (sending: Currency, receiving: Currency): Promise<RateTerms | undefined> =>
-      rates.terms(sending, receiving),
-    paymentInstructions: async (request: FundingRequest): Promise<PaymentInstruction[]> => waysToPay(request),
+    rate: async (sending, receiving) => rates.terms(sending, receiving),
+    paymentInstructions: async (request) => waysToPay(request),
     lookUp: async (umaAddress) => testReceiver(umaAddress),
     expectedMs: (order) => durationMs(order, paceMs),
     // The first call starts nothing, so it is made when there is an outcome.

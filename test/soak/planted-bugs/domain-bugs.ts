@@ -48,7 +48,7 @@ export const domainBugs: Bugs = {
       },
     'rails/settling-cases › whatever a provider moves, customers get what was promised, and DIFFERENCES makes the books agree':
       {
-        "side === 'out' ? is.amount - was.amount : was.amount - is.amount": 'is.amount - was.amount',
+        "side === 'out' ? was.amount - is.amount : is.amount - was.amount": 'was.amount - is.amount',
       },
   },
   'src/domain/commands/plan-refusals.ts': {

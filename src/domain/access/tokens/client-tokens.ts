@@ -130,17 +130,11 @@ function tokenIn(authorization: string): string | undefined {
   return /^bearer +([\w-]{1,2000}\.[\w-]{1,2000}\.[\w-]{1,200})$/i.exec(authorization)?.[1];
 }
 
-/** The primary key of a token's row, taken from the claims of the token. */
-interface Claims {
-  readonly platformId: string;
-  readonly id: string;
-}
-
 /**
  * Verifies the signature of a token, but not its expiry, which is checked against the database's clock.
  * @returns the primary key of the token's row, or undefined if this service did not sign the token
  */
-async function verifySignature(token: string, keys: ReadonlyMap<string, Uint8Array>): Promise<Claims | undefined> {
+async function verifySignature(token: string, keys: ReadonlyMap<string, Uint8Array>) {
   try {
     const key = keys.get(String(decodeProtectedHeader(token).kid));
     if (!key) return undefined;
