@@ -341,24 +341,3 @@ test('creating or redirecting an endpoint whose answers approve payments needs T
   expect(await change(t.platform, { endpointId: other, eventTypes: ['INCOMING_PAYMENT'] })).toBe(first);
   await succeed(manager, 'updateWebhookEndpoint', { endpointId: asking, eventTypes: ['TEST'], enabled: true });
 });
-
-test('over REST, changing an existing record also needs VIEW, and creating one does not', async () => {
-  const rest = await restClient(t.url, (await managing()).authorization);
-  const body = { customerType: 'INDIVIDUAL', platformCustomerId: 'made-blind', fullName: 'Ada Lovelace' };
-  const made = await rest.ask('POST', '/customers', body, 201);
-  expect(made).toMatchObject(body);
-  const path = `/customers/${made.id}`;
-  for (const [method, to, sent] of [
-    ['PATCH', path, { customerType: 'INDIVIDUAL' }],
-    ['PATCH', path, { customerType: 'INDIVIDUAL', fullName: 'Ada King' }],
-    ['DELETE', path, undefined],
-    ['PATCH', '/config', {}],
-    ['PATCH', '/config', { supportedCurrencies: [{ currencyCode: 'USD' }] }],
-  ] as const) {
-    const refused = await rest.call(method, to, sent && { body: sent });
-    expect(refused).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
-    expect(refused.body.message).toContain('VIEW');
-  }
-  const all = await restClient(t.url, t.platform.authorization);
-  expect(await all.ask('GET', path)).toEqual(made);
-});

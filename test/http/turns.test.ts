@@ -25,10 +25,6 @@ function begin(turns: Turns, tenant: Parameters<Turns['begin']>[0], count: numbe
 }
 const settled = () => new Promise(setImmediate);
 
-test('a lone platform has as many requests in progress as an instance admits', () => {
-  expect(begin(new Turns(3, 50), platform('a'), 100).count).toBe(50);
-});
-
 test('beside another platform only some are in progress; the next begins when one ends, in order', async () => {
   const turns = new Turns(3, 50);
   begin(turns, platform('b'), 1);
@@ -73,29 +69,6 @@ test('a second after the last request of another platform, all that wait begin',
   turns.end(platform('a'));
   await settled();
   expect(storm.count).toBe(10);
-});
-
-test("a quarter of a platform's turns is for expensive work, but all if the platform is alone", async () => {
-  const turns = new Turns(8, 50);
-  const begun = { count: 0 };
-  const beginExpensive = () => {
-    const wait = turns.beginExpensive('a');
-    if (wait) wait.then(() => (begun.count += 1));
-    else begun.count += 1;
-  };
-  begin(turns, platform('a'), 1);
-  begin(turns, platform('b'), 1);
-  for (let sent = 0; sent < 6; sent += 1) beginExpensive();
-  expect(begun.count).toBe(2);
-  turns.endExpensive('a');
-  await settled();
-  expect(begun.count).toBe(3);
-  vi.advanceTimersByTime(1_000);
-  turns.endExpensive('a');
-  await settled();
-  expect(begun.count).toBe(6);
-  for (let sent = 0; sent < 6; sent += 1) beginExpensive();
-  expect(begun.count).toBe(12);
 });
 
 test('an operation on a connection releases its turn while it waits for an external system', async () => {

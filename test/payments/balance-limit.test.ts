@@ -22,7 +22,7 @@ import {
   umaAddressOf,
   umaQuote,
 } from '../setup/acts.ts';
-import { uuidIn } from '../setup/connections.ts';
+import { untilRows, uuidIn } from '../setup/connections.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { passDelay } from '../setup/passing-time.ts';
 import { balanceOf, chargeFees, makeScene, ownAccount, type Scene } from '../setup/scene.ts';
@@ -145,6 +145,38 @@ describe('money under way', () => {
     expect(settled.filter(({ status }) => status === 'COMPLETED')).toHaveLength(1);
     for (const end of settled.filter(({ status }) => status !== 'COMPLETED')) expect(end).toMatchObject(givenBack);
     expect(await balanceOf(t.platform, crowded.usd)).toBe(most);
+  });
+
+  describe('leaves an account room for the rest, to the last unit', () => {
+    const coming = 4_000_000_000_000_000n;
+
+    /** Starts a payment of the money that is coming, from an account to a new customer's, and returns both. */
+    async function send(from: string) {
+      const payee = await makeScene(t.platform, 0n);
+      const locked = { lockedCurrencySide: 'RECEIVING', sandboxScenario: late };
+      const { transaction } = await paid(from, payee.usd, Number(coming), locked);
+      return { payee, id: transaction.id as string };
+    }
+
+    async function expectRoom(payee: Scene, room: bigint): Promise<void> {
+      const rest = { sandboxScenario: late };
+      expect(await bringIn(payee, room + 1n, rest)).toMatchObject(refusal('AMOUNT_OUT_OF_RANGE', 'amount', 'units'));
+      expect(await bringIn(payee, room, rest)).toMatchObject({ status: 'PENDING' });
+      // An amount of up to a tenth of the maximum is not checked here: it is refused on arrival.
+      expect(await bringIn(payee, most / 10n + 1n, rest)).toMatchObject({ code: 'AMOUNT_OUT_OF_RANGE' });
+    }
+
+    test('from a payment that is PROCESSING', async () => {
+      const { payee } = await send((await holding(5_000_000_000_000_000n)).usd);
+      await expectRoom(payee, most - coming);
+    });
+
+    test('from a payment whose money was pulled first: the completed pull no longer counts', async () => {
+      const { payee, id } = await send((await makeScene(t.platform, 0n)).outsideUsd);
+      const open = 'select kind from rail_order where transaction_id = $1 and due_at is not null';
+      await untilRows(t, [{ kind: 'PAYOUT' }], open, uuidIn(id));
+      await expectRoom(payee, most - coming);
+    });
   });
 
   test('is returned if a transfer-in no longer fits: the payment is FAILED and nothing is credited', async () => {

@@ -77,9 +77,6 @@ export const accessBugs: Bugs = {
     "access/lists › the application itself finds no foreign %s, even without the database's checks": {
       'where(rules.transaction, scope);': '({ ...where(rules.transaction, scope), platformId: undefined });',
     },
-    'events/audience › an app lists only the events of objects that its token can see': {
-      'where(rules.event, scope);': '({ platformId: scope.platformId });',
-    },
     'events/audience › payer and payee each get the events of their own side of a payment only': {
       "return event.platformId === scope.platformId && maySee('event', scope, event);": {
         put: 'return event.platformId === scope.platformId;',
@@ -107,6 +104,7 @@ export const accessBugs: Bugs = {
         "return (scope.bound.kind === 'PLATFORM' ? {} : where(rules.ofPlatform, scope)) as { platformId: string };",
     },
     'access/lists › for every caller, an event is visible in a stream exactly if a list shows it': {
+      'where(rules.event, scope);': '({ platformId: scope.platformId });',
       "return event.platformId === scope.platformId && maySee('event', scope, event);":
         'return event.platformId === scope.platformId;',
     },

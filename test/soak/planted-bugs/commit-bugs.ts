@@ -97,10 +97,10 @@ export const commitBugs: Bugs = {
       {
         "t.status in ('PENDING', 'PROCESSING')": "t.status in ('COMPLETED')",
       },
-    'payments/coming-money › from a payment that is PROCESSING': {
+    'payments/balance-limit › from a payment that is PROCESSING': {
       "('PENDING', 'PROCESSING')": "('PENDING')",
     },
-    'payments/coming-money › from a payment whose money was pulled first: the completed pull no longer counts': {
+    'payments/balance-limit › from a payment whose money was pulled first: the completed pull no longer counts': {
       'o.due_at is not null and ': '',
     },
   },
