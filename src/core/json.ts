@@ -17,6 +17,11 @@ export class InexactJson extends Error {
   }
 }
 
+/** Returns whether a value of JSON is an object: neither a list nor null. */
+export function isJsonObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** The maximum nesting of JSON, because later readers recurse. */
 const maxDepth = 64;
 

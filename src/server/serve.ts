@@ -23,7 +23,6 @@ import { RateLimits } from '../domain/access/limits/rate-limits.ts';
 import { RefusalPace } from '../domain/access/limits/refusal-pace.ts';
 import type { Clock } from '../domain/access/limits/token-bucket.ts';
 import { TokenCap } from '../domain/access/limits/token-caps.ts';
-import type { Rates } from '../domain/access/rates.ts';
 import { ApiTokens } from '../domain/access/tokens/api-tokens.ts';
 import { ClientTokens } from '../domain/access/tokens/client-tokens.ts';
 import { Credentials } from '../domain/access/tokens/credentials.ts';
@@ -123,7 +122,11 @@ export async function startServing(
       ...{ payments, webhooks, credentials, trusted, replicas, problemIn },
       ...{ bodyBytes, log, openapi: config.PUBLIC_CONTRACT },
     }),
-    providers: providerWebhooks(payments, callers, { config, log, pace }),
+    providers: new ProviderWebhooks({
+      ...{ ...callers, payments, log, refusalMs: pace?.webhookRefusalMs },
+      // These belong to no platform, and have a brake of their own.
+      brake: brakeOf(config, log, callers.now),
+    }),
     pages: await openPages(
       shownPages(config, sandbox && { ...sandbox, payer: () => sandbox.payer(payments) }, metricsUrl),
     ),
@@ -147,12 +150,6 @@ export async function startServing(
   return { http, sockets, pace: callers.pace, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };
 }
 
-/** Returns the handler of providers' webhooks, which belong to no platform. It has its own brake. */
-function providerWebhooks(payments: Payments, callers: CallerOptions, { config, log, pace }: ServingOptions) {
-  const brake = brakeOf(config, log, callers.now);
-  return new ProviderWebhooks({ ...callers, payments, log, brake, refusalMs: pace?.webhookRefusalMs });
-}
-
 function shownPages(
   config: GatewaySettings,
   sandbox: SandboxPlatform | undefined,
@@ -174,9 +171,14 @@ function callersOf(
   { config, log, pace }: ServingOptions,
 ): CallerOptions {
   const now = pace?.now ?? (() => performance.now());
+  const rates = {
+    platform: config.RATE_LIMIT_PLATFORM,
+    apiToken: config.RATE_LIMIT_API_TOKEN,
+    clientToken: config.RATE_LIMIT_CLIENT_TOKEN,
+  };
   return {
     credentials: new Credentials(tokens, clientTokens, brakeOf(config, log, now)),
-    limits: new RateLimits(ratesOf(config), now),
+    limits: new RateLimits(rates, now),
     pace: new RefusalPace(now),
     addressOf: addressFinder(config.TRUSTED_PROXIES),
     now,
@@ -202,14 +204,6 @@ function connectionLimits({ config, log, pace }: ServingOptions, now: Clock): Co
 
 function brakeOf({ WRONG_CREDENTIALS_PER_MINUTE: perMinute }: GatewaySettings, log: Logger, now: Clock) {
   return new CredentialBrake(perMinute, log, now);
-}
-
-function ratesOf(config: GatewaySettings): Rates {
-  return {
-    platform: config.RATE_LIMIT_PLATFORM,
-    apiToken: config.RATE_LIMIT_API_TOKEN,
-    clientToken: config.RATE_LIMIT_CLIENT_TOKEN,
-  };
 }
 
 function capsOf(config: GatewaySettings) {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BoundedWaits } from './bounded-waits.ts';
+import type { Callers } from './callers.ts';
 import { endGently, lingerMs } from './connections.ts';
 
 /** The maximum size of a request's body, in bytes. */
@@ -57,12 +58,6 @@ function endWithResponse({ socket }: IncomingMessage, response: ServerResponse):
   endGently(socket);
 }
 
-interface Senders {
-  /** Returns the platform, if its credentials were valid a moment ago; undefined if that is unknown. */
-  known(request: IncomingMessage): string | undefined;
-  lookUp(request: IncomingMessage): Promise<string | undefined>;
-}
-
 /**
  * Reads whole request bodies. A client may send its body slowly, up to the server's `requestTimeout`, without delaying
  * others. If too many reads are under way, the oldest is evicted: among strangers one of a stranger, among platforms
@@ -72,9 +67,9 @@ interface Senders {
 export class BodyReader {
   readonly #reads = new BoundedWaits(maxReads);
   readonly #ofStrangers = new BoundedWaits(maxStrangers);
-  readonly #senders: Senders;
+  readonly #senders: Pick<Callers, 'known' | 'lookUp'>;
 
-  constructor(senders: Senders) {
+  constructor(senders: Pick<Callers, 'known' | 'lookUp'>) {
     this.#senders = senders;
   }
 

@@ -6,11 +6,10 @@ import { InexactJson } from '../../core/json.ts';
 import { outsideWait } from '../../core/outside-wait.ts';
 import type { CredentialBrake } from '../../domain/access/limits/credential-brake.ts';
 import { RateLimited } from '../../domain/access/limits/rate-limits.ts';
-import type { RefusalPace } from '../../domain/access/limits/refusal-pace.ts';
 import type { Payments } from '../../domain/commands/command.ts';
 import { receiveWebhook } from '../../domain/providers/receive-webhook.ts';
 import { bodyBytes } from './bodies.ts';
-import type { AddressOf } from './client-address.ts';
+import type { CallerOptions } from './callers.ts';
 import { answer, inexactMessage, refuse, tooMany, unavailable } from './refusals.ts';
 
 /** The paths for webhooks of rails' providers: `/rails/Platform:…/webhooks`. */
@@ -22,15 +21,12 @@ const proven = { max: 10_000, ttlMs: 3_600_000 } as const;
 /** The duration of a refusal, in milliseconds: longer than finding the reason, so that its timing reveals nothing. */
 const defaultRefusalMs = 100;
 
-interface ProviderWebhookOptions {
+interface ProviderWebhookOptions extends Pick<CallerOptions, 'pace' | 'addressOf'> {
   readonly payments: Payments;
-  /** Delays refusals for an address that keeps sending. */
-  readonly pace: RefusalPace;
   /** For tests only. */
   readonly refusalMs?: number | undefined;
   /** Slows down senders of wrong signatures. */
   readonly brake: CredentialBrake;
-  readonly addressOf: AddressOf;
   readonly log: Logger;
 }
 

@@ -70,7 +70,7 @@ interface CommandEndpoint<Params, Query, Body, Row, Item> extends Endpoint<Param
   /** Whether the response has a secret, so that it is never repeated. */
   readonly isSecret?: true;
   /** The paths of fields that differ between the request and the command's input (input-paths.ts). */
-  readonly paths?: PathTable | ((given: Params & Query & Body) => PathTable);
+  readonly paths?: PathTable;
   /** Runs the command. `given` has the expected version, if the command changes a record. */
   readonly run: (
     given: Params & Query & Body & Expecting,
@@ -189,8 +189,7 @@ export class Endpoints {
       handle: async (given, context) => {
         const expectedVersion = demandedVersion(context);
         const caller = { viewer: context.get('viewer'), key: keyInHeader(context.req.header('Idempotency-Key')) };
-        const table = typeof paths === 'function' ? paths(given) : paths;
-        const result = await withRequestPaths(table, run({ ...given, ...(changes && { expectedVersion }) }, caller));
+        const result = await withRequestPaths(paths, run({ ...given, ...(changes && { expectedVersion }) }, caller));
         context.set('tookEffect', true);
         if (result.replayed) context.header('Idempotency-Replayed', 'true');
         const { row } = result;

@@ -12,3 +12,9 @@ export function operation<Result, Variables>(text: string): Operation<Result, Va
 export function sentAs(operation: string): { readonly query: string; readonly documentId?: string } {
   return operation.startsWith('sha256:') ? { query: '', documentId: operation } : { query: operation };
 }
+
+/** Returns a request of GraphQL over HTTP. */
+export function asPost(request: object) {
+  const headers = { 'content-type': 'application/json', accept: 'application/graphql-response+json' };
+  return { method: 'POST', headers, body: JSON.stringify(request) };
+}

@@ -1,19 +1,13 @@
 import { type Following, type FollowOptions, follow } from './follow.ts';
-import { type Operation, sentAs } from './operation.ts';
-import { openSocket, type PaymentsSocket } from './socket.ts';
+import { asPost, type Operation, sentAs } from './operation.ts';
+import { openSocket, type PaymentsSocket, type SocketOptions } from './socket.ts';
 import { type ClientToken, Tokens } from './tokens.ts';
 
 /** Settings for connecting an app to the service. */
-export interface PaymentsOptions {
-  /** The GraphQL endpoint: https://…/graphql */
-  readonly url: string;
+export interface PaymentsOptions extends Omit<SocketOptions, 'tokens' | 'signal'> {
   /** Requests a client token from your own server (createClientToken), at first use and before each expiry. */
   readonly token: (signal: AbortSignal) => Promise<ClientToken>;
   readonly fetch?: typeof fetch;
-  /** The WebSocket class, if there is no global one. */
-  readonly webSocketImpl?: unknown;
-  /** The interval of the app's keep-alive pings, in milliseconds; 10 seconds by default. */
-  readonly pingIntervalMs?: number;
 }
 
 /** The service, as seen by an app. */
@@ -110,12 +104,8 @@ export function openPayments({ url, token, fetch: send = fetch, ...options }: Pa
       variables: Variables,
       signal?: AbortSignal,
     ): Promise<Result> {
-      const response = await authorized(url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', accept: 'application/graphql-response+json' },
-        body: JSON.stringify({ ...sentAs(operation), variables }),
-        ...(signal && { signal }),
-      });
+      const request = asPost({ ...sentAs(operation), variables });
+      const response = await authorized(url, { ...request, ...(signal && { signal }) });
       // A proxy in between may return an HTML page.
       const body = (await response.json().catch(() => ({}))) as ResponseBody | null;
       if (!body?.data || body.errors) throw new RequestError(response, body ?? {});

@@ -1,3 +1,4 @@
+import { asPost } from './operation.ts';
 import type { Payments } from './payments.ts';
 
 /** The parts of an operation that Relay passes to its network. */
@@ -30,11 +31,7 @@ interface ObservableClass {
 export function relayNetwork(payments: Payments, Observable: ObservableClass) {
   return {
     async fetch(request: RequestParameters, variables: object) {
-      const response = await payments.fetch(payments.url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', accept: 'application/graphql-response+json' },
-        body: JSON.stringify(sent(request, variables)),
-      });
+      const response = await payments.fetch(payments.url, asPost(sent(request, variables)));
       // The service returns the GraphQL response format, which Relay's own type describes.
       return (await response.json()) as never;
     },

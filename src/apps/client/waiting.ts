@@ -8,17 +8,12 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<
   });
 }
 
-/** Waits for this time, and rejects if the signal aborts first. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
-  let timer: ReturnType<typeof setTimeout>;
-  const passed = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  return abortable(passed, signal).finally(() => clearTimeout(timer));
-}
-
 /** Waits before the next attempt: longer after each failure, at most half a minute, and with jitter between clients. */
 export function backoff(failures: number, signal: AbortSignal): Promise<void> {
   const ms = Math.min(30_000, 500 * 2 ** Math.min(failures, 6));
-  return pause(ms / 2 + (Math.random() * ms) / 2, signal);
+  let timer: ReturnType<typeof setTimeout>;
+  const passed = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms / 2 + (Math.random() * ms) / 2);
+  });
+  return abortable(passed, signal).finally(() => clearTimeout(timer));
 }

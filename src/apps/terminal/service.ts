@@ -3,7 +3,7 @@ import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { follow, StreamRefusedError } from '../client/follow.ts';
 import { Whoami } from '../client/generated/operations.ts';
-import { type Operation, sentAs } from '../client/operation.ts';
+import { asPost, type Operation, sentAs } from '../client/operation.ts';
 import { Failure } from './answer.ts';
 import type { Screen } from './program.ts';
 
@@ -38,22 +38,20 @@ export class Service {
 
   /** Sends a query or a mutation. Throws a Failure if it is refused, or if the service does not respond. */
   async execute<Result, Variables>(document: Operation<Result, Variables>, variables: Variables): Promise<Result> {
-    const response = await fetch(this.#graphql, {
-      method: 'POST',
-      headers: {
-        authorization: this.#authorization,
-        'content-type': 'application/json',
-        accept: 'application/graphql-response+json',
-        'apollographql-client-name': 'payments-cli',
+    const request = asPost({ ...sentAs(document), variables });
+    const headers = {
+      ...request.headers,
+      authorization: this.#authorization,
+      'apollographql-client-name': 'payments-cli',
+    };
+    const response = await fetch(this.#graphql, { ...request, headers, signal: this.#signal }).catch(
+      (error: unknown) => {
+        this.#signal.throwIfAborted();
+        throw new Failure(
+          `Nothing answers at ${this.origin} (${reasonOf(error)}). \`npm start\` starts a sandbox; --url names another service.`,
+        );
       },
-      body: JSON.stringify({ ...sentAs(document), variables }),
-      signal: this.#signal,
-    }).catch((error: unknown) => {
-      this.#signal.throwIfAborted();
-      throw new Failure(
-        `Nothing answers at ${this.origin} (${reasonOf(error)}). \`npm start\` starts a sandbox; --url names another service.`,
-      );
-    });
+    );
     const answer = (await response.json().catch(() => {
       throw new Failure(`${this.#graphql} answers with ${response.status}: it is not this service.`);
     })) as Answer<Result>;

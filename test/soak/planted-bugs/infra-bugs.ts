@@ -90,6 +90,9 @@ export const infraBugs: Bugs = {
     'http/exact-json › more than 64 levels are refused, without a crash': {
       'const maxDepth = 64;': 'const maxDepth = 1e9;',
     },
+    'graphql/over-http › %s': {
+      ' && !Array.isArray(value);': ';',
+    },
   },
   'src/core/paging.ts': {
     'access/cursors › a cursor of a different order of its list is refused': {

@@ -8,6 +8,7 @@ import {
   TokenKind,
   visit,
 } from 'graphql';
+import { isJsonObject } from '../../../core/json.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import { type JsonSchema, type ObjectSchema, type VariablesSchema, variablesSchema } from './input-schema.ts';
 
@@ -148,7 +149,7 @@ function paymentSchema(variables: VariablesSchema, places: PaymentPlaces, name: 
 
 export function valueAt(variables: Readonly<Record<string, unknown>>, [variable, field]: Place): unknown {
   const value = variables[variable];
-  return field === undefined ? value : isMap(value) ? value[field] : undefined;
+  return field === undefined ? value : isJsonObject(value) ? value[field] : undefined;
 }
 
 export function withValueAt(
@@ -159,9 +160,5 @@ export function withValueAt(
   const holder = variables[variable];
   if (field === undefined) return { ...variables, [variable]: value };
   // Anything but an object is refused as the input of a mutation.
-  return isMap(holder) ? { ...variables, [variable]: { ...holder, [field]: value } } : { ...variables };
-}
-
-function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isJsonObject(holder) ? { ...variables, [variable]: { ...holder, [field]: value } } : { ...variables };
 }

@@ -14,6 +14,7 @@ import {
   isObjectType,
   Kind,
   type ValueNode,
+  valueFromASTUntyped,
 } from 'graphql';
 import { defaultPageSize } from '../../../core/paging.ts';
 import { isSearchArgument, searchCost } from './search-cost.ts';
@@ -57,7 +58,7 @@ export function listSizes(
 
   function sizeOf(
     values: readonly ValueNode[],
-    sizeFrom: (value: ArgumentValue) => number | undefined,
+    sizeFrom: (value: unknown) => number | undefined,
     defaultSize: number,
   ): ListSize {
     const sizes = values.map((value) => sizeFrom(argumentValue(value))).filter((size) => size !== undefined);
@@ -80,7 +81,7 @@ export function listSizes(
     if (!isListType(getNullableType(definition.type))) return undefined;
     const lists = definition.args.filter(({ type }) => isListType(getNullableType(type))).map(({ name }) => name);
     const values = valuesOf((name) => lists.includes(name));
-    return values.length === 0 ? undefined : sizeOf(values, (value) => listLength(value), 1);
+    return values.length === 0 ? undefined : sizeOf(values, listLength, 1);
   };
 }
 
@@ -91,22 +92,13 @@ export function isConnection(type: GraphQLNamedType | undefined): boolean {
   return edges !== undefined && pageInfo !== undefined;
 }
 
-/** An argument as it was sent, not coerced: written in the document, or the value of a variable. */
-type ArgumentValue = { readonly written: ValueNode | undefined } | { readonly sent: unknown };
-
-/** Returns a function that resolves a variable to the value that was sent, or else to the default. */
-function argumentReader({ document, operationName, variables }: SentDocument): (value: ValueNode) => ArgumentValue {
-  const defaults = new Map(
-    getOperationAST(document, operationName)?.variableDefinitions?.map((definition) => [
-      definition.variable.name.value,
-      definition.defaultValue,
-    ]),
-  );
-  return (value) => {
-    if (value.kind !== Kind.VARIABLE) return { written: value };
-    const name = value.name.value;
-    return variables && Object.hasOwn(variables, name) ? { sent: variables[name] } : { written: defaults.get(name) };
-  };
+/** Returns a function that reads an argument as it was sent, not coerced: its variables have their values or defaults. */
+function argumentReader({ document, operationName, variables }: SentDocument): (value: ValueNode) => unknown {
+  const sent: Record<string, unknown> = Object.create(null);
+  for (const { variable, defaultValue } of getOperationAST(document, operationName)?.variableDefinitions ?? [])
+    if (defaultValue) sent[variable.name.value] = valueFromASTUntyped(defaultValue);
+  Object.assign(sent, variables);
+  return (value) => valueFromASTUntyped(value, sent);
 }
 
 interface OwnCost {
@@ -120,21 +112,6 @@ export function ownCosts(
 ): (field: FieldNode, definition: GraphQLField<unknown, unknown>) => OwnCost {
   const argumentValue = argumentReader(request);
 
-  function plain(value: ValueNode): unknown {
-    switch (value.kind) {
-      case Kind.VARIABLE: {
-        const resolved = argumentValue(value);
-        return 'sent' in resolved ? resolved.sent : resolved.written && plain(resolved.written);
-      }
-      case Kind.LIST:
-        return value.values.map(plain);
-      case Kind.OBJECT:
-        return Object.fromEntries(value.fields.map((field) => [field.name.value, plain(field.value)]));
-      default:
-        return value.kind === Kind.NULL ? null : value.value;
-    }
-  }
-
   return (field, definition) => {
     let [cost, isVariable] = [definition.extensions.price ?? 1, false];
     const search: Record<string, unknown> = {};
@@ -142,7 +119,7 @@ export function ownCosts(
       const type = definition.args.find((arg) => arg.name === name.value)?.type;
       const isSearched = definition.extensions.search && isSearchArgument(name.value);
       if (!type || !(isSearched || hasList(type))) continue;
-      const given = plain(value);
+      const given = argumentValue(value);
       cost += lengthsOfLists(given, type);
       if (isSearched) search[name.value] = given;
       isVariable ||= hasVariable(value);
@@ -190,17 +167,10 @@ function hasList(type: GraphQLInputType): boolean {
 }
 
 /** Returns a page size; undefined if the value is not a number, which coercion refuses later. */
-function pageSize(value: ArgumentValue): number | undefined {
-  if ('sent' in value) return typeof value.sent === 'number' ? clampSize(value.sent) : undefined;
-  const { written } = value;
-  return written?.kind === Kind.INT || written?.kind === Kind.FLOAT ? clampSize(Number(written.value)) : undefined;
-}
+const pageSize = (value: unknown) => (typeof value === 'number' ? clampSize(value) : undefined);
 
 /** Counts the values of a list. Coercion turns any other value into a list of one. */
-function listLength(value: ArgumentValue): number {
-  if ('sent' in value) return clampSize(Array.isArray(value.sent) ? value.sent.length : 1);
-  return clampSize(value.written?.kind === Kind.LIST ? value.written.values.length : 1);
-}
+const listLength = (value: unknown) => clampSize(Array.isArray(value) ? value.length : 1);
 
 /**
  * Clamps a size to 1 to `maxRows`. Coercion and the resolver refuse negative, fractional and absurd sizes later; here

@@ -131,7 +131,8 @@ function tabulated(model: string, field: Field, select: Select, resolve: Resolve
   }
   const of = fieldsOfModel(model).get(name);
   if (of?.kind !== 'enum') return undefined;
-  const valuesByJson = Map.groupBy(valuesOfEnum(of.type), (value) => jsonFor({ [name]: value }));
+  const values: readonly string[] = Object.values(enumsByName.get(of.type) ?? {});
+  const valuesByJson = Map.groupBy(values, (value) => jsonFor({ [name]: value }));
   return leaf.of(({ row }) => {
     const cases = Array.from(
       valuesByJson,
@@ -142,5 +143,3 @@ function tabulated(model: string, field: Field, select: Select, resolve: Resolve
 }
 
 const enumsByName = new Map<string, object>(Object.entries(enums));
-
-const valuesOfEnum = (name: string): readonly string[] => Object.values(enumsByName.get(name) ?? {});

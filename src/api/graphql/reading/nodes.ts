@@ -1,6 +1,5 @@
+import { type IdType, uuidOf } from '../../../core/ids.ts';
 import { joinSql, literal, Part, type Run, type Sql, sql } from './sql.ts';
-
-const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** The ids of a run: as sent and, for known types, the uuids by type. */
 interface NodeQuery {
@@ -37,7 +36,7 @@ export function nodesSql({ isList, types, idsOf, rowsOf }: NodeLookup): Sql {
       if (!isList) return parts[0] ?? `'null'`;
       if (parts.length === 0) return literal(`[${ids.map(() => 'null').join(',')}]`);
       // A foreign id may contain characters that Postgres rejects.
-      const idList = run.bind(ids.map((id) => (isGrouped(id, uuids) ? id : '')));
+      const idList = run.bind(ids.map((id) => (knownUuid(id, types) === undefined ? '' : id)));
       return sql`(select '[' || coalesce(string_agg(coalesce(r.json, 'null'), ',' order by u.position), '') || ']' from unnest(${idList}::text[]) with ordinality as u(id, position) left join (${joinSql(parts, ' union all ')}) r on r.id = u.id)`;
     },
   ];
@@ -46,8 +45,9 @@ export function nodesSql({ isList, types, idsOf, rowsOf }: NodeLookup): Sql {
 function groupByType(ids: readonly string[], types: readonly string[]): NodeQuery {
   const uuids = new Map<string, string[]>();
   for (const id of new Set(ids)) {
-    const [type = '', uuid = ''] = id.split(':', 2);
-    if (!uuidForm.test(uuid) || id.length !== type.length + 37 || !types.includes(type)) continue;
+    const uuid = knownUuid(id, types);
+    if (uuid === undefined) continue;
+    const [type = ''] = id.split(':', 1);
     const sameType = uuids.get(type);
     if (sameType) sameType.push(uuid);
     else uuids.set(type, [uuid]);
@@ -55,7 +55,7 @@ function groupByType(ids: readonly string[], types: readonly string[]): NodeQuer
   return { ids, uuids };
 }
 
-function isGrouped(id: string, uuids: NodeQuery['uuids']): boolean {
-  const [type = '', uuid = ''] = id.split(':', 2);
-  return uuids.get(type)?.includes(uuid) === true && id.length === type.length + 37;
+/** Returns the uuid in a public id of one of the schema's types with rows, each of which has ids. */
+export function knownUuid(id: string, types: readonly string[]): string | undefined {
+  return uuidOf(id, ...(types as readonly IdType[]));
 }

@@ -9,6 +9,7 @@ import type { Context } from '../context.ts';
 import { parsePage } from '../paging.ts';
 import { modelOf, typeReadOf } from './derive.ts';
 import type { ManyOptions } from './kinds.ts';
+import { knownUuid } from './nodes.ts';
 import { pairsOf, requireRelation } from './paths.ts';
 import { byId, type KeyRun, keyIn, type PageRead } from './reads.ts';
 import type { Requirement } from './sql.ts';
@@ -117,12 +118,12 @@ export async function stockNode(
   context: Context,
   info: GraphQLResolveInfo,
 ): Promise<Row | null> {
-  const [typeName = '', uuid = ''] = id.split(':');
+  const uuid = knownUuid(id, types);
+  const [typeName = ''] = id.split(':', 1);
   const type = info.schema.getType(typeName);
-  const model = type && types.includes(typeName) ? modelOf(type) : undefined;
-  const isId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(uuid) && id === `${typeName}:${uuid}`;
+  const model = type && modelOf(type);
   const { visible } = (type && typeReadOf(type)) ?? {};
-  if (!model || !isId || !visible) return null;
+  if (!model || uuid === undefined || !visible) return null;
   const row = await delegateOf(context, model).findFirst({
     ...queryFromInfo({ context, info, ...(isAbstractType(getNamedType(info.returnType)) && { typeName }) }),
     where: { AND: [{ id: uuid }, visible(context.viewer)] },

@@ -62,7 +62,7 @@ export interface OperationsOptions {
   readonly sent: SentDocuments;
   readonly sessions: Sessions;
   readonly replicas?: Replicas | undefined;
-  /** The maximum number of open subscriptions per token. */
+  /** The maximum number of open subscriptions per token, and of resume keys per subject. */
   readonly streams: TokenCap;
   /** Waits for the turn of a message among all work of its platform. */
   readonly takeTurn: TakeTurn;

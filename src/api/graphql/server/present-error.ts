@@ -4,7 +4,7 @@ import { dotted, Refusal, refusalIn } from '../../../core/refusal.ts';
 import { Overflow } from '../../../domain/events/channel.ts';
 import { EventsUndone } from '../../../domain/events/cursor.ts';
 import { isDatabaseFault, OutcomeUnknown } from '../../../infra/database/faults.ts';
-import { currentRequest, type RequestFacts } from '../../../infra/instruments/request-facts.ts';
+import { currentRequest } from '../../../infra/instruments/request-facts.ts';
 import { failure, incompleteStatus, unprocessableStatus } from '../failure.ts';
 
 /**
@@ -50,19 +50,19 @@ export function presentError(error: unknown, log: Logger): GraphQLError {
     if (extensions.code !== undefined) return error;
   }
   log.error({ err: original ?? error }, 'a resolver failed');
+  const request = currentRequest();
   return new GraphQLError('Internal error. It has been logged.', {
     ...location,
-    extensions: { code: 'INTERNAL_SERVER_ERROR', ...requestIdIn(currentRequest()) },
+    extensions: {
+      code: 'INTERNAL_SERVER_ERROR',
+      // As in the log, for clients without headers, such as those of sockets.
+      ...(request && { requestId: request.requestId }),
+    },
   });
 }
 
 /** The message of graphql-js about a required variable without a value. */
 const lacksValue = /^Variable "\$\w+" of (required|non-null) type /;
-
-/** The id of the error in the log, so that clients without headers, such as those of sockets, can refer to it. */
-function requestIdIn(facts: RequestFacts | undefined) {
-  return facts && { requestId: facts.requestId };
-}
 
 /** Returns whether the executor could not coerce the input: a variable, or an argument whose variable has no value. */
 function isInputError({ message, path, extensions }: GraphQLError): boolean {

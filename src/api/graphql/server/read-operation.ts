@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { InexactJson, parseJson } from '../../../core/json.ts';
+import { InexactJson, isJsonObject, parseJson } from '../../../core/json.ts';
 import { dotted, type FieldPath } from '../../../core/refusal.ts';
 import { bodyText } from '../../http/bodies/body.ts';
 import { badRequest } from '../failure.ts';
@@ -53,18 +53,14 @@ function readUrl(params: URLSearchParams): SentOperation {
 }
 
 function operationOf(json: unknown): SentOperation {
-  if (!isMap(json)) throw badRequest('a request must be a JSON object with a query; batches are not supported');
+  if (!isJsonObject(json)) throw badRequest('a request must be a JSON object with a query; batches are not supported');
   const { query, documentId, variables, operationName, extensions } = json;
   for (const [name, value] of Object.entries({ query, documentId, operationName }))
     if (value != null && typeof value !== 'string') throw badRequest(`${name} must be a string`);
   for (const [name, value] of Object.entries({ variables, extensions }))
-    if (value != null && !isMap(value)) throw badRequest(`${name} must be a JSON object`);
+    if (value != null && !isJsonObject(value)) throw badRequest(`${name} must be a JSON object`);
   // The type of each was checked.
   return { query, documentId, variables, operationName, extensions } as SentOperation;
-}
-
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Creates the error of JSON that no value represents exactly as written. It names the member. */

@@ -35,7 +35,8 @@ export function streamMessages(
           const place = placeOf(value);
           const extensions = extensionsOf(place, isFirst);
           isFirst = false;
-          return { done: false, value: { text: extensions ? withExtensions(text, extensions) : text, ...place } };
+          const more = extensions ? `${text.slice(0, -1)},"extensions":${JSON.stringify(extensions)}}` : text;
+          return { done: false, value: { text: more, ...place } };
         }
       } catch (error) {
         follower.leave();
@@ -62,10 +63,6 @@ export function asResults(
 ): AsyncIterableIterator<ExecutionResult> | ExecutionResult {
   if (!isAsyncIterable(stream)) return stream;
   return mapAsyncIterator(stream, ({ text }): ExecutionResult => JSON.parse(text));
-}
-
-function withExtensions(text: string, extensions: object): string {
-  return `${text.slice(0, -1)},"extensions":${JSON.stringify(extensions)}}`;
 }
 
 function placeOf(payload: unknown): Place | undefined {

@@ -54,7 +54,8 @@ export function withTimeLimit<Result>(
     const timer = setTimeout(() => {
       isLate = true;
       on.onTimeout?.();
-      resolve(timeout(limitMs));
+      const message = `the operation took longer than ${Math.round(limitMs)} ms; to find out whether a mutation took effect, query mutationReceipt or repeat it with the same idempotencyKey`;
+      resolve({ errors: [failure('TIMEOUT', message, { status: 504 })] });
     }, limitMs);
     work.then(
       (result) => {
@@ -68,9 +69,4 @@ export function withTimeLimit<Result>(
       },
     );
   });
-}
-
-function timeout(limitMs: number): ExecutionResult {
-  const message = `the operation took longer than ${Math.round(limitMs)} ms; to find out whether a mutation took effect, query mutationReceipt or repeat it with the same idempotencyKey`;
-  return { errors: [failure('TIMEOUT', message, { status: 504 })] };
 }

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ExecutionResult } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 import { withoutStatus } from '../failure.ts';
 import { requestStatus } from '../server/http-answer.ts';
@@ -50,7 +49,12 @@ export function createDistinctConnections(options: DistinctConnectionOptions): D
       const retryMs = reconnect.leastMs + Math.floor(Math.random() * reconnect.spreadMs);
       beginEventStream(response, status, { keepAliveMs, retryMs });
     }
-    await (isAsyncIterable(stream) ? sendStream(response, stream) : sendRefusal(response, stream));
+    if (isAsyncIterable(stream)) await sendStream(response, stream);
+    else {
+      const { errors = [], ...rest } = stream;
+      await sendNext(response, JSON.stringify({ ...rest, errors: errors.map(withoutStatus) }));
+      await complete(response);
+    }
     return true;
   };
 }
@@ -69,11 +73,6 @@ async function sendStream(response: ServerResponse, stream: AsyncIterableIterato
     response.destroy();
     return;
   }
-  await complete(response);
-}
-
-async function sendRefusal(response: ServerResponse, { errors = [], ...rest }: ExecutionResult): Promise<void> {
-  await sendNext(response, JSON.stringify({ ...rest, errors: errors.map(withoutStatus) }));
   await complete(response);
 }
 

@@ -4,6 +4,7 @@ import type { DocumentNode, GraphQLSchema } from 'graphql';
 import type { Logger } from 'pino';
 import type { Cursors } from '../../../core/cursors.ts';
 import { claimOf, isIdempotencyKey } from '../../../core/idempotency.ts';
+import { isJsonObject } from '../../../core/json.ts';
 import { oncePer } from '../../../core/once-per.ts';
 import { tokenOf } from '../../../domain/access/caller.ts';
 import type { Credentials } from '../../../domain/access/tokens/credentials.ts';
@@ -67,11 +68,8 @@ export function createMcpEndpoint(options: McpOptions): McpEndpoint {
   return async (request, response, body) => {
     if (request.method !== 'POST') {
       const notAllowed = { code: 'METHOD_NOT_ALLOWED', status: 405, headers: { allow: 'POST' } };
-      return refuse(
-        request,
-        response,
-        badRequest('send each message by POST: there are no sessions or streams', notAllowed),
-      );
+      const error = badRequest('send each message by POST: there are no sessions or streams', notAllowed);
+      return refuse(request, response, error);
     }
     try {
       const caller = await callerOf(options, request, response);
@@ -103,7 +101,7 @@ interface Message {
 
 function messageIn(body: Buffer): Message {
   const json = readJson(body);
-  if (typeof json !== 'object' || json === null || Array.isArray(json) || !('method' in json))
+  if (!isJsonObject(json) || !('method' in json))
     throw badRequest('a request must be one JSON-RPC message; batches are not supported');
   return { ...json, method: String(json.method) };
 }

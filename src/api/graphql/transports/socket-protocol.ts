@@ -1,21 +1,13 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { CloseCode, makeServer, type ServerOptions } from 'graphql-ws';
-import type { Logger } from 'pino';
 import type { RawData, WebSocket, WebSocketServer } from 'ws';
 import { InexactJson, parseJson } from '../../../core/json.ts';
 import { Slots } from '../../../core/slots.ts';
-import type { RefusalPace } from '../../../domain/access/limits/refusal-pace.ts';
 import { type ClientMessage, SocketOrder } from './socket-order.ts';
-import { type Extra, socketLimits } from './socket-sessions.ts';
+import { type Extra, type SocketOptions, socketLimits } from './socket-sessions.ts';
 
-interface ProtocolOptions {
-  readonly pace: RefusalPace;
-  readonly addressOf: (request: IncomingMessage) => string;
-  /** How often a client must show that it is alive, in milliseconds. */
-  readonly keepAliveMs: number;
-  readonly log: Logger;
-}
+type ProtocolOptions = Pick<SocketOptions, 'pace' | 'addressOf' | 'keepAliveMs' | 'log'>;
 
 /** The close codes for protocol violations; 4403 and 4408 are not among them. */
 const breaches: ReadonlySet<number> = new Set([
@@ -115,7 +107,7 @@ async function refuse(options: ProtocolOptions, extra: Extra, code: number, reas
   await options.pace.wait(session?.viewer.platformId ?? `address ${options.addressOf(extra.request)}`);
   // A paused socket would not see the response to its close.
   socket.resume();
-  socket.close(code, closeReason(reason));
+  socket.close(code, Buffer.byteLength(reason) <= maxReason ? reason : 'Invalid message received');
 }
 
 function logBreach({ log, addressOf }: ProtocolOptions, { request }: Extra, reason: string): void {
@@ -124,10 +116,6 @@ function logBreach({ log, addressOf }: ProtocolOptions, { request }: Extra, reas
 
 /** The maximum number of bytes of a reason (RFC 6455, 5.5). */
 const maxReason = 123;
-
-function closeReason(reason: string): string {
-  return Buffer.byteLength(reason) <= maxReason ? reason : 'Invalid message received';
-}
 
 /** Sends a message. Resolves when the system has accepted it. */
 function send(socket: WebSocket, text: string): Promise<void> {

@@ -4,17 +4,16 @@ import type { Logger } from 'pino';
 import type { WebSocket } from 'ws';
 import type { InexactJson } from '../../../core/json.ts';
 import type { Slots } from '../../../core/slots.ts';
-import type { TakeTurn } from '../../../core/turn.ts';
 import { RateLimited, type RateLimits } from '../../../domain/access/limits/rate-limits.ts';
 import type { RefusalPace } from '../../../domain/access/limits/refusal-pace.ts';
 import type { TokenCap } from '../../../domain/access/limits/token-caps.ts';
 import type { Credentials } from '../../../domain/access/tokens/credentials.ts';
-import type { Connection, Session, Sessions } from '../../../domain/access/tokens/sessions.ts';
+import type { Connection, Session } from '../../../domain/access/tokens/sessions.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import type { ResumePoints } from '../../../domain/events/resume-points.ts';
 import type { ClientFacts } from '../../../infra/instruments/request-facts.ts';
 import { within } from '../../../infra/instruments/within.ts';
-import type { Operations } from '../server/operations.ts';
+import type { Operations, OperationsOptions } from '../server/operations.ts';
 import type { Acknowledgements } from './acknowledgements.ts';
 
 /** The time limit for looking up credentials, in milliseconds. */
@@ -59,22 +58,19 @@ export type Extra = {
   isRefused?: boolean;
 };
 
-export interface SocketOptions {
+export interface SocketOptions extends Pick<OperationsOptions, 'sessions' | 'streams' | 'takeTurn'> {
   readonly operations: Operations;
   readonly credentials: Credentials;
-  readonly sessions: Sessions;
+  readonly limits: RateLimits;
+  readonly pace: RefusalPace;
+  readonly addressOf: (request: IncomingMessage) => string;
   /** The maximum number of open sockets per token. */
   readonly sockets: TokenCap;
   readonly resumePoints: ResumePoints;
-  /** The maximum number of open subscriptions per token, and of resume keys per subject. */
-  readonly streams: TokenCap;
-  readonly limits: RateLimits;
   /** Records that the client of a connection has shown valid credentials. */
   readonly noteKnown: (socket: Socket) => void;
-  readonly pace: RefusalPace;
-  readonly takeTurn: TakeTurn;
-  readonly addressOf: (request: IncomingMessage) => string;
   readonly acceptsOrigin: (request: IncomingMessage) => boolean;
+  /** How often a client must show that it is alive, in milliseconds. */
   readonly keepAliveMs: number;
   readonly log: Logger;
   readonly compresses: boolean;

@@ -11,7 +11,7 @@ import type { Quote } from '../../../infra/database/rows.ts';
 import { type PaymentParties, paymentParties, readPaymentParties } from '../../records/payment-parties.ts';
 import { quoteRecord } from '../../records/quote-record.ts';
 import type { RestApp } from '../app.ts';
-import { Endpoints } from '../endpoint.ts';
+import { Endpoints, withRequestPaths } from '../endpoint.ts';
 import { quotePaths } from '../input-paths.ts';
 import { addPagedList, anyOf, createdParameters, rowList } from '../lists.ts';
 import { id } from '../schemas/fields.ts';
@@ -35,9 +35,11 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
     body: CreateQuoteBody,
     answer: [201, QuoteSchema, 'The new quote.'],
     errors: [404],
-    paths: quotePaths,
-    run: async (body, { viewer, key }) =>
-      createQuote(payments, viewer, await toQuoteInput(payments, viewer, body), key),
+    run: async (body, { viewer, key }) => {
+      // Its refusals name fields of the request.
+      const input = await toQuoteInput(payments, viewer, body);
+      return withRequestPaths(quotePaths(body), createQuote(payments, viewer, input, key));
+    },
     record,
   });
 

@@ -29,7 +29,7 @@ export function isAnswer(status: number | undefined): boolean {
 }
 
 /** The response to an approval request: a decision, or that a command decides later. */
-export type QuestionAnswer = Decision | { readonly kind: 'defer' };
+type QuestionAnswer = Decision | { readonly kind: 'defer' };
 
 /** Reads the response to an approval request (decision 33). Undefined if none: the payment's deadline ends it. */
 export function questionAnswer(

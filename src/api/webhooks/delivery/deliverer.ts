@@ -1,15 +1,14 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { publicId } from '../../../core/ids.ts';
 import type { SecretBox } from '../../../core/secret-box.ts';
-import type { Tenant } from '../../../core/tenant.ts';
 import { platformItself } from '../../../domain/access/platform-itself.ts';
 import { decideUnlessDecided } from '../../../domain/approvals/approvals.ts';
-import type { Payments } from '../../../domain/commands/command.ts';
 import { deferApproval } from '../../../domain/orders/orders.ts';
 import { rowFromSnapshot, trustedJson } from '../../../infra/database/rows.ts';
 import { asRequest } from '../../../infra/instruments/request-facts.ts';
 import { inSpan } from '../../../infra/instruments/spans.ts';
 import { loopbackAllowed, secretOwner, type Webhooks } from '../webhooks.ts';
-import { isAnswer, type QuestionAnswer, questionAnswer } from './approval.ts';
+import { isAnswer, questionAnswer } from './approval.ts';
 import { webhookId, webhookText } from './bodies.ts';
 import {
   type DeliveryState,
@@ -83,12 +82,7 @@ export class Deliverer {
   /** Waits briefly for running attempts, then aborts the rest and releases their deliveries. */
   async stop(): Promise<void> {
     const finished = Promise.allSettled(this.#attempts);
-    let timer: NodeJS.Timeout | undefined;
-    const grace = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, graceMs);
-    });
-    await Promise.race([finished, grace]);
-    clearTimeout(timer);
+    await Promise.race([finished, delay(graceMs, undefined, { ref: false })]);
     await this.#sender.close();
     await Promise.allSettled(this.#attempts);
   }
@@ -152,22 +146,25 @@ export class Deliverer {
     const { responseStatus } = outcome;
     const delivered = responseStatus !== undefined && isDelivered(responseStatus);
     const gone = isGone(responseStatus);
-    await settleDelivery(this.#webhooks, delivery, outcome, this.#nextState(delivery, outcome, delivered, gone));
+    const nextInMs = gone ? undefined : this.#webhooks.pace.nextInMs(delivery.tries + 1, outcome.retryAfter);
+    const failed: DeliveryState =
+      nextInMs === undefined ? { status: 'FAILED' } : { status: 'PENDING', nextInMs, failed: true };
+    await settleDelivery(this.#webhooks, delivery, outcome, delivered ? { status: 'DELIVERED' } : failed);
     await recordHealth(this.#webhooks, delivery, { healthy: delivered, gone, error: outcome.error ?? '' });
   }
 
-  #nextState(delivery: LeasedDelivery, outcome: Outcome, delivered: boolean, gone: boolean): DeliveryState {
-    if (delivered) return { status: 'DELIVERED' };
-    const nextInMs = gone ? undefined : this.#webhooks.pace.nextInMs(delivery.tries + 1, outcome.retryAfter);
-    return nextInMs === undefined ? { status: 'FAILED' } : { status: 'PENDING', nextInMs, failed: true };
-  }
-
-  /** Applies the response to the payment first: if the process then dies, only the delivery's record is missing. */
+  /**
+   * Applies the response to the payment first: if the process then dies, only the delivery's record is missing. Does
+   * nothing to a payment that has already been decided: by an operator, by its deadline, or by the same decision, which
+   * is repeated if a process died after it.
+   */
   async #settleQuestion(delivery: LeasedDelivery, outcome: Outcome): Promise<void> {
-    const { platformId, environment, event } = delivery;
+    const { platformId, event } = delivery;
+    const { payments } = this.#webhooks;
     const answer = questionAnswer(outcome, delivery.now);
     if (event.transactionId === null) throw new Error('an approval request needs a transaction');
-    if (answer) await applyAnswer(this.#webhooks.payments, { platformId, environment }, event.transactionId, answer);
+    if (answer?.kind === 'defer') await deferApproval(payments.database.pool, platformId, event.transactionId);
+    else if (answer) await decideUnlessDecided(payments, platformItself(delivery), event.transactionId, answer);
     const answered = isAnswer(outcome.responseStatus);
     const attempt = answered ? { ...outcome, error: undefined } : outcome;
     await settleDelivery(this.#webhooks, delivery, attempt, { status: answered ? 'DELIVERED' : 'FAILED' });
@@ -206,19 +203,4 @@ function attributesOf({ id, platformId, endpointId, begun, event }: LeasedDelive
     'payments.event.id': publicId('Event', event.id),
     'payments.webhook_delivery.attempt': begun,
   };
-}
-
-/**
- * Applies a platform's response to the approval request of a payment. Does nothing if the payment has already been
- * decided: by an operator, by its deadline, or by the same decision, which is repeated if a process died after it.
- * @param transactionId the bare uuid
- */
-async function applyAnswer(
-  payments: Payments,
-  tenant: Tenant,
-  transactionId: string,
-  answer: QuestionAnswer,
-): Promise<void> {
-  if (answer.kind === 'defer') return deferApproval(payments.database.pool, tenant.platformId, transactionId);
-  await decideUnlessDecided(payments, platformItself(tenant), transactionId, answer);
 }

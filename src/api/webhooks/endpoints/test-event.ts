@@ -52,31 +52,24 @@ export function sendTest(
   input: { readonly endpointId: string },
   idempotencyKey: string | null | undefined,
 ): Promise<TestOutcome & { replayed: boolean }> {
-  return limited(webhooks, caller, () => sendAndWait(webhooks, caller, input, idempotencyKey));
-}
-
-async function sendAndWait(
-  webhooks: Webhooks,
-  caller: Caller,
-  input: { readonly endpointId: string },
-  idempotencyKey: string | null | undefined,
-): Promise<TestOutcome & { replayed: boolean }> {
-  const id = endpointUuid(input.endpointId);
-  const { eventId, url, replayed } = await runIdempotent(webhooks.payments.database, caller, {
-    operation: 'sendTestWebhook',
-    input,
-    idempotencyKey,
-    effect: async ({ client, prisma }) => {
-      const endpoint = await readEndpoint(prisma, caller, id);
-      if (endpoint.status === 'DISABLED') throw endpointDisabled(id);
-      const eventId = await announceTest(client, caller.platformId, id);
-      const result = { eventId, url: endpoint.url };
-      return { result, answer: result };
-    },
-    repeat: async (result) => ({ eventId: String(result.eventId), url: String(result.url) }),
+  return limited(webhooks, caller, async () => {
+    const id = endpointUuid(input.endpointId);
+    const { eventId, url, replayed } = await runIdempotent(webhooks.payments.database, caller, {
+      operation: 'sendTestWebhook',
+      input,
+      idempotencyKey,
+      effect: async ({ client, prisma }) => {
+        const endpoint = await readEndpoint(prisma, caller, id);
+        if (endpoint.status === 'DISABLED') throw endpointDisabled(id);
+        const eventId = await announceTest(client, caller.platformId, id);
+        const result = { eventId, url: endpoint.url };
+        return { result, answer: result };
+      },
+      repeat: async (result) => ({ eventId: String(result.eventId), url: String(result.url) }),
+    });
+    const outcome = await afterCommit(outsideWait(firstOutcome(webhooks, caller, id, eventId)));
+    return { url, ...outcome, replayed };
   });
-  const outcome = await afterCommit(outsideWait(firstOutcome(webhooks, caller, id, eventId)));
-  return { url, ...outcome, replayed };
 }
 
 /** Counts a platform's tests that wait for their receivers. Throws RATE_LIMITED for one too many, which is not sent. */

@@ -26,44 +26,25 @@ function integerIn(value: unknown): bigint | undefined {
   return isInteger ? BigInt(value) : undefined;
 }
 
-function parseDateTime(value: unknown): Date | WrongValue {
-  const moment = typeof value === 'string' ? parseTimestamp(value) : undefined;
-  return (
-    moment ??
-    new WrongValue('INVALID_INPUT', 'expected an RFC 3339 time with a time zone, such as 2026-01-31T09:30:00Z')
-  );
-}
-
-function parseDate(value: unknown): string | WrongValue {
-  if (typeof value === 'string' && isDay(value)) return value;
-  return new WrongValue('INVALID_INPUT', 'expected a calendar date, YYYY-MM-DD');
-}
-
-function parseDecimal(value: unknown): string | WrongValue {
-  if (typeof value === 'string' && /^-?\d{1,30}(\.\d{1,30})?$/.test(value)) return value;
-  return new WrongValue(
-    'INVALID_AMOUNT',
-    'expected a decimal as a string of digits with an optional point, such as "12.50"',
-  );
-}
-
-/** Parses a currency code: any text. The commands and filters that receive it check whether it is known. */
-function parseCurrencyCode(value: unknown): string | WrongValue {
-  return typeof value === 'string'
-    ? value
-    : new WrongValue('INVALID_CURRENCY', 'expected a currency code such as "USD"');
-}
-
-/** Returns a parser of literals that takes their text: integers of any length stay exact, floats are refused. */
-function literal<T>(parse: (value: unknown) => T, kinds: readonly Kind[]) {
-  return (node: ValueNode): T => parse('value' in node && kinds.includes(node.kind) ? String(node.value) : undefined);
-}
-
-/** Creates a scalar's parsers from one that may return a WrongValue, which is checked before a resolver runs. */
+/**
+ * Creates a scalar's parsers from one that may return a WrongValue, which is checked before a resolver runs. Literals
+ * are parsed from their text: integers of any length stay exact, floats are refused.
+ */
 function parsers<T>(parse: (value: unknown) => T | WrongValue, kinds: readonly Kind[]) {
-  const known = parse as (value: unknown) => T;
-  return { parseValue: known, parseLiteral: literal(known, kinds) };
+  const parseValue = parse as (value: unknown) => T;
+  const parseLiteral = (node: ValueNode) =>
+    parseValue('value' in node && kinds.includes(node.kind) ? String(node.value) : undefined);
+  return { parseValue, parseLiteral };
 }
+
+/** Creates the parsers of a scalar that is text. `read` returns undefined for text of another form. */
+function textParsers<T>(read: (text: string) => T | undefined, ...wrong: ConstructorParameters<typeof WrongValue>) {
+  const parse = (value: unknown) => (typeof value === 'string' ? read(value) : undefined) ?? new WrongValue(...wrong);
+  return parsers<T>(parse, [Kind.STRING]);
+}
+
+/** Returns a reader of text that keeps text which passes a test. */
+const textThat = (passes: (text: string) => boolean) => (text: string) => (passes(text) ? text : undefined);
 
 builder.scalarType('BigInt', {
   specifiedByURL: 'https://www.w3.org/TR/xmlschema11-2/#long',
@@ -78,13 +59,18 @@ builder.scalarType('Decimal', {
   specifiedByURL: 'https://www.w3.org/TR/xmlschema11-2/#decimal',
   description: 'An exact decimal number as a string, never a float: "12.50".',
   serialize: (value) => (typeof value === 'string' ? value : value.toFixed()),
-  ...parsers(parseDecimal, [Kind.STRING]),
+  ...textParsers(
+    textThat((text) => /^-?\d{1,30}(\.\d{1,30})?$/.test(text)),
+    'INVALID_AMOUNT',
+    'expected a decimal as a string of digits with an optional point, such as "12.50"',
+  ),
 });
 
 builder.scalarType('CurrencyCode', {
   description: 'The code of a currency: an ISO 4217 code, or an asset code such as USDC or BTC, in capitals.',
   serialize: (code) => code,
-  ...parsers(parseCurrencyCode, [Kind.STRING]),
+  // Any text: the commands and filters that receive it check whether it is known.
+  ...textParsers((text) => text, 'INVALID_CURRENCY', 'expected a currency code such as "USD"'),
 });
 
 builder.scalarType('PathSegment', {
@@ -97,12 +83,16 @@ builder.scalarType('DateTime', {
   description: 'A point in time in RFC 3339 format. Returned in UTC with milliseconds: 2026-01-31T09:30:00.000Z.',
   // Serialized as text, like BigInt; a plan already reads it as text.
   serialize: (value: Date | string) => (typeof value === 'string' ? value : value.toISOString()) as never,
-  ...parsers(parseDateTime, [Kind.STRING]),
+  ...textParsers(
+    parseTimestamp,
+    'INVALID_INPUT',
+    'expected an RFC 3339 time with a time zone, such as 2026-01-31T09:30:00Z',
+  ),
 });
 
 builder.scalarType('Date', {
   specifiedByURL: 'https://scalars.graphql.org/andimarek/local-date.html',
   description: 'A calendar date: YYYY-MM-DD.',
   serialize: (value) => (typeof value === 'string' ? value : value.toISOString().slice(0, 10)),
-  ...parsers(parseDate, [Kind.STRING]),
+  ...textParsers(textThat(isDay), 'INVALID_INPUT', 'expected a calendar date, YYYY-MM-DD'),
 });
