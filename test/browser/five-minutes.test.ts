@@ -14,6 +14,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     const context = await started.browser.newContext({ viewport: { width: 1100, height: 760 }, locale: 'en-US' });
     const front = await context.newPage();
     await front.goto(started.gateway.url);
+    await front.locator('#statuses:not([aria-busy])').waitFor();
     await screenshot(front, 'five-minutes-front');
     const steps = front.getByRole('region', { name: 'The first five minutes' });
     /** Follows a link of the front page in a new tab of the browser, as with the middle mouse button. */

@@ -154,23 +154,26 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
 
   test('shares an operation by its address, prettifies it, merges its fragments, and lists its shortcuts', async () => {
     const page = await started.browser.newPage({ viewport: { width: 1400, height: 900 } });
-    const query = 'query Mine($id:ID!){...F} # kept\nfragment F on Query{account(id:$id){id}}';
-    const opened = new URLSearchParams({ query, variables: '{"id":"InternalAccount:1"}' });
+    const query =
+      'query Mine($id:ID!){...F} # kept\nfragment F on Query{accounts(filter:{customerId:$id}){totalCount}}';
+    const opened = new URLSearchParams({ query, variables: '{"id":"Customer:1"}' });
     await page.goto(`${started.gateway.url}/lab#${opened}`);
     await page.getByRole('tab', { name: 'Mine', selected: true }).waitFor();
     await page.locator('.graphiql-execute-button').waitFor();
     const editor = page.locator('.lab-query .view-lines');
     await page.getByRole('button', { name: /^Prettify/ }).click();
     await editor.getByText('# kept').waitFor();
+    await editor.getByText('filter: { customerId: $id }').waitFor();
     await expect.poll(() => editor.locator('.view-line').count()).toBe(9);
     await page.getByRole('button', { name: /^Merge fragments/ }).click();
     await editor.getByText('fragment').waitFor({ state: 'detached' });
+    await editor.getByText('filter: { customerId: $id }').waitFor();
 
     await page.getByRole('button', { name: 'Share' }).click();
     const link = (await page.locator('dialog pre').textContent()) ?? '';
     expect(Object.fromEntries(new URLSearchParams(new URL(link).hash.slice(1)))).toEqual({
-      query: 'query Mine($id: ID!) {\n  account(id: $id) {\n    id\n  }\n}',
-      variables: '{\n  "id": "InternalAccount:1"\n}',
+      query: 'query Mine($id: ID!) {\n  accounts(filter: { customerId: $id }) {\n    totalCount\n  }\n}\n',
+      variables: '{\n  "id": "Customer:1"\n}',
     });
     await page.getByRole('button', { name: 'Close', exact: true }).click();
     // Where the lab is open already, a link opens its tab.

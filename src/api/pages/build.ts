@@ -54,8 +54,8 @@ async function bundle(inputs: string, folder: string): Promise<Bundle> {
     jsx: 'automatic',
     define: { 'process.env.NODE_ENV': '"production"' },
     loader: { '.ttf': 'file' },
-    // GraphiQL asks for Prettier's CommonJS files by these names, and does not find their parsers in a bundle.
-    alias: { 'prettier/parser-graphql': 'prettier/plugins/graphql', 'prettier/parser-babel': 'prettier/plugins/babel' },
+    // GraphiQL formats variables with Prettier's CommonJS file of this name, whose parsers are not found in a bundle.
+    alias: { 'prettier/parser-babel': 'prettier/plugins/babel' },
     ...{ entryNames: '[name]-[hash]', chunkNames: '[name]-[hash]', assetNames: '[name]-[hash]' },
     legalComments: 'none',
     write: false,

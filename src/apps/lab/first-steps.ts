@@ -67,7 +67,6 @@ export const firstSteps: readonly Step[] = [
     previousStatus
     status
     terminal
-    final
     occurredAt
     cursor
   }

@@ -58,9 +58,14 @@ export function Opening({ settings, picked, onPick }: OpeningProps) {
       onOpen={(to) => onPick({ operation: tabs[to]?.operationName ?? '' })}
     >
       <div className="lab-editors" aria-busy="true">
-        <pre className="lab-unloaded">{tabs[openIndex]?.query}</pre>
+        <div className="lab-tools quiet">loading …</div>
+        <div className="lab-query">
+          <pre className="lab-unloaded">{tabs[openIndex]?.query}</pre>
+        </div>
       </div>
-      <div className="lab-answer" aria-busy="true" />
+      <div className="lab-answer" aria-busy="true">
+        <div className="lab-actions" />
+      </div>
     </Frame>
   );
 }

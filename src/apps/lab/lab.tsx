@@ -87,9 +87,9 @@ function SignIn({ onSignIn }: { readonly onSignIn: (authorization: string) => vo
     onSignIn(basicAuthorization(String(fields.get('clientId')), String(fields.get('secret'))));
   };
   return (
-    <div className="graphiql-container lab-sign-in">
+    <main className="page">
+      <h1>Lab</h1>
       <form onSubmit={submit}>
-        <h1>Lab</h1>
         <p>Sign in with an API token. Its credentials stay in this tab of the browser until it is closed.</p>
         <label>
           clientId <input name="clientId" required autoComplete="username" spellCheck={false} />
@@ -99,6 +99,6 @@ function SignIn({ onSignIn }: { readonly onSignIn: (authorization: string) => vo
         </label>
         <button type="submit">Sign in</button>
       </form>
-    </div>
+    </main>
   );
 }

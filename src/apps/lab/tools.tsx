@@ -9,7 +9,7 @@ import {
   useGraphiQL,
   useGraphiQLActions,
 } from '@graphiql/react';
-import { useEffect } from 'react';
+import { Fragment, useEffect } from 'react';
 
 /** The buttons that act on the document. */
 export function DocumentTools() {
@@ -19,7 +19,13 @@ export function DocumentTools() {
       <ToolbarButton label={`Prettify (${KEY_MAP.prettify.key})`} onClick={prettifyEditors}>
         <PrettifyIcon className="graphiql-toolbar-icon" aria-hidden="true" />
       </ToolbarButton>
-      <ToolbarButton label={`Merge fragments (${KEY_MAP.mergeFragments.key})`} onClick={mergeQuery}>
+      <ToolbarButton
+        label={`Merge fragments (${KEY_MAP.mergeFragments.key})`}
+        onClick={() => {
+          mergeQuery();
+          void prettifyEditors();
+        }}
+      >
         <MergeIcon className="graphiql-toolbar-icon" aria-hidden="true" />
       </ToolbarButton>
       <ToolbarButton label={`Copy the document (${KEY_MAP.copyQuery.key})`} onClick={copyQuery}>
@@ -78,12 +84,12 @@ export function Shortcuts() {
       <section id="shortcuts" popover="auto" className="lab-dialog" aria-label="Keyboard shortcuts">
         <dl>
           {shortcuts.map(([keys, effect]) => (
-            <div key={keys}>
+            <Fragment key={keys}>
               <dt>
                 <kbd>{keys}</kbd>
               </dt>
               <dd>{effect}</dd>
-            </div>
+            </Fragment>
           ))}
         </dl>
       </section>

@@ -17,12 +17,19 @@ const schemaPlugin = { ...DOC_EXPLORER_PLUGIN, title: 'Schema', content: SchemaE
 /** The plugins beside the editors: the schema, a builder of documents from it, and the history of requests. */
 const plugins = [schemaPlugin, { ...explorerPlugin({ showAttribution: false }), title: 'Explorer' }, HISTORY_PLUGIN];
 
+/** Formats a document as Prettier does. GraphiQL's own call leaves out the options of its plugin, such as spaces in braces. */
+async function prettified(document: string): Promise<string> {
+  const [{ format }, graphql] = await Promise.all([import('prettier/standalone'), import('prettier/plugins/graphql')]);
+  return format(document, { parser: 'graphql', plugins: [graphql] });
+}
+
 /** Renders GraphiQL with the journey in its tabs. It is loaded after the rest of the page. */
 export default function Workbench(props: SessionProps) {
   return (
     <GraphiQLProvider
       // GraphiQL's fetcher type wants its own kind of observable; it uses only `subscribe`, which this one has.
       fetcher={props.operations.fetcher as never}
+      onPrettifyQuery={prettified}
       plugins={plugins}
       referencePlugin={schemaPlugin}
       defaultTabs={journey.map((step) => ({
