@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { isDatabaseFault } from '../infra/database/faults.ts';
+import { oncePer } from './once-per.ts';
 
 /** Background work that keeps failing for one reason. */
 interface State {
@@ -14,18 +15,12 @@ interface State {
  * two lines, not one per second and loop.
  */
 export class FaultStates {
-  static readonly #of = new WeakMap<Logger, FaultStates>();
+  static readonly of = oncePer((log: Logger) => new FaultStates(log));
   readonly #log: Logger;
   readonly #states = new Map<string, State>();
 
   private constructor(log: Logger) {
     this.#log = log;
-  }
-
-  static of(log: Logger): FaultStates {
-    const states = FaultStates.#of.get(log) ?? new FaultStates(log);
-    FaultStates.#of.set(log, states);
-    return states;
   }
 
   async watch(work: string, running: Promise<unknown>): Promise<void> {

@@ -1,3 +1,4 @@
+import { oncePer } from '../core/once-per.ts';
 import { type Catalog, expectedCatalog, readCatalog } from '../infra/database/migrations/catalog.ts';
 import { hasNewerMigrations } from '../infra/database/migrations/migrate.ts';
 import type { Checks, Patient, Verdicts } from './doctor-checks.ts';
@@ -26,16 +27,16 @@ const dangers: Readonly<Record<Kind, string>> = {
   indexes: 'reads are slow, or commands are refused',
 };
 
-/** The differences that each check reports, from one read shared by all checks. */
-const differences = new WeakMap<Patient, Promise<Map<Kind, string[]> | undefined>>();
-
 const kindOf = (fact: string): Kind =>
   (Object.keys(kinds) as Kind[]).find((kind) =>
     (kinds[kind] as readonly string[]).includes(fact.split(' ', 1)[0] ?? ''),
   ) ?? 'objects';
 
-/** Compares the database with the catalog of the migrations. Undefined if a newer version has migrated it. */
-async function compare({ database }: Patient): Promise<Map<Kind, string[]> | undefined> {
+/**
+ * Compares the database with the catalog of the migrations, once for all checks. Undefined if a newer version has
+ * migrated it.
+ */
+const differencesOf = oncePer(async ({ database }: Patient) => {
   if (await hasNewerMigrations(database.pool)) return undefined;
   const expected = await expectedCatalog();
   const found: Catalog = await readCatalog(database.pool);
@@ -59,12 +60,11 @@ async function compare({ database }: Patient): Promise<Map<Kind, string[]> | und
     }
   }
   return different;
-}
+});
 
 function verdictOf(kind: Kind): (patient: Patient) => Promise<Verdicts> {
   return async (patient) => {
-    if (!differences.has(patient)) differences.set(patient, compare(patient));
-    const different = await differences.get(patient);
+    const different = await differencesOf(patient);
     if (different === undefined) return ['skipped', 'a newer version has migrated the database'];
     const words = different.get(kind) ?? [];
     if (words.length === 0) return ['ok', 'as the migrations define them'];

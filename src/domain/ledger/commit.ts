@@ -1,4 +1,5 @@
 import type { Claim } from '../../core/idempotency.ts';
+import { oncePer } from '../../core/once-per.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { sqlState } from '../../infra/database/faults.ts';
 import { retryLostRaces } from '../../infra/database/retry.ts';
@@ -134,7 +135,13 @@ const firstOutcomeStatement = statement<StoredOutcome & { same: boolean }>(
    from idempotency_record where platform_id = $1 and operation = $2 and key = $3`,
 );
 
-const lanes = new WeakMap<Database, CommitLanes<Outcome>>();
+const lanesOf = oncePer(
+  (database: Database) =>
+    new CommitLanes<Outcome>(database.pool, {
+      together: (plans) => commitPlans(database, plans),
+      alone: (one) => commitAlone(database, one),
+    }),
+);
 
 /**
  * Commits a plan in one round trip and one durable transaction, which concurrent plans may share (commit-lanes.ts).
@@ -145,15 +152,7 @@ const lanes = new WeakMap<Database, CommitLanes<Outcome>>();
  * @throws SQLSTATE 55P03 when another call with its idempotency key is still running after two seconds (`waitedForKey`)
  */
 export function commitPlan(database: Database, platformId: string, plan: Plan): Promise<Outcome> {
-  let databaseLanes = lanes.get(database);
-  if (!databaseLanes) {
-    databaseLanes = new CommitLanes(database.pool, {
-      together: (plans) => commitPlans(database, plans),
-      alone: (one) => commitAlone(database, one),
-    });
-    lanes.set(database, databaseLanes);
-  }
-  return watched(databaseLanes.add(platformId, plan));
+  return watched(lanesOf(database).add(platformId, plan));
 }
 
 /**
