@@ -14,6 +14,13 @@ export interface TransferParties {
   readonly ids: readonly string[];
 }
 
+/** The accounts that a command names, and the number of new ids that it needs. */
+interface Named {
+  readonly source?: AccountName | undefined;
+  readonly destination?: AccountName | undefined;
+  readonly ids: number;
+}
+
 export interface PlatformFeeTerms {
   /** Smallest units of the sending currency. */
   readonly fixedFee: bigint;
@@ -74,15 +81,7 @@ const partiesStatement = forCaller(
 /**
  * Reads a command's accounts in one statement. One that the caller may not see, or of a different kind, is undefined.
  */
-export async function readTransferParties(
-  on: Queryable,
-  caller: Scope,
-  names: {
-    source?: AccountName | undefined;
-    destination?: AccountName | undefined;
-    ids: number;
-  },
-): Promise<TransferParties> {
+export async function readTransferParties(on: Queryable, caller: Scope, names: Named): Promise<TransferParties> {
   const { source, destination, ids } = names;
   const [row] = await transferPartiesStatement(on, caller, source?.id ?? null, destination?.id ?? null, ids);
   if (!row) throw new Error('the statement for parties returned no row');
@@ -95,23 +94,13 @@ export async function readTransferParties(
 export async function readParties(
   on: Queryable,
   caller: Scope,
-  names: {
-    source?: AccountName | undefined;
-    destination?: AccountName | undefined;
-    customer?: string | undefined;
-    currency?: string | undefined;
-    ids: number;
-  },
+  names: Named & { readonly customer?: string | undefined; readonly currency?: string | undefined },
 ): Promise<Parties> {
   const { source, destination, customer = null, currency = null, ids } = names;
   const accounts = [source?.id ?? null, destination?.id ?? null] as const;
   const [row] = await partiesStatement(on, caller, ...accounts, ids, customer, currency);
   if (!row) throw new Error('the statement for parties returned no row');
-  return {
-    ...transferPartiesOf(row, names),
-    customer: row.customer ?? undefined,
-    platformFee: feeOf(row),
-  };
+  return { ...transferPartiesOf(row, names), customer: row.customer ?? undefined, platformFee: feeOf(row) };
 }
 
 const platformFeeStatement = statement<PlatformFeeRow>(
@@ -134,10 +123,7 @@ export async function currencyOfNamed(on: Queryable, caller: Scope, id: string):
   return source?.currency;
 }
 
-function transferPartiesOf(
-  { source, destination, ids }: TransferPartiesRow,
-  names: { readonly source?: AccountName | undefined; readonly destination?: AccountName | undefined },
-): TransferParties {
+function transferPartiesOf({ source, destination, ids }: TransferPartiesRow, names: Named): TransferParties {
   return {
     source: source?.kind === names.source?.kind ? (source ?? undefined) : undefined,
     destination: destination?.kind === names.destination?.kind ? (destination ?? undefined) : undefined,
