@@ -429,10 +429,14 @@ function shapeOf({ type }: Field): string {
 }
 
 /** Writes a value as a literal in a document. */
-function literal(value: unknown, type: GraphQLInputType): string {
+export function literal(value: unknown, type: GraphQLInputType): string {
   if (value === null) return 'null';
   const inner = isNonNullType(type) ? type.ofType : type;
-  if (isListType(inner)) return `[${(value as unknown[]).map((one) => literal(one, inner.ofType)).join(', ')}]`;
+  if (isListType(inner))
+    return `[${[value]
+      .flat()
+      .map((one) => literal(one, inner.ofType))
+      .join(', ')}]`;
   if (isEnumType(inner)) return String(value);
   if (isInputObjectType(inner)) {
     const fields = inner.getFields();

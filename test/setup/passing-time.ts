@@ -46,7 +46,7 @@ export function passDelay(gateway: TestGateway, transactionId: string): Promise<
 }
 
 /** How many hours the time zone in which it is noon now is ahead of UTC. */
-export const hoursAhead = (): number => 12 - new Date().getUTCHours();
+const hoursAhead = (): number => 12 - new Date().getUTCHours();
 
 /** The time zone in which it is noon now: for many hours, no day or month of it ends. */
 export function timeZoneAtNoon(): string {

@@ -51,9 +51,6 @@ function partsOf(statement: unknown): { readonly name?: string; readonly text: s
   return statement as { name?: string; text: string };
 }
 
-/** A gateway whose statements are those of its requests. */
-export type CountedGateway = Awaited<ReturnType<typeof countedGateway>>;
-
 /** Starts a second gateway on the database of another: it only serves, so that nothing else is counted. */
 export async function countedGateway(beside: TestGateway, overrides: Parameters<typeof startTestGateway>[0] = {}) {
   const { url, gateway, stop } = await startTestGateway({ ROLE: 'serve', ...overrides }, beside.databaseUrl);

@@ -9,15 +9,14 @@ import {
   getNamedType,
   getNullableType,
   isAbstractType,
-  isEnumType,
   isInputObjectType,
   isInterfaceType,
   isLeafType,
-  isListType,
   isNonNullType,
   isObjectType,
 } from 'graphql';
 import { Choices } from '../../oracle/choices.ts';
+import { literal } from '../../oracle/documents.ts';
 import type { Material } from '../../oracle/material.ts';
 import { valueFor } from '../../oracle/values.ts';
 import type { Parents } from '../../setup/plans.ts';
@@ -102,7 +101,7 @@ function* waysToCall(type: GraphQLObjectType, field: Field, material: Material, 
   const filterType = filter && getNullableType(filter.type);
   if (!isInputObjectType(filterType)) return;
   for (const values of filtersOf(filterType, type.name === 'Query', material, parents))
-    yield wayOf(`filter: ${literal(filterType, values)}`);
+    yield wayOf(`filter: ${literal(values, filterType)}`);
 }
 
 /**
@@ -147,7 +146,7 @@ function writeArguments(
   for (const arg of field.args) {
     if (written.some((one) => one.startsWith(`${arg.name}:`))) continue;
     const value = argumentOf(owner, field, arg, material, first, time);
-    if (value !== undefined) written.push(`${arg.name}: ${literal(arg.type, value)}`);
+    if (value !== undefined) written.push(`${arg.name}: ${literal(value, arg.type)}`);
   }
   return written.length === 0 ? '' : `(${written.join(', ')})`;
 }
@@ -183,26 +182,6 @@ function example(owner: string, name: string, type: GraphQLInputType, material: 
 function hasField(type: GraphQLInputType, name: string): boolean {
   const nullable = getNullableType(type);
   return isInputObjectType(nullable) && nullable.getFields()[name] !== undefined;
-}
-
-/** Writes a value as a literal of GraphQL. */
-function literal(type: GraphQLInputType, value: unknown): string {
-  const nullable = getNullableType(type);
-  if (value === null) return 'null';
-  if (isListType(nullable))
-    return `[${[value]
-      .flat()
-      .map((one) => literal(nullable.ofType, one))
-      .join(', ')}]`;
-  if (isEnumType(nullable)) return String(value);
-  if (isInputObjectType(nullable)) {
-    const members = Object.entries(Object(value)).map(([name, one]) => {
-      const field = nullable.getFields()[name];
-      return `${name}: ${field ? literal(field.type, one) : JSON.stringify(one)}`;
-    });
-    return `{ ${members.join(', ')} }`;
-  }
-  return JSON.stringify(value);
 }
 
 /** Selects as few fields as possible below a field. */

@@ -240,16 +240,6 @@ export const domainBugs: Bugs = {
     },
     'payments/expiry › an expiry that runs after the execution is refused, and changes nothing': {
       'quotes: [{ id: quote.id, ...end': "quotes: [{ id: quote.id, ...end, from: ['PENDING', 'PROCESSING']",
-      'quotes: [{ id: quote.id, ...end,': {
-        put: "quotes: [{ id: quote.id, ...end, from: ['PENDING', 'PROCESSING'],",
-        also: [
-          {
-            file: 'src/domain/quotes/expiry.ts',
-            find: 'id: quote.transactionId, ...end,',
-            put: "id: quote.transactionId, ...end, from: ['PENDING', 'PROCESSING'],",
-          },
-        ],
-      },
     },
     'payments/expiry › the expiry ignores quotes that have moved on': {
       "where status = 'PENDING' and expires_at <= (select clock_timestamp())":
