@@ -122,6 +122,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
       .getByRole('status')
       .filter({ hasText: /^waits for approval until / })
       .waitFor();
+    await pay.getByText(/^Next: an approval, until /).waitFor();
     await pay.getByText('$79.99 left today · 4 payments left today').waitFor();
     const history = page.getByRole('region', { name: 'History' });
     const waiting = history.getByRole('listitem').filter({ hasText: '$20.01' });

@@ -34,7 +34,7 @@ export const Transactions =
 export const Transaction =
   'sha256:4f3cee3fb10d825566982149b8748faaa84db1579199379309649789de70e19e' as Operation<of.TransactionQuery, of.TransactionQueryVariables>;
 export const FollowTransaction =
-  'sha256:9fc892c8bf9e5a6a734c67aa39d98f979665ad0aebb57060da3fa392589d6437' as Operation<of.FollowTransactionSubscription, of.FollowTransactionSubscriptionVariables>;
+  'sha256:52a57fb7c2fc49e5fa827dff3087b28551232a62e60dcfed7e4654ffbe9b4b37' as Operation<of.FollowTransactionSubscription, of.FollowTransactionSubscriptionVariables>;
 export const FollowTransactions =
   'sha256:79d0c0300aa885c829806165bf57e8508fa99bdfd67f7390c80bffb2ccbe12b7' as Operation<of.FollowTransactionsSubscription, of.FollowTransactionsSubscriptionVariables>;
 export const TransactionList =
