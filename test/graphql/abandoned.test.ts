@@ -13,7 +13,7 @@ import { Statements } from '../setup/statements.ts';
 // Work for a client that has left stops: no further mutation of its document starts, and nothing more is read.
 
 const t = await testGateway({ MAX_IN_FLIGHT: 1 });
-const hasty = await testGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { operationMs: 300 } });
+const hasty = await testGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { operationMs: 1_500 } });
 const statements = new Statements(t.gateway.serving.pool);
 const scene = await makeScene(t.platform, 10_000n);
 

@@ -18,7 +18,7 @@ afterAll(async () => {
   await database.drop();
 });
 const furnished = await testGateway({}, database.url);
-const t = await testGateway({ DATABASE_POOL: 3 }, proxy.url, { pace: { operationMs: 400, statementMs: 3_600_000 } });
+const t = await testGateway({ DATABASE_POOL: 3 }, proxy.url, { pace: { operationMs: 1_500, statementMs: 3_600_000 } });
 const owner = await furnished.newPlatform('waiting');
 const scene = await makeScene(owner, 1_000_000n);
 const platform = connect(t.url, owner.platformId, owner.authorization);
