@@ -5,6 +5,7 @@ import { trustedJson } from '../../infra/database/rows.ts';
 
 /** Defines the fields that several records have in the same form. Unknown ones are left out (decision 13). */
 
+/** Returns an object without its null fields. */
 export function withoutNulls<T extends object>(record: T): { [K in keyof T]: Exclude<T[K], null> } {
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== null && value !== undefined)) as {
     [K in keyof T]: Exclude<T[K], null>;
@@ -23,6 +24,7 @@ export function metadataRecord({ metadata }: { readonly metadata: unknown }): { 
   return noted ? { metadata: noted } : {};
 }
 
+/** Converts a postal address to its record (specification 2.8). */
 export function addressRecord(address: Address) {
   return withoutNulls(address);
 }

@@ -73,6 +73,7 @@ interface QuoteBody {
   readonly senderUserInfo?: object | undefined;
 }
 
+/** Returns the table of a quote request, which depends on its fields. */
 export function quotePaths(body: QuoteBody): PathTable<CreateQuote> {
   const { source, destination, receivingCurrencyCode, senderCustomerInfo, senderUserInfo } = body;
   const table: (readonly [PathTable<CreateQuote>[number][0], FieldPath])[] = [];

@@ -93,6 +93,7 @@ export function choice(description: string) {
     .openapi({ type: 'boolean', description });
 }
 
+/** Defines an amount parameter, in smallest units. */
 export function amountParameter(description: string) {
   return z
     .string()
@@ -103,6 +104,7 @@ export function amountParameter(description: string) {
     .openapi({ type: 'integer', format: 'int64', minimum: 0, maximum: Number(maxAmount), description });
 }
 
+/** Defines a boolean parameter, false by default. */
 export function flag(description: string, isDefault = false) {
   return z
     .enum(['true', 'false'])

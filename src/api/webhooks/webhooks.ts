@@ -48,6 +48,7 @@ export function openWebhooks(
   };
 }
 
+/** Returns whether endpoints of platforms in this environment may be on this machine. */
 export function loopbackAllowed(webhooks: Webhooks, environment: Tenant['environment']): boolean {
   return webhooks.loopback && environment === 'SANDBOX';
 }
@@ -59,6 +60,7 @@ export function requireBox(webhooks: Webhooks): SecretBox {
   return webhooks.box;
 }
 
+/** Returns the owner for which an endpoint's secrets are encrypted. */
 export function secretOwner(platformId: string, endpointId: string): string {
   return `webhook_endpoint:${platformId}:${endpointId}`;
 }

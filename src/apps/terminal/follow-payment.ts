@@ -48,6 +48,7 @@ export async function followPayment(
   return { exitCode: last.status === 'COMPLETED' ? 0 : 1 };
 }
 
+/** Returns the id of a payment, given its own id or the id of its quote. */
 export async function paymentOf({ service }: Job, id: string): Promise<string> {
   if (!id.startsWith('Quote:')) return id;
   const { quote } = await service.execute(Quote, { quoteId: id });

@@ -94,6 +94,7 @@ export interface AccountFilter {
   readonly beneficiaryVerificationStatus?: Given<readonly BeneficiaryVerificationStatus[]>;
 }
 
+/** Returns the condition for the quotes that the caller may see and that match a filter. */
 export function whereQuotes(caller: Scope, filter: Given<QuoteFilter>): Prisma.QuoteWhereInput {
   if (!filter) return visibleQuotes(caller);
   return {

@@ -102,6 +102,7 @@ export function refund(flow: Flow): Journal {
   };
 }
 
+/** Returns the refund columns of a payment that is refunded. */
 export function refundOf({ id, sentAmount }: Pick<Transaction, 'id' | 'sentAmount'>) {
   return { refundReference: `REFUND-${paymentReference(id)}`, refundAmount: sentAmount };
 }

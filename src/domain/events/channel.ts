@@ -1,5 +1,6 @@
 import { slowReaders } from '../../infra/instruments/instruments.ts';
 
+/** The error for a channel whose reader fell too far behind. */
 export class Overflow extends Error {
   constructor(limit: number) {
     super(`the reader fell ${limit} messages behind`);

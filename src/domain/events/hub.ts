@@ -28,6 +28,7 @@ export function newHub(platformId: string, { sequence, epoch }: FeedPosition, re
   };
 }
 
+/** Returns the position of the last event that was dispatched. */
 export const position = ({ head: sequence, epoch }: Hub): FeedPosition => ({ sequence, epoch });
 
 /** Offers the feed's next event to the subscribers that have caught up; the others read it themselves. */

@@ -56,6 +56,7 @@ const headStatement = statement<FeedPosition>(
   'select sequence, epoch from feed_head where platform_id = $1',
 );
 
+/** Returns the end of a platform's feed: the position of its last event. */
 export async function feedHead({ pool }: Pick<Database, 'pool'>, platformId: string): Promise<FeedPosition> {
   const [row] = await asPlatform(platformId, () => headStatement(pool, platformId));
   return row ?? feedStart;

@@ -72,6 +72,7 @@ const refundStatement = statement<SuspendedRefund>(
   { transaction: 'Transaction' },
 );
 
+/** Lists the refunds that wait in suspense on all platforms, oldest first. */
 export async function listSuspense(database: Database): Promise<SuspendedRefund[]> {
   return waitingStatement(database.pool);
 }

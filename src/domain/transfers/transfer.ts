@@ -81,6 +81,7 @@ export interface TransferRow extends Pick<NewRow<Transaction>, 'metadata' | 'cus
   readonly description?: string | null | undefined;
 }
 
+/** Creates the row of a new transfer, without its type. */
 export function newTransaction(
   { platformId }: Pick<Caller, 'platformId'>,
   parties: Pick<TransferParties, 'ids'>,
@@ -117,6 +118,7 @@ export function amountOf(
   return { field: 'amount', currency: () => currencyOfNamed(database.pool, caller, sourceAccountId) };
 }
 
+/** Returns the path of the account that caused the refusal of a transfer. */
 export function pathOfAccount({ destinationAccountId }: Pick<Transfer, 'destinationAccountId'>) {
   return (id: string) => (accountNameIn(destinationAccountId)?.id === id ? destinationPath : sourcePath);
 }

@@ -28,6 +28,7 @@ export function makesSpans(): boolean {
   return isOn;
 }
 
+/** Returns whether the current work belongs to a span. */
 export function hasSpan(): boolean {
   return isOn && trace.getActiveSpan() !== undefined;
 }

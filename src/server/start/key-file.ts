@@ -47,6 +47,7 @@ export async function findKeys(settings: Settings<'SECRET_KEY' | 'CLIENT_TOKEN_K
   return { SECRET_KEY: await findSecretKey(settings), CLIENT_TOKEN_KEY: await findSigningKey(settings) };
 }
 
+/** Finds the key that encrypts stored secrets. */
 export async function findSecretKey({ SECRET_KEY, NODE_ENV, DATA_DIR }: Settings<'SECRET_KEY'>) {
   if (SECRET_KEY || NODE_ENV === 'production') return SECRET_KEY;
   return Buffer.from(await readOrMakeKey(path.resolve(DATA_DIR), secretKey), 'base64');

@@ -152,6 +152,7 @@ export function valueAt(variables: Readonly<Record<string, unknown>>, [variable,
   return field === undefined ? value : isJsonObject(value) ? value[field] : undefined;
 }
 
+/** Returns variables with another value at a place. */
 export function withValueAt(
   variables: Readonly<Record<string, unknown>>,
   [variable, field]: Place,

@@ -52,6 +52,7 @@ export function searchCost(
   return conditions > 1 ? search.price : 0;
 }
 
+/** Returns whether an argument selects or orders rows. */
 export function isSearchArgument(name: string): boolean {
   return name === 'filter' || name === 'orderBy';
 }

@@ -303,6 +303,7 @@ export const limitsOf: MadeRead = () => ({
   }),
 });
 
+/** The policy of the row, if the viewer may see it. */
 export const policyOf: MadeRead = () => ({
   kind: 'row',
   from: ({ row = '' }, alias) =>

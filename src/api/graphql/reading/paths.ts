@@ -22,6 +22,7 @@ function keyOf(model: string): readonly string[] {
   return primaryKey?.fields ?? uniqueIndexes[0]?.fields ?? fields.filter(({ isId }) => isId).map(({ name }) => name);
 }
 
+/** Returns a relation of a model; undefined if the model has none with this name. */
 export function relationOf(model: string, name: string): ModelField | undefined {
   const field = fieldsOfModel(model).get(name);
   return field?.kind === 'object' ? field : undefined;
@@ -48,12 +49,14 @@ export function pairsOf(relation: ModelField): readonly (readonly [here: string,
   return (back.relationFromFields ?? []).map((field, position) => [key[position] ?? '', field]);
 }
 
+/** Writes the condition that joins a row and the row that has it by a relation. */
 export function joinOf(relation: ModelField, row: string, there: string): string {
   return pairsOf(relation)
     .map(([from, to]) => `${there}.${columnName(to)} = ${row}.${columnName(from)}`)
     .join(' and ');
 }
 
+/** Returns the column in which the rows of a relation refer to the row that has it. */
 export function referringColumn(relation: ModelField): string {
   return columnName(pairsOf(relation).at(-1)?.[1] ?? '');
 }

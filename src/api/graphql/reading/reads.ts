@@ -158,6 +158,7 @@ export const memberObject = (name: string): Read => ({
   unless: (env) => [`coalesce(jsonb_typeof(${env.json} -> ${literal(name)}), 'null') = 'null'`],
 });
 
+/** Reads an object from the same row as its parent. */
 export const sameRow: Read = { kind: 'value', env: (env) => env };
 
 /** Returns the read of a field that exposes a column, or a member of a JSON value, according to the field's type. */

@@ -98,6 +98,7 @@ export function joinSql(parts: readonly Sql[], separator: string): Sql {
   return mergeText(parts.flatMap((part, at) => (at === 0 ? part : [separator, ...part])));
 }
 
+/** Returns the text of SQL that has no parts, in a run. */
 export function textOfRun(pieces: Sql, run: Run): string {
   const text = (piece: Piece): string => {
     if (typeof piece === 'string') return piece;

@@ -8,6 +8,7 @@ import type { RowList } from './words.ts';
 
 type ArgBuilder = ArgBuilderOf<Types>;
 
+/** Returns the paging arguments, which every list has. */
 export const pageArgs = (t: ArgBuilder) => ({
   first: t.int({
     description: 'The number of items from the start, 0 to 100; 20 by default, but not together with `last`.',
@@ -57,6 +58,7 @@ type EdgeRef = ObjectRef<Types, { readonly cursor: string; readonly node: unknow
 
 const edges = new Map<unknown, ListEdge>();
 
+/** Returns the edge of the list whose rows have this type, or undefined. */
 export function edgeOf(type: unknown): ListEdge | undefined {
   return edges.get(type);
 }

@@ -116,6 +116,7 @@ const commonRefusals: readonly MemberName[] = [
 const validateOnly =
   'Whether to validate the payment only: it is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused.';
 
+/** The payment that a dry run would have created. */
 export class ValidatedPayment {
   readonly row: Validated['row'];
   readonly limits: Validated['limits'];

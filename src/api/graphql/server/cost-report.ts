@@ -13,6 +13,7 @@ interface CostReport {
   readonly limits: { readonly depth: number; readonly fields: number; readonly aliases: number };
 }
 
+/** Measures the document of an operation for `extensions.cost`. */
 export function costReport({ schema, document, operationName, variableValues }: ExecutionArgs): CostReport {
   const { size } = measureDocument({ schema, document, operationName, variables: variableValues });
   const { cost, depth, fields, aliases } = size;

@@ -34,6 +34,7 @@ export async function sendAnswer(
   response.writeHead(status, { ...headers, 'content-encoding': 'gzip', 'content-length': bytes.length }).end(bytes);
 }
 
+/** Returns whether a client accepts a response in an encoding (RFC 9110, 12.5.3). */
 export function acceptsEncoding(request: IncomingMessage, encoding: 'gzip'): boolean {
   return new Negotiator(request).encodings([encoding]).includes(encoding);
 }

@@ -55,6 +55,7 @@ export function time(description: string) {
   return z.string().openapi({ format: 'date-time', description, example: '2026-01-31T09:30:00.000Z' });
 }
 
+/** Returns the id of a type in examples. */
 export const exampleId = (type: string) => `${type}:0199d5c1-7a3c-7b6e-9f51-2f6f3c1d8e42`;
 
 export function id(type: string, description: string) {
@@ -131,6 +132,7 @@ export const text = (maxLength: number, isKey = false) =>
     })
     .openapi({ minLength: 1, maxLength });
 
+/** Defines a key chosen by the platform. */
 export const ownKey = () => text(longest.key, true);
 
 export const facts = () =>

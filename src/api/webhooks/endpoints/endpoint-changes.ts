@@ -145,6 +145,7 @@ export async function changeSecret(
   return { endpoint, secret };
 }
 
+/** Removes an endpoint, if it exists, with all its deliveries. */
 export async function removeEndpoint(prisma: Prisma.TransactionClient, caller: Caller, id: string): Promise<void> {
   await prisma.webhookEndpoint.deleteMany({ where: { AND: [visibleToPlatform(caller), { id }] } });
 }

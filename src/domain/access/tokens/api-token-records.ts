@@ -67,6 +67,7 @@ export interface NewApiToken {
   readonly replacesId?: string;
 }
 
+/** Stores a new token of a platform, with only the hash of its secret. */
 export function storeApiToken(
   prisma: Prisma.TransactionClient,
   platformId: string,

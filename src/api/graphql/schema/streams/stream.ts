@@ -119,6 +119,7 @@ export async function watchMany<Update extends Message>(
   }));
 }
 
+/** Returns the filter of a stream of all events of these types, of one customer if given. */
 export function filterOf(types: readonly EventType[], customerId: string | undefined): EventFilter {
   return {
     wants: (event) => types.includes(event.type) && (customerId === undefined || event.customerId === customerId),
