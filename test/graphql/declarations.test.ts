@@ -66,7 +66,8 @@ const readFrom: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   Refund: {
     reference: 'refund_reference',
-    amount: 'refund_amount sent_currency received_currency',
+    // The first of them that there is.
+    amount: 'refund_amount sent_currency,.r.received_currency',
     initiatedAt: 'refund_initiated_at',
     settledAt: 'refund_settled_at',
   },
@@ -114,6 +115,7 @@ const readFrom: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Platform: { supportedCurrencies: 'currencies' },
   PlatformCurrency: accepted,
   Event: { subject: 'snapshot', webhookBody: '', deliveries: 'webhook_delivery event_sequence id' },
+  WebhookEndpoint: { tokenId: 'token_id ApiToken' },
   WebhookDelivery: {
     attempts: 'webhook_attempt delivery_id number',
     endpoint: 'webhook_endpoint endpoint_id',
