@@ -91,7 +91,7 @@ async function call(client: Client, name: string, args: object): Promise<Data> {
   const { content, isError } = await client.callTool({ name, arguments: { ...args } });
   const texts = content.map((part) => (part.type === 'text' ? part.text : ''));
   const [, confirmation] = /confirmation "([^"]+)"/.exec(texts[1] ?? '') ?? [];
-  return { isError, texts, confirmation, ...(isError ? {} : JSON.parse(texts[0] ?? '')) };
+  return { isError, texts, confirmation, ...(texts[0]?.startsWith('{') ? JSON.parse(texts[0]) : {}) };
 }
 
 /** Validates a payment, and makes it. */
@@ -248,6 +248,14 @@ describe('an agent instructed to', () => {
     const first = await payBill(client, args);
     const again = await payBill(client, args);
     expect([again.replayed, again.transaction.id]).toEqual([true, first.transaction.id]);
+    // An agent that has lost its answer is told what was paid, whatever it has kept of the confirmation.
+    for (const kept of [{}, { confirmation: 'too old' }]) {
+      const retried = await call(client, 'PayBill', { ...args, ...kept });
+      expect([retried.isError, retried.data.transferOut]).toEqual([false, again]);
+      expect(retried.texts).toHaveLength(1);
+      const over = await call(client, 'PayBill', { ...args, ...kept, amount: '480.00' });
+      expect([over.isError, over.data.transferOut.code]).toEqual([true, 'IDEMPOTENCY_MISMATCH']);
+    }
     expect(before - (await balanceOf(t.platform, scene.usd))).toBe(3_000n);
     expect(await payBill(client, { ...args, amount: '31.00' })).toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });
     expect(before - (await balanceOf(t.platform, scene.usd))).toBe(3_000n);

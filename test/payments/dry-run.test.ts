@@ -89,7 +89,12 @@ test('a dry run of any payment states its price, and changes nothing', async () 
   expect(await everything()).toEqual(before);
   expect(await balanceOf(platform, scene.usd)).toBe(100_000n);
   // The dry run did not use up its key.
-  await succeed(platform, 'transferOut', { ...transfers.transferOut, idempotencyKey: 'dry' });
+  const used = { ...transfers.transferOut, idempotencyKey: 'dry' };
+  await succeed(platform, 'transferOut', used);
+  // Once it is used, a dry run says what the payment itself would.
+  expect(await dry(platform, 'transferOut', used)).toMatchObject({ __typename: 'TransferOutSuccess' });
+  const other = { ...used, amount: { units: 501 } };
+  expect(await dry(platform, 'transferOut', other)).toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });
 });
 
 test('a dry run is refused as the payment would be', async () => {

@@ -163,7 +163,7 @@ export function runCommand<Type extends ResultType>(
   });
 }
 
-/** Runs a command and rolls it back. Its key is neither looked up nor stored. */
+/** Runs a command and rolls it back. Its key stays unused; the outcome of a key that was used before is returned. */
 async function validate<Type extends ResultType>(
   { database }: Payments,
   caller: Caller,
@@ -171,6 +171,9 @@ async function validate<Type extends ResultType>(
   done: (validated: Validated) => void,
 ): Promise<CommandResult<SnapshotRows[Type]>> {
   authorize(caller, command.operation);
+  const claim = claimOf(caller, { ...command, input: await comparableInput(command) });
+  const first = claim && (await firstOutcome(database, caller.platformId, claim));
+  if (first) return toResult(first, command, caller);
   const { result: id, ...plan } = await command.plan();
   const result = { type: command.type, id };
   let approvalDueAt: Date | null = null;

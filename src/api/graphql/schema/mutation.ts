@@ -114,7 +114,7 @@ const commonRefusals: readonly MemberName[] = [
 ];
 
 const validateOnly =
-  'Whether to validate the payment only: it is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused.';
+  'Whether to validate the payment only: it is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. For a key that was used before, the answer is what it was then.';
 
 /** The payment that a dry run would have created. */
 export class ValidatedPayment {
@@ -241,15 +241,16 @@ function resolverOf<Input, Success>(
         ...context.payments,
         validateOnly: (made: Validated) => {
           validated = new ValidatedPayment(made);
-          context.hasValidated = true;
+          context.payment = 'VALIDATED';
         },
       };
-      await resolve(asked, { ...context, payments }, idempotencyKey);
-      return validated;
+      const earlier = await resolve(asked, { ...context, payments }, idempotencyKey);
+      return validated ?? earlier;
     } catch (error) {
       const refusal = refusalIn(error);
-      if (refusal) return asUserError(refusal, name, args.input);
-      throw error;
+      if (!refusal) throw error;
+      context.payment = 'REFUSED';
+      return asUserError(refusal, name, args.input);
     }
   };
 }

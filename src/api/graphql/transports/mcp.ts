@@ -106,7 +106,7 @@ function messageIn(body: Buffer): Message {
   return { ...json, method: String(json.method) };
 }
 
-/** The answer of a tool, and whether a dry run in it would succeed. */
+/** The answer of a tool, and whether it is a payment that was only validated. */
 interface ToolRun {
   readonly result: CallToolResult;
   readonly isValid: boolean;
@@ -136,9 +136,10 @@ async function callerOf(options: McpOptions, request: IncomingMessage, response:
     const prepared = await operations.prepare({ authorization, response }, () => sent);
     const answer = 'document' in prepared ? await operations.answer(prepared) : { errors: prepared };
     const hasErrors = 'errors' in answer && answer.errors !== undefined;
+    const payment = 'document' in prepared ? prepared.contextValue.payment : undefined;
     return {
-      result: textResult([answerOf(answer, 'application/json').body], hasErrors),
-      isValid: 'document' in prepared && prepared.contextValue.hasValidated === true,
+      result: textResult([answerOf(answer, 'application/json').body], hasErrors || payment === 'REFUSED'),
+      isValid: payment === 'VALIDATED',
     };
   };
   return { ...options, viewer, tools: await readTools(options, viewer), run };
@@ -220,7 +221,10 @@ function serveTools(server: McpServer, caller: ToolCaller, wrongParams: (message
   });
 }
 
-/** Validates a payment, or makes it if its caller confirms what was validated: the same arguments, a moment ago. */
+/**
+ * Validates a payment, or makes it if its caller confirms what was validated: the same arguments, a moment ago. A key that has
+ * paid before is answered with its payment, also without a confirmation: a retry must not lead to a second payment.
+ */
 async function pay(
   { cursors, viewer: { platformId, tokenId }, run }: ToolCaller,
   tool: Tool,
@@ -235,16 +239,16 @@ async function pay(
       [`${places.idempotencyKey.join('.')} must be 1 to 255 printable ASCII characters without spaces`],
       true,
     );
+  const [until, validated] = (cursors.read('confirmation', platformId, String(confirmation)) ?? '').split(':');
+  const isConfirmed = validated === digest && Number(until) >= Date.now();
+  const { result, isValid } = await run(tool, withValueAt(given, places.validateOnly, !isConfirmed));
+  if (!isValid) return result;
   if (confirmation === undefined) {
-    const { result, isValid } = await run(tool, withValueAt(given, places.validateOnly, true));
-    if (!isValid) return result;
     const issued = cursors.write('confirmation', platformId, `${Date.now() + confirmableMs}:${digest}`);
     const next = `Nothing was paid: the payment was only validated. To pay, call ${name} again with the same arguments and confirmation "${issued}".`;
     return { ...result, content: [...result.content, { type: 'text', text: next }] };
   }
-  const [until, validated] = (cursors.read('confirmation', platformId, String(confirmation)) ?? '').split(':');
-  if (validated !== digest || Number(until) < Date.now()) return textResult([notConfirmed], true);
-  return (await run(tool, withValueAt(given, places.validateOnly, false))).result;
+  return textResult([notConfirmed], true);
 }
 
 const notConfirmed =

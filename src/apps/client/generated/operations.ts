@@ -177,7 +177,7 @@ export type CreateQuoteInput = {
   senderCustomerInfo?: Array<InformationFieldInput> | null | undefined;
   /** Where the money comes from: exactly one field. */
   source: PaymentSourceInput;
-  /** Whether to validate the payment only: it is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. */
+  /** Whether to validate the payment only: it is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. For a key that was used before, the answer is what it was then. */
   validateOnly?: boolean | null | undefined;
 };
 
@@ -269,7 +269,7 @@ export type ExecuteQuoteInput = {
   idempotencyKey?: string | null | undefined;
   /** The quote: Quote:… */
   quoteId: string;
-  /** Whether to validate the payment only: it is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. */
+  /** Whether to validate the payment only: it is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. For a key that was used before, the answer is what it was then. */
   validateOnly?: boolean | null | undefined;
 };
 
@@ -922,7 +922,7 @@ export type TransferInInput = {
   metadata?: Array<MetadataInput> | null | undefined;
   /** The account to pull from: ExternalAccount:… */
   sourceAccountId: string;
-  /** Whether to validate the payment only: it is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. */
+  /** Whether to validate the payment only: it is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. For a key that was used before, the answer is what it was then. */
   validateOnly?: boolean | null | undefined;
 };
 
@@ -940,7 +940,7 @@ export type TransferOutInput = {
   metadata?: Array<MetadataInput> | null | undefined;
   /** The account to debit: InternalAccount:… */
   sourceAccountId: string;
-  /** Whether to validate the payment only: it is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. */
+  /** Whether to validate the payment only: it is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. For a key that was used before, the answer is what it was then. */
   validateOnly?: boolean | null | undefined;
 };
 
