@@ -75,8 +75,10 @@ export function authorize(caller: Pick<Caller, 'kind' | 'permissions' | 'grants'
     requireGrant(caller, operation.grant);
     return;
   }
-  if (!('or' in operation && caller.permissions.includes(operation.or)))
-    requirePermission(caller, operation.permission);
+  const { permission } = operation;
+  const either = 'or' in operation ? [permission, operation.or] : [permission];
+  if (!either.some((one) => caller.permissions.includes(one)))
+    throw new Refusal('FORBIDDEN', `this token lacks the permission ${either.join(' or ')}`);
   if ('reads' in operation) requirePermission(caller, 'VIEW');
   if (caller.kind === 'CLIENT' && !('client' in operation)) {
     throw new Refusal('FORBIDDEN', `${name} needs an API token, not a client token`);

@@ -39,7 +39,7 @@ export function planRefusal(refusal: PlanRefusal, options: RefusalOptions, calle
 }
 
 const notIndependent =
-  'who asks for a payment cannot approve it: neither may this token have made the one that asked, nor the reverse, and the policy that demands the approval may not limit it';
+  'a payment cannot be approved by the token that requested it, by one that created that token or was created by it, or by one that the same policy limits';
 
 /** The message for a quote whose lookup is older than ten minutes. */
 export const lookupExpired = 'the lookup has expired; look the receiver up again';

@@ -291,12 +291,14 @@ function limitsOf(limits: readonly GivenLimit[], paths: FieldPath = at('limits')
   const stored = limits.map(({ period, currency: code, amount, payments }, position) => {
     const path = [...paths, position];
     if (typeof payments === 'number') {
-      if (amount != null || code != null || period === 'PAYMENT')
+      if (amount != null || code != null)
         throw invalid('a limit must be either an amount in a currency or a number of payments', path);
+      if (period === 'PAYMENT') throw invalid('a single payment can only be limited by an amount', path);
       if (payments < 0) throw invalid('the number of payments must be 0 or more', [...path, 'payments']);
       return { period, payments };
     }
-    const currency = currencyOf(code ?? '');
+    if (code == null) throw invalid('a limit needs an amount and its currency, or a number of payments', path);
+    const currency = currencyOf(code);
     if (!currency)
       throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(code)}`, [...path, 'currency']);
     if (amount == null) throw new Refusal('INVALID_AMOUNT', 'an amount is required', [...path, 'amount']);

@@ -236,7 +236,7 @@ async function pay(
   const digest = digestOf({ tokenId, name, text, given }, valueAt(given, places.idempotencyKey));
   if (digest === undefined)
     return textResult(
-      [`${places.idempotencyKey.join('.')} must be 1 to 255 printable ASCII characters without spaces`],
+      [`${places.idempotencyKey.join('.')} is required: 1 to 255 printable ASCII characters without spaces`],
       true,
     );
   const [until, validated] = (cursors.read('confirmation', platformId, String(confirmation)) ?? '').split(':');

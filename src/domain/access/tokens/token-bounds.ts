@@ -88,7 +88,7 @@ export async function registered(
   const known = new Set(found.map(({ hash }) => hash));
   const missing = documents.findIndex((hash) => !known.has(hash));
   if (missing >= 0)
-    throw invalid('no document is registered with this hash', {
+    throw invalid('no document is registered with this hash; POST /trusted-documents registers documents', {
       path: ['documents', missing],
       value: documents[missing],
     });
