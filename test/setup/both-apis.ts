@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import type { Data } from './gateway.ts';
 
 /**
@@ -6,8 +7,7 @@ import type { Data } from './gateway.ts';
  */
 
 const money = '{ amount currency { code name symbol decimals } }';
-const rateDetails =
-  '{ counterpartyMultiplier counterpartyFixedFee { amount } serviceApiMultiplier serviceApiFixedFee { amount } serviceApiVariableFeeRate serviceApiVariableFeeAmount { amount } }';
+const rateDetails = `{ counterpartyMultiplier counterpartyFixedFee ${money} serviceApiMultiplier serviceApiFixedFee ${money} serviceApiVariableFeeRate serviceApiVariableFeeAmount ${money} }`;
 /** Every field of the payment instructions. */
 export const instruction = `{ __typename
   ... on UsAccountInstruction { accountType accountNumber routingNumber accountCategory bankName reference }
@@ -73,11 +73,17 @@ function bare(value: Data): Data {
 
 const amountOf = (value: Data) => value && { amount: Number(value.amount), currency: value.currency };
 
-const rateDetailsOf = (value: Data) =>
-  value &&
-  Object.fromEntries(
-    Object.entries<Data>(value).map(([key, field]) => [key, field === null ? null : Number(field.amount ?? field)]),
+/** REST has the amounts alone: the documented currencies are expected here. */
+function rateDetailsOf({ rateDetails, ...payment }: Data) {
+  if (!rateDetails) return rateDetails;
+  const sending = payment.sendingCurrency ?? payment.sentAmount.currency;
+  const { counterpartyFixedFee, serviceApiFixedFee, serviceApiVariableFeeAmount } = rateDetails;
+  expect(counterpartyFixedFee.currency).toEqual(payment.receivingCurrency ?? payment.receivedAmount.currency);
+  for (const { currency } of [serviceApiFixedFee, serviceApiVariableFeeAmount]) expect(currency).toEqual(sending);
+  return Object.fromEntries(
+    Object.entries<Data>(rateDetails).map(([key, field]) => [key, Number(field.amount ?? field)]),
   );
+}
 
 /** The fields that REST flattens (specification 2.4). */
 const shownFlat: Readonly<Record<string, readonly string[]>> = {
@@ -131,7 +137,7 @@ export function quoteAsRest(quote: Data): Data {
     feesIncluded: Number(quote.feesIncluded.amount),
     transactionId: quote.transaction.id,
     paymentInstructions: quote.paymentInstructions.length > 0 ? instructionsOf(quote.paymentInstructions) : null,
-    rateDetails: rateDetailsOf(quote.rateDetails),
+    rateDetails: rateDetailsOf(quote),
     description: quote.description,
     metadata: mapOf(quote.metadata),
   });
@@ -151,7 +157,7 @@ export function transactionAsRest(transaction: Data): Data {
       quoteId: transaction.quote?.id,
       exchangeRate: transaction.exchangeRate && Number(transaction.exchangeRate),
       fees: transaction.fees && Number(transaction.fees.amount),
-      rateDetails: rateDetailsOf(transaction.rateDetails),
+      rateDetails: rateDetailsOf(transaction),
       reconciliationInstructions: reference && { reference },
       failureReason: transaction.failureReason,
       refund: transaction.refund,
