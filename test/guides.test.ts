@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, describe, expect, test } from 'vitest';
 import { refusals } from '../src/core/refusal.ts';
+import { payOut } from './setup/acts.ts';
 import { testGateway } from './setup/gateway.ts';
 import { guidePrograms, guides, programOf, readGuide } from './setup/guides.ts';
 import { type Answered, attackReceiver } from './setup/hostile-webhooks.ts';
@@ -47,25 +48,32 @@ describe('the quickstart', () => {
     expect(printed).toMatch(/^\$\d+\.\d\d buys €100\.00\nTransaction:[\w-]+ is COMPLETED\n$/);
   });
 
-  test('for a server ignores forged requests to its webhook’s address', async () => {
+  test('for a server ignores forged requests to its webhook’s address, and names the end of its own payment', async () => {
     let endpoint = { url: '', secret: '' };
     let answers: Record<string, Answered> = {};
-    // A proxy in front of the gateway: others send requests while the program pays.
+    let own = '';
+    // A proxy in front of the gateway: others send requests and pay while the program pays a bank that refuses.
     const proxy = createServer(async (request, response) => {
-      const body = await bodyOf(request);
-      if (body.includes('executeQuote')) answers = await attackReceiver(endpoint.url, endpoint.secret);
+      const body = Buffer.from(
+        String(await bodyOf(request)).replace('DE89370400440532013000', 'DE89370400440532013004'),
+      );
+      if (body.includes('executeQuote')) {
+        answers = await attackReceiver(endpoint.url, endpoint.secret);
+        await payOut(t.platform, scene, 100);
+      }
       const { status, type, text } = await passOn(t.url, request, body);
       if (body.includes('createWebhookEndpoint')) {
         const { url } = JSON.parse(body.toString()).variables.input;
         endpoint = { url, secret: JSON.parse(text).data.createWebhookEndpoint.secret };
       }
+      if (body.includes('createQuote')) own = JSON.parse(text).data.createQuote.quote.transaction.id;
       response.writeHead(status, { 'content-type': type }).end(text);
     });
     await once(proxy.listen(0, '127.0.0.1'), 'listening');
     const { port } = proxy.address() as AddressInfo;
     const printed = await runGuide('docs/guides/server.md', `http://127.0.0.1:${port}`);
     proxy.close();
-    expect(printed).toMatch(/\nTransaction:[0-9a-f-]+ is COMPLETED\n$/);
+    expect(printed.split('\n').slice(1)).toEqual([`${own} is FAILED`, 'QUOTE_EXECUTION_FAILED', '']);
     const { 'a long body': long, 'another path': path, 'another method': method, ...forged } = answers;
     expect([413, 'CUT']).toContain(long);
     expect([path, method]).toEqual([404, 404]);
@@ -76,7 +84,7 @@ describe('the quickstart', () => {
   test('for a web app shows a balance, pays, and follows the payment to its end', async () => {
     const printed = await runGuide('docs/guides/web.md');
     expect(printed).toMatch(
-      /^USD account \$1,000\.00\nGood for \d+ s: €\d+\.\d\d\n(PENDING\n)?(PROCESSING\n)?COMPLETED\n$/,
+      /^USD account \$[\d,]+\.\d\d\nGood for \d+ s: €\d+\.\d\d\n(PENDING\n)?(PROCESSING\n)?COMPLETED\n$/,
     );
   });
 });

@@ -3,7 +3,8 @@ import type { Bugs } from './plant.ts';
 /** Bugs in HTTP, REST and webhooks. */
 export const apiBugs: Bugs = {
   'docs/guides/server.md': {
-    'guides › for a server ignores forged requests to its webhook’s address': {
+    'guides › for a server ignores forged requests to its webhook’s address, and names the end of its own payment': {
+      'transaction?.id === ownId && ': '',
       '  } catch {\n    return 401;\n':
         '  } catch (error) {\n    if (/header/.test(error.message)) process.exit(1);\n    return 401;\n',
     },
