@@ -3,7 +3,7 @@ import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { buildSchema, introspectionFromSchema } from 'graphql';
 
-// `npm run client:build`: builds the client package in dist/client, as published to npm: JavaScript, types, schema.
+// `npm run client:build`: builds the client package in dist/client, for npm to install: JavaScript, types, schema.
 
 const root = path.resolve(import.meta.dirname, '../../../..');
 const folder = path.join(root, 'dist/client');
