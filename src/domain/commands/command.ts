@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { comparableAmount, currencyOf, type GivenAmount } from '../../core/currencies.ts';
 import type { Cursors } from '../../core/cursors.ts';
-import { claimOf, keyPath } from '../../core/idempotency.ts';
+import { type Claim, claimOf, keyPath } from '../../core/idempotency.ts';
 import { accountPublicId, publicId } from '../../core/ids.ts';
 import { databaseBusy, type Expecting, Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
@@ -171,7 +171,7 @@ async function validate<Type extends ResultType>(
   done: (validated: Validated) => void,
 ): Promise<CommandResult<SnapshotRows[Type]>> {
   authorize(caller, command.operation);
-  const claim = claimOf(caller, { ...command, input: await comparableInput(command) });
+  const claim = await claimFor(caller, command);
   const first = claim && (await firstOutcome(database, caller.platformId, claim));
   if (first) return toResult(first, command, caller);
   const { result: id, ...plan } = await command.plan();
@@ -190,7 +190,7 @@ async function validate<Type extends ResultType>(
 async function run<Type extends ResultType>(payments: Payments, caller: Caller, command: Command<Type>) {
   authorize(caller, command.operation);
   const { database } = payments;
-  const claim = claimOf(caller, { ...command, input: await comparableInput(command) });
+  const claim = await claimFor(caller, command);
   const readFirst = async () => claim && (await firstOutcome(database, caller.platformId, claim));
   const first = command.readsOnly ? undefined : await readFirst();
   if (first) return toResult(first, command, caller);
@@ -230,6 +230,10 @@ async function orWaiting<Done extends { readonly outcome: Outcome }>(
   const refusal = done.outcome.kind === 'refused' ? done.outcome.refusal : undefined;
   if (refusal?.code !== 'APPROVAL_REQUIRED') return done;
   return carryOut(waitingPlan(plan, refusal), new Date(refusal.dueAt));
+}
+
+async function claimFor(caller: Caller, command: Command<ResultType>): Promise<Claim | undefined> {
+  return claimOf(caller, { ...command, input: await comparableInput(command) });
 }
 
 /** Returns an input in a comparable form, in which both forms of an amount are equal. Only a decimal costs a read. */

@@ -6,6 +6,9 @@ export const domainBugs: Bugs = {
     'graphql/refusals › in either form is the same input: a repeat gets the same answer, another amount is refused': {
       'input: await comparableInput(command)': 'input: command.input',
     },
+    'payments/dry-run › a dry run of any payment states its price, and changes nothing': {
+      'if (first) return toResult(first, command, caller);\n  const { result: id': 'const { result: id',
+    },
     'payments/dry-run › a dry run states what policies would leave, and uses up nothing': {
       'policies.filter(({ subjectId }) => maySeePolicyOf(caller, subjectId))': 'policies',
     },

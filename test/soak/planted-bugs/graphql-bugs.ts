@@ -192,10 +192,14 @@ export const graphqlBugs: Bugs = {
       'readOnlyHint: false, destructiveHint: true': 'readOnlyHint: true, destructiveHint: false',
     },
     'access/mcp › validates a payment first, and pays when it confirms': {
-      'withValueAt(given, places.validateOnly, true)': 'given',
+      'withValueAt(given, places.validateOnly, !isConfirmed)': 'withValueAt(given, places.validateOnly, false)',
+    },
+    'access/mcp › repeat a payment pays once': {
+      'if (!isValid) return result;\n  if (confirmation === undefined)':
+        'if (!isValid && isConfirmed) return result;\n  if (confirmation === undefined)',
     },
     'access/mcp › skip the validation pays nothing': {
-      'validated !== digest ||': 'validated === undefined ||',
+      'validated === digest &&': 'validated !== undefined &&',
     },
     'access/mcp › pay what its policy refuses gets no confirmation': {
       'if (!isValid) return result;': 'void isValid;',
