@@ -56,6 +56,16 @@ describe.each(lists)('the list %s', (list) => {
   });
 });
 
+test.each([page, '{ __typename }'])(
+  "an account's entries %s of a period that ends before it begins are refused",
+  async (read) => {
+    const query = `query ($id: ID!) { account(id: $id) { ... on InternalAccount {
+    ledgerEntries(from: "2026-02-01T00:00:00Z", to: "2026-01-01T00:00:00Z") ${read} } } }`;
+    const answer = await t.platform.send(query, { id: scene.usd });
+    expectInvalid(answer, 'to', ['account', 'ledgerEntries']);
+  },
+);
+
 test.each([
   ['quotes', 'customerId'],
   ['quotes', 'sendingAccountId'],

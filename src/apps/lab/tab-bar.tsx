@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useEffect, useRef } from 'react';
+import { type KeyboardEvent, useEffect, useLayoutEffect, useRef } from 'react';
 import { journey, stepOf } from './further-steps.ts';
 
 interface Tab {
@@ -17,6 +17,9 @@ export interface TabBarProps {
   readonly onClose?: (index: number) => void;
 }
 
+/** Whether the tabs that were shown before the editor had the focus: those that take their place get it. */
+let hadFocus = false;
+
 /**
  * Renders the tabs. They keep their positions, so that a click hits the intended tab. The keyboard stops at the open one; the
  * arrow keys, Home and End open the others, and Delete closes a tab that is no step of the journey.
@@ -29,6 +32,13 @@ export function TabBar({ tabs, openIndex, running, onOpen, onAdd, onClose }: Tab
     open?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
     if (list.current?.contains(document.activeElement)) open?.focus();
   }, [openIndex]);
+  useLayoutEffect(() => {
+    const shown = list.current;
+    if (hadFocus) shown?.querySelector<HTMLElement>('[aria-selected=true]')?.focus();
+    return () => {
+      hadFocus = shown?.contains(document.activeElement) ?? false;
+    };
+  }, []);
   // A copy of a step's document is a tab like any other.
   const stepIn = (tab: Tab) =>
     tab === tabs.find((other) => nameOf(other) === nameOf(tab)) ? stepOf(nameOf(tab)) : undefined;

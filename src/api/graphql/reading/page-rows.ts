@@ -29,7 +29,12 @@ export class PageArguments {
   readonly answerOrder: Piece = (run) => (this.#query(run).page.backward ? 'desc' : 'asc');
   readonly reverseOrder: Piece = (run) => (this.#query(run).page.backward ? 'asc' : 'desc');
   /** Adds no text, but throws if the arguments are invalid: for a page that reads no rows. */
-  readonly check: Piece = (run) => (this.#query(run) ? '' : '');
+  readonly check: Piece = (run) => {
+    const { field, node, read } = this.#connection;
+    this.#query(run);
+    read.within?.(run.args(field, node));
+    return '';
+  };
   readonly #connection: ConnectionField;
   readonly #keyOf: (args: Readonly<Record<string, unknown>>) => PageKey;
 
