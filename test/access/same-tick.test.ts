@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { isRequiredArgument } from 'graphql';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { schema } from '../../src/api/graphql/server/schema.ts';
 import { asPlatform } from '../../src/infra/database/connections/platform-scope.ts';
 import { ended, lookUp, mint, pay, quote, succeed, umaAddressOf, usdToEur } from '../setup/acts.ts';
@@ -31,6 +31,9 @@ async function makeThings(platform: TestPlatform): Promise<Things> {
   const endpoint = await createEndpoint(platform, { url: 'http://127.0.0.1:9/hook', eventTypes: ['KYC_STATUS'] });
   const token = { name: 'a reader', permissions: ['VIEW'], idempotencyKey: 'same-in-both' };
   const { apiToken } = await succeed(platform, 'createApiToken', token, 'apiToken { id }');
+  const { id: quoteId } = await quote(platform, usdToEur(scene));
+  // The endpoint gets no event, so that it stays as it is.
+  await vi.waitFor(async () => expect((await t.owner.query('select from outbox limit 1')).rowCount).toBe(0), 60_000);
   await fetch(`${t.url}${base}/config`, {
     method: 'PATCH',
     headers: { authorization: platform.authorization, 'content-type': 'application/json' },
@@ -41,7 +44,7 @@ async function makeThings(platform: TestPlatform): Promise<Things> {
     accountId: scene.usd,
     externalAccountId: scene.outsideUsd,
     transactionId,
-    quoteId: (await quote(platform, usdToEur(scene))).id,
+    quoteId,
     lookupId: lookup.id,
     endpointId: endpoint.id,
     tokenId: apiToken.id,
