@@ -216,6 +216,7 @@ export class Endpoints {
         ...(body && { body: { required: !isBodyOptional, content: { 'application/json': { schema: body } } } }),
       },
     });
+    // What the route above has validated; its types are those of an arbitrary endpoint, as above.
     const valid = (context: RestContext, target: string): object => context.req.valid(target as never);
     const given = (context: RestContext) =>
       ({ ...valid(context, 'param'), ...valid(context, 'query'), ...valid(context, 'json') }) as Params & Query & Body;
