@@ -43,6 +43,7 @@ export interface AccountField extends AccountForm {
   readonly formBy?: { readonly field: string; readonly forms: Readonly<Record<string, AccountForm>> };
 }
 
+/** Returns the form of a field, which may depend on another field, such as the country. */
 export function formOf(field: AccountField, details: AccountDetails): AccountForm {
   return field.formBy?.forms[details[field.formBy.field] ?? ''] ?? field;
 }
@@ -145,6 +146,7 @@ function exchangesOf(value: string, from: string, to: string) {
   return places.length > 1 ? [...each, { place: undefined, from, to, value: value.replaceAll(from, to) }] : each;
 }
 
+/** Creates a check of check digits. Its fault suggests the value with two characters exchanged if that one is right. */
 export function checkDigits(
   which: string,
   isRight: (value: string, details: AccountDetails) => boolean,
@@ -162,6 +164,7 @@ export const notZeros: NonNullable<AccountForm['check']> = (value) =>
 
 /** The default maximum number of characters of a detail. */
 const usualLength = 140;
+/** Defines a number of an account, which must not consist of zeros only. */
 export const numberField = (
   description: string,
   form: AccountForm,
@@ -174,6 +177,7 @@ export const numberField = (
   ...more,
 });
 
+/** Defines a free text, such as a name. */
 export const text = (description: string, more: Partial<AccountField> = {}): AccountField => ({
   description,
   maxLength: usualLength,
@@ -193,6 +197,7 @@ export const identifyingBankName = text('Name of the bank, which is part of what
   compared: (value) => foldedText(value.normalize('NFKC')).replace(gapsOfPrint, ''),
 });
 
+/** Defines a number of `least` to `most` digits. */
 export const digits = (
   description: string,
   least: number,
@@ -249,6 +254,7 @@ export const ibanForm: AccountForm = {
   explain: (value) => bareIban.explain?.(withoutLabel(value)),
 };
 
+/** Defines an IBAN with a further check of its country. */
 export const ibanField = (check: AccountForm['check']) =>
   numberField('IBAN, 15 to 34 characters.', ibanForm, {
     differIn: 'spaces, dashes, letter case, the word IBAN before it',

@@ -9,6 +9,7 @@ export interface AccountIdentity {
   readonly bank: string | null;
 }
 
+/** Returns what identifies an account: two accounts with the same identity are one. */
 export function identityOf(type: ExternalAccountType, details: AccountDetails): AccountIdentity {
   const { fields, identifier, bank }: AccountType = accountTypes[type];
   const compared = (names: readonly string[]) =>

@@ -31,6 +31,7 @@ export function updated({ updatedAfter: after, updatedBefore: before }: ChangeFi
   return after || before ? { updatedAt: { ...(after && { gte: after }), ...(before && { lte: before }) } } : {};
 }
 
+/** Returns the condition that a field has one of the values. Without values it is empty and matches everything. */
 export function anyOf<Field extends string, Value>(
   field: Field,
   values: Given<readonly Value[]>,

@@ -36,6 +36,7 @@ export const currencies: readonly Currency[] = table;
 
 const byCode: ReadonlyMap<string, Currency> = new Map(currencies.map((currency) => [currency.code, currency]));
 
+/** Returns a currency by its code, or undefined. */
 export function currencyOf(code: string): Currency | undefined {
   return byCode.get(code);
 }
@@ -53,6 +54,10 @@ export interface Money {
   readonly currency: Currency;
 }
 
+/**
+ * Returns an amount in minor units with its currency.
+ * @throws Error for an unknown code
+ */
 export function money(amount: bigint, currency: string): Money {
   return { amount, currency: requiredCurrency(currency) };
 }

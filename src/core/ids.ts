@@ -25,6 +25,7 @@ export type IdType =
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
+/** Returns the public id of a row, the same in all APIs: `Type:uuid`. */
 export function publicId(type: IdType, uuid: string): string {
   return `${type}:${uuid}`;
 }
@@ -54,6 +55,7 @@ export function creationTime(uuid: string): Date {
   return new Date(Number.parseInt(uuid.replaceAll('-', '').slice(0, 12), 16));
 }
 
+/** Returns the public id of an account of this kind. */
 export function accountPublicId(kind: 'INTERNAL' | 'EXTERNAL', uuid: string): string {
   return publicId(kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount', uuid);
 }

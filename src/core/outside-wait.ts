@@ -12,6 +12,7 @@ export interface RequestSlot {
 
 const slots = new AsyncLocalStorage<RequestSlot>();
 
+/** Runs work in the slot of its request, which `outsideWait` gives up meanwhile. */
 export function withSlot<Result>(slot: RequestSlot, work: () => Result): Result {
   return slots.run(slot, work);
 }

@@ -7,6 +7,7 @@ import type { RestEnvironment } from './environment.ts';
 /** The header with the tag of the record that a request changes, as named in errors. */
 export const ifMatch = 'If-Match';
 
+/** Sets the response's strong entity tag. */
 export function setTag(context: Context<RestEnvironment>, tag: string | number): void {
   context.header('ETag', `"${tag}"`);
 }

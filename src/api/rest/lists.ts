@@ -55,6 +55,7 @@ export function moment(description: string) {
   return timestamp.optional().openapi({ type: 'string', format: 'date-time', description });
 }
 
+/** Defines a required parameter that is a time with a time zone. */
 export function requiredMoment(description: string) {
   return timestamp.openapi({ type: 'string', format: 'date-time', description });
 }
@@ -71,6 +72,7 @@ export const updatedParameters = {
   updatedBefore: moment('Last changed at this time or earlier.'),
 };
 
+/** Defines a parameter that may be repeated: a list of at most `maxListLength` values. */
 export function repeatable<Item extends z.ZodType<string>>(item: Item, description: string) {
   const list = listOf(item).optional();
   const values = item instanceof z.ZodEnum ? { enum: item.options } : {};

@@ -32,6 +32,7 @@ interface WebhookSettings {
   readonly ACCESS_LOG?: boolean;
 }
 
+/** Creates what sends webhooks: the pace of attempts and the resolver of host names. */
 export function openWebhooks(
   payments: Payments,
   settings: WebhookSettings,

@@ -371,6 +371,7 @@ const furtherSteps: readonly Step[] = [
 /** The steps of a first day with the service. Each has a tab with a document that is ready to send. */
 export const journey: readonly Step[] = [...firstSteps, ...furtherSteps];
 
+/** Returns the step of the journey whose document has this operation name. */
 export function stepOf(operation: string | null | undefined): Step | undefined {
   return journey.find((step) => step.operation === operation);
 }

@@ -51,6 +51,7 @@ export function jsonOf(data: unknown, indent = 2): string {
   return JSON.stringify(data, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value), indent);
 }
 
+/** Formats an instant as the local time of day, with milliseconds. */
 export function timeOfDay(instant: string): string {
   const date = new Date(instant);
   const two = (value: number) => String(value).padStart(2, '0');

@@ -111,6 +111,7 @@ function planCheck(account: Account, check: AccountCheck): Plan {
   return { accounts: [move], checks, expected: { type: 'Account', id: account.id, version: account.version } };
 }
 
+/** Returns the columns of an account that a verification sets. */
 export function verificationColumns(check: AccountVerification) {
   return { beneficiaryVerificationStatus: check.verification, beneficiaryVerifiedName: check.verifiedName };
 }
@@ -121,6 +122,10 @@ export function ownerOf(account: Account): string | undefined {
   return ownerName(trustedJson<Beneficiary | null>(account.beneficiary));
 }
 
+/**
+ * Returns the status of an external account.
+ * @throws Error for an internal one
+ */
 export function statusOf(account: Account): ExternalAccountStatus {
   if (account.status === null) throw new Error(`external account ${account.id} has no status`);
   return account.status;

@@ -113,6 +113,7 @@ export function whereQuotes(caller: Scope, filter: Given<QuoteFilter>): Prisma.Q
   };
 }
 
+/** Returns the condition for the transactions that a caller may see and that match a filter. */
 export function whereTransactions(caller: Scope, filter: Given<TransactionFilter>): Prisma.TransactionWhereInput {
   if (!filter) return visibleTransactions(caller);
   return {
@@ -148,6 +149,7 @@ export function whereTransactions(caller: Scope, filter: Given<TransactionFilter
   };
 }
 
+/** Returns the condition for the customers that a caller may see and that match a filter. */
 export function whereCustomers(caller: Scope, filter: Given<CustomerFilter>): Prisma.CustomerWhereInput {
   return {
     AND: [
@@ -164,6 +166,10 @@ export function whereCustomers(caller: Scope, filter: Given<CustomerFilter>): Pr
   };
 }
 
+/**
+ * Returns the condition for the accounts that a caller may see and that match a filter, without deleted ones by
+ * default.
+ */
 export function whereAccounts(caller: Scope, filter: Given<AccountFilter>): Prisma.AccountWhereInput {
   if (!filter) return { AND: [visibleAccounts(caller), { isDeleted: false }] };
   return {

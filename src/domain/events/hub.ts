@@ -19,6 +19,7 @@ export interface Hub {
   reading: Promise<void> | undefined;
 }
 
+/** Creates the hub of a platform, which starts reading after this position. */
 export function newHub(platformId: string, { sequence, epoch }: FeedPosition, recent: RecentEvents): Hub {
   return {
     ...{ platformId, recent },

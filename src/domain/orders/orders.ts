@@ -132,6 +132,7 @@ export function firstAskMs(rail: Rail, railRequest: RailRequest): number {
   return railRequest.umaAddress === undefined ? wholeMs(rail.firstAskMs?.(railRequest) ?? 0) : 0;
 }
 
+/** Returns how long the rail expects an order to take, in milliseconds. */
 export function expectedMs(rail: Rail, railRequest: RailRequest): number {
   return rail.expectedMs?.(railRequest) ?? 0;
 }

@@ -69,6 +69,7 @@ export function accountDestination(
   };
 }
 
+/** Returns where a quote delivers to: an account, or a UMA address. */
 export function quotedDestination(quote: Pick<Quote, 'destinationUmaAddress'>, account: Account | null): Route {
   if (account) return routeTo(account);
   return { target: { account: undefined, umaAddress: quote.destinationUmaAddress ?? undefined }, ...outside };

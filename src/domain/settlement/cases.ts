@@ -60,6 +60,7 @@ export async function contradictionOf(
   return isOther ? otherOutcome(outcome, isPull(order) && settled ? 'the pull has settled' : status) : undefined;
 }
 
+/** Creates the contradiction between a rail's outcome and the status that a payment already has. */
 export function otherOutcome(outcome: RailOutcome, status: string): Contradiction {
   const explanation = 'explanation' in outcome ? ` (${outcome.explanation})` : '';
   return { kind: 'OTHER_OUTCOME', said: `${outcome.kind}${explanation}`, stands: status };

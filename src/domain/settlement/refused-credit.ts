@@ -19,6 +19,7 @@ export interface Conclusion {
 /** A credit that the database refused: the balance would exceed its limit, or the customer is deleted. */
 type CreditRefusal = Extract<PlanRefusal, { code: 'AMOUNT_OUT_OF_RANGE' | 'CUSTOMER_DELETED' }>;
 
+/** Returns whether a plan was refused because the receiving account cannot take the credit. */
 export function isCreditRefused(refusal: PlanRefusal): refusal is CreditRefusal {
   return refusal.code === 'AMOUNT_OUT_OF_RANGE' || refusal.code === 'CUSTOMER_DELETED';
 }

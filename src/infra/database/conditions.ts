@@ -69,10 +69,12 @@ const models: ReadonlyMap<string, ReadonlyMap<string, ModelField>> = new Map(
   ]),
 );
 
+/** Returns a model's fields by name, none for an unknown model. */
 export function fieldsOfModel(model: string): ReadonlyMap<string, ModelField> {
   return models.get(model) ?? new Map();
 }
 
+/** Returns the quoted name of a model's table. */
 export function tableOf(model: string): string {
   return `"${columnName(model.charAt(0).toLowerCase() + model.slice(1))}"`;
 }

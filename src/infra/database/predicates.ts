@@ -50,6 +50,7 @@ export function predicateOf(model: string, where: object): Predicate {
   return { matches: test, references: [...references.values()] };
 }
 
+/** Returns whether a condition obviously matches no row, such as an empty `in`. */
 export function matchesNone(where: object): boolean {
   return Object.entries(where).some(([name, condition]) => {
     if (name === 'AND') return [condition].flat().some((part) => matchesNone(part as Where));

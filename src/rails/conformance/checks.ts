@@ -132,6 +132,10 @@ function driveOf({ trial, kind, times }: Tried, course: Course): TrialDrive {
   return new TrialDrive(order, kind, times);
 }
 
+/**
+ * Returns the provider of a trial.
+ * @throws NotTried without one
+ */
 export function providerOf({ trial }: Tried): TrialProvider {
   if (!trial.provider) throw new NotTried(noProvider);
   return trial.provider;
@@ -194,6 +198,10 @@ async function expectStanding(drive: TrialDrive, rail: Rail, kinds: readonly str
   }
 }
 
+/**
+ * Checks that the provider has moved an order's amount this many times.
+ * @throws Breach otherwise
+ */
 export async function expectMoved({ trial: { provider } }: Tried, drive: TrialDrive, times: bigint): Promise<void> {
   if (!provider) return;
   const moved = await provider.moved(drive.id);

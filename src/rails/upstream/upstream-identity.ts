@@ -52,6 +52,7 @@ function nameThere({ customerId, name }: Named): string {
   return `${customerId}-${hash('sha256', name ?? '').slice(0, 8)}`;
 }
 
+/** Returns the id of our customer from the name of its counterpart upstream, or undefined for another customer. */
 export function customerIn(platformCustomerId: string | null | undefined): string | undefined {
   return /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-[0-9a-f]{8}$/.exec(platformCustomerId ?? '')?.[1];
 }

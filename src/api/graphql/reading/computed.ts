@@ -83,6 +83,7 @@ function serializerOf(type: GraphQLOutputType): (value: unknown) => unknown {
   return (value) => (value === null || value === undefined ? null : one(value));
 }
 
+/** Derives the read of a computed field of a row: its SQL function, or its columns for its resolver. */
 export function computedOfRow(model: string, field: Field, select: Select, resolve: Resolve): Read {
   const { sqlFunction } = field.extensions;
   if (sqlFunction) {
@@ -99,6 +100,7 @@ export function computedOfRow(model: string, field: Field, select: Select, resol
   );
 }
 
+/** Derives the read of a computed field of a value that is no row: its resolver gets the value. */
 export const computedOfValue = (field: Field, resolve: Resolve): Read =>
   placeholder(field, resolve, (value) => value, undefined);
 

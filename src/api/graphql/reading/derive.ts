@@ -55,6 +55,11 @@ export function typeReadOf(type: GraphQLNamedType): TypeRead | undefined {
   return type.extensions.read as TypeRead | undefined;
 }
 
+/**
+ * Derives the reads of all fields from their declarations, and stores them in the fields' extensions.
+ * @throws Error for a field that can be neither read nor executed, and for a list or relation without a rule of
+ * visibility
+ */
 export function derive(schema: GraphQLSchema): void {
   const types = Object.values(schema.getTypeMap()).filter((type) => isObjectType(type) || isInterfaceType(type));
   const read = new Set<GraphQLNamedType>();

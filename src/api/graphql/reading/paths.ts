@@ -28,6 +28,10 @@ export function relationOf(model: string, name: string): ModelField | undefined 
   return field?.kind === 'object' ? field : undefined;
 }
 
+/**
+ * Returns a model's relation.
+ * @throws Error if it has none by this name
+ */
 export function requireRelation(model: string | undefined, name: string): ModelField {
   const relation = model === undefined ? undefined : relationOf(model, name);
   if (!relation) throw new Error(`${model} has no relation ${name}`);
@@ -70,12 +74,14 @@ interface FirstOf {
 
 export type Path = Steps | FirstOf;
 
+/** Creates the path to the first of several columns that is not null. */
 export const firstOf = (...columns: readonly string[]): FirstOf => ({ firstOf: columns });
 
 const isChoice = (path: Path): path is FirstOf => typeof path === 'object' && 'firstOf' in path;
 
 const stepsOf = (path: Steps): readonly string[] => (typeof path === 'string' ? [path] : path);
 
+/** Returns the value at a path below an object, null where a step is missing. */
 export function valueAt(value: unknown, path: Path): unknown {
   if (isChoice(path)) return path.firstOf.map((one) => valueAt(value, one)).find((one) => one !== null) ?? null;
   // A value with members is an object.
@@ -88,10 +94,15 @@ export function textAt(model: string | undefined, path: Path): (env: Env) => str
   return (env) => at(model, stepsOf(path), env, '->>');
 }
 
+/**
+ * Returns the SQL of the JSON at a path.
+ * @throws Error (the returned function) for a column that the model does not have
+ */
 export function jsonAt(model: string | undefined, path: Steps): (env: Env) => string {
   return (env) => at(model, stepsOf(path), env, '->');
 }
 
+/** Returns whether a path leads to a member of a JSON value or a column of a related row. */
 export const isMember = (path: Path, env: Env): boolean =>
   !isChoice(path) && (env.json !== undefined || (typeof path !== 'string' && path.length > 1));
 
@@ -120,6 +131,7 @@ function members(base: string, steps: readonly string[], last: '->' | '->>'): st
   return `(${[base, ...before.toReversed().map((step) => `-> ${literal(step)}`), `${last} ${literal(end)}`].join(' ')})`;
 }
 
+/** Returns whether the first step of a path is a column of JSON. */
 export function isJson(model: string | undefined, path: Steps): boolean {
   const [head = ''] = stepsOf(path);
   return model !== undefined && fieldsOfModel(model).get(head)?.type === 'Json';

@@ -18,6 +18,7 @@ interface Planned {
   readonly [responseKey: string]: unknown;
 }
 
+/** Returns whether an object was read by a plan: it has the form of the answer, not of a row. */
 export function isPlanned(value: unknown): value is Planned {
   return typeof value === 'object' && value !== null && typeKey in value;
 }

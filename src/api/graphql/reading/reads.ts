@@ -143,6 +143,7 @@ export const leaf = {
   of: (make: (env: Env, args: ArgumentsOf) => Sql): Read => ({ kind: 'leaf', sql: make }),
 } as const;
 
+/** Returns the SQL of a timestamp as a JSON string in UTC, with milliseconds. */
 export function instant(expression: string): string {
   return `to_char(${expression} at time zone 'UTC', '"\\""YYYY-MM-DD"T"HH24:MI:SS.MS"Z\\""')`;
 }

@@ -94,6 +94,7 @@ export function sql(strings: TemplateStringsArray, ...values: readonly (string |
   return mergeText(pieces);
 }
 
+/** Joins pieces of SQL with a separator between them. */
 export function joinSql(parts: readonly Sql[], separator: string): Sql {
   return mergeText(parts.flatMap((part, at) => (at === 0 ? part : [separator, ...part])));
 }
@@ -260,6 +261,7 @@ function valueText(value: unknown): string {
   return JSON.stringify(value, (_key, one: unknown) => (typeof one === 'bigint' ? `${one}n` : one)) ?? '';
 }
 
+/** Quotes a text as a string literal of SQL. */
 export function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

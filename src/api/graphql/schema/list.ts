@@ -21,6 +21,7 @@ export const pageArgs = (t: ArgBuilder) => ({
   }),
 });
 
+/** Creates the arguments of a list: its page, its filter and its order. */
 export const listArgs = <Filter>(t: ArgBuilder, filter: InputObjectRef<Types, Filter>) => ({
   ...pageArgs(t),
   filter: t({ type: filter, description: 'Returns only items that match this filter.' }),
@@ -112,6 +113,7 @@ export function listOf<Row, Filter = never>(
   };
 }
 
+/** Creates the connection type of a list, with its edges and `totalCount`. */
 export function connectionOf<Row>(
   type: ObjectRef<Types, Row> | InterfaceRef<Types, Row>,
   {

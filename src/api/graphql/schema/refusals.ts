@@ -167,6 +167,7 @@ builder.objectField(refs.UnavailableError, 'retryAfter', (t) =>
   }),
 );
 
+/** Turns a refusal into the value of a mutation's union, with paths below the mutation's arguments. */
 export function asUserError(refusal: Refusal, name: Operation, input: unknown): UserError {
   const { path } = refusal.details;
   return {
@@ -187,10 +188,12 @@ export function asArgumentError(refusal: Refusal): UserError {
   return { refusal, path: fields[0]?.path ?? null, fields };
 }
 
+/** Returns whether a mutation's value is a refusal. */
 export function isUserError(value: object): value is UserError {
   return 'refusal' in value && value.refusal instanceof Refusal;
 }
 
+/** Returns the union member that stands for a refusal's code. */
 export function memberNameOf(error: UserError): MemberName {
   return codes[error.refusal.code][0];
 }

@@ -6,6 +6,7 @@ import { TextAnswer } from '../reading/text-answer.ts';
 export const jsonTypes = ['application/json', 'application/graphql-response+json'] as const;
 export type JsonType = (typeof jsonTypes)[number];
 
+/** Returns the status, headers and body of an HTTP response (GraphQL over HTTP). */
 export function answerOf(answer: ExecutionResult | TextAnswer, type: JsonType) {
   const headers: Record<string, string> = { 'content-type': `${type}; charset=utf-8` };
   if (answer instanceof TextAnswer) return { status: 200, headers, body: answer.text };

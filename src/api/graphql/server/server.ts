@@ -47,6 +47,7 @@ export interface GraphqlServer {
   readonly yoga: ReturnType<typeof createYogaServer>;
 }
 
+/** Creates the GraphQL server: it answers requests, sockets, event streams and calls of tools. */
 export function createGraphqlServer(options: GraphqlOptions): GraphqlServer {
   const { trusted, automaticPersistedQueries, log } = options;
   const operations = new Operations({

@@ -96,6 +96,7 @@ const approval = z
   })
   .openapi('PaymentApproval', { description: 'Approves the pending payment.' });
 
+/** Adds every webhook to the OpenAPI document. */
 export function documentWebhooks(registry: OpenAPIHono['openAPIRegistry']): void {
   for (const [type, { name, summary, description, fields }] of Object.entries(webhooks)) {
     const common = {

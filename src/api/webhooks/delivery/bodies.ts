@@ -31,6 +31,7 @@ export const relatedFields = Object.entries(relatedSql)
   .map(([field, column]) => `${column} as "${field}"`)
   .join(', ');
 
+/** Returns the joins that read the rows in the body of an event's webhook. */
 export const relatedRows = (event: string) =>
   `left join customer c on c.platform_id = ${event}.platform_id and c.id = ${event}.customer_id
    left join account a on a.platform_id = ${event}.platform_id and a.id = ${event}.account_id
@@ -59,6 +60,7 @@ export function webhookBody(cursors: Cursors, event: Event, related: RelatedFiel
   };
 }
 
+/** Returns the body of a webhook as the text that is signed and sent. */
 export function webhookText(cursors: Cursors, event: Event, related: RelatedFields): string {
   return JSON.stringify(webhookBody(cursors, event, related));
 }

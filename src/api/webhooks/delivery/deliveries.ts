@@ -197,6 +197,7 @@ interface DeliveryFilter {
   readonly status?: Given<readonly WebhookDeliveryStatus[]>;
 }
 
+/** Returns the condition for the deliveries that match a filter. */
 export function whereDeliveries(_viewer: Viewer, filter: Given<DeliveryFilter>): Prisma.WebhookDeliveryWhereInput {
   const status = filter?.status;
   // Nearly all deliveries are DELIVERED. An index on the others, webhook_delivery_undelivered, has the same condition.

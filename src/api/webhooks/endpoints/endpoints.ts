@@ -81,6 +81,10 @@ export function updateEndpoint(
   });
 }
 
+/**
+ * Deletes a webhook endpoint.
+ * @throws Refusal for an unknown endpoint, and for another version than the expected one
+ */
 export function deleteEndpoint(
   webhooks: Webhooks,
   caller: Caller,

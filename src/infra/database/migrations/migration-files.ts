@@ -22,6 +22,7 @@ export interface SqlFunction {
   readonly beforeTables: boolean;
 }
 
+/** Reads the migrations in their order, each with the checksum that Prisma stores. */
 export async function readMigrations(prismaDirectory: string): Promise<Migration[]> {
   const entries = await readdir(join(prismaDirectory, 'migrations'), { withFileTypes: true });
   const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
