@@ -190,7 +190,7 @@ test('a port in use stops startup and is named; nothing keeps running', async ()
   const left = `select count(*)::int as count from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`;
   const probe = new pg.Client(database.url);
   await probe.connect();
-  await vi.waitFor(async () => expect((await probe.query(left)).rows).toEqual([{ count: 0 }]), 5_000);
+  await vi.waitFor(async () => expect((await probe.query(left)).rows).toEqual([{ count: 0 }]), 60_000);
   await probe.end();
   await database.drop();
   other.close();

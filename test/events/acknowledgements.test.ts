@@ -163,7 +163,7 @@ test('an unacknowledged stream of one object repeats its present state, and then
   await vi.waitFor(async () => {
     const { node } = await one.platform.ask('query ($id: ID!) { node(id: $id) { ... on Quote { status } } }', { id });
     expect(node.status).toBe('COMPLETED');
-  }, 10_000);
+  }, 60_000);
   const second = await subscribe();
   expect(await show(second)).toEqual(['PENDING', { resumed: true, mayRepeat: true }]);
   const statuses: string[] = [];
