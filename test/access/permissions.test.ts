@@ -11,6 +11,8 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { schema } from '../../src/api/graphql/server/schema.ts';
 import { type Operation, operationNames, showsExisting } from '../../src/domain/access/operations.ts';
 import { platformItself } from '../../src/domain/access/platform-itself.ts';
+import { deletePolicy } from '../../src/domain/policies/policies.ts';
+import { transferOut } from '../../src/domain/transfers/transfers.ts';
 import { act, between, succeed } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { serverOf } from '../setup/new-credentials.ts';
@@ -340,4 +342,18 @@ test('creating or redirecting an endpoint whose answers approve payments needs T
   // From then on it ends with the token that may approve.
   expect(await change(t.platform, { endpointId: other, eventTypes: ['INCOMING_PAYMENT'] })).toBe(first);
   await succeed(manager, 'updateWebhookEndpoint', { endpointId: asking, eventTypes: ['TEST'], enabled: true });
+});
+
+test('a domain command refuses a caller without its permission, even from an API that forgot to', async () => {
+  const { payments } = t.gateway;
+  const { platformId } = t.platform;
+  const reader = { ...platformItself({ platformId, environment: 'SANDBOX' }), permissions: ['VIEW'] as const };
+  const transfer = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100n };
+  const dry = { ...payments, validateOnly: () => undefined };
+  for (const attempt of [
+    transferOut(payments, reader, transfer),
+    transferOut(dry, reader, transfer),
+    deletePolicy(payments.database, reader, { subjectId: scene.customerId }),
+  ])
+    await expect(attempt).rejects.toMatchObject({ code: 'FORBIDDEN' });
 });

@@ -39,8 +39,8 @@ export interface Context {
   readAfter?: string | undefined;
   /** Whether graphql-js executes the operation through Prisma alone (graphql/reading/stock.ts). */
   readonly isStock?: boolean;
-  /** What came of the payment of a mutation that has a dry run, unless it was made. */
-  payment?: 'VALIDATED' | 'REFUSED';
+  /** Whether the last mutation was only validated, or was refused; undefined if it took effect. */
+  outcome?: 'VALIDATED' | 'REFUSED';
   reportsCost?: boolean;
 }
 

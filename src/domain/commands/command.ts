@@ -175,10 +175,9 @@ async function validate<Type extends ResultType>(
   const claim = await claimFor(caller, command);
   const first = claim && (await firstOutcome(database, caller.platformId, claim));
   if (first) return toResult(first, command, caller);
-  const { result: id, ...plan } = await command.plan();
-  const result = { type: command.type, id };
+  const plan = withRow(command, await command.plan());
   let approvalDueAt: Date | null = null;
-  const { outcome, policies } = await orWaiting({ ...plan, result }, async (one, dueAt) => {
+  const { outcome, policies } = await orWaiting(plan, async (one, dueAt) => {
     approvalDueAt = dueAt;
     return validatePlan(database, caller.platformId, one);
   });
@@ -203,14 +202,10 @@ async function run<Type extends ResultType>(payments: Payments, caller: Caller, 
     throw error;
   });
   if ('kind' in planned) return toResult(planned, command, caller);
-  const { result, ...plan } = planned;
   try {
-    const row = { type: command.type, id: result };
-    const { expectedVersion: version } = command.input as Expecting;
-    const { outcome } = await orWaiting(
-      { ...plan, claim, ...(version != null && { expected: { ...row, version } }), result: row },
-      async (one) => ({ outcome: await commitPlan(database, caller.platformId, one) }),
-    );
+    const { outcome } = await orWaiting({ ...withRow(command, planned), claim }, async (one) => ({
+      outcome: await commitPlan(database, caller.platformId, one),
+    }));
     return toResult(outcome, command, caller);
   } catch (error) {
     if (error instanceof LockTimeout) throw new Refusal('SERVICE_UNAVAILABLE', waits[error.for], { retryAfter: 1 });
@@ -220,6 +215,16 @@ async function run<Type extends ResultType>(payments: Payments, caller: Caller, 
       retryAfter: 1,
     });
   }
+}
+
+/** Returns the plan of a command with the row of its result, and the version of it that the caller expects. */
+function withRow(
+  { type, input }: Pick<Command<ResultType>, 'type' | 'input'>,
+  { result: id, ...plan }: CommandPlan,
+): Plan {
+  const { expectedVersion: version } = input as Expecting;
+  const result = { type, id };
+  return { ...plan, result, ...(version != null && { expected: { ...result, version } }) };
 }
 
 /** Carries out a plan, or the plan that waits if a policy demands an approval. The database decides both again. */

@@ -16,7 +16,7 @@ import {
 } from './enums.ts';
 
 /**
- * Defines the filter inputs of lists, which payments/filters.ts turns into conditions. Ranges have one form,
+ * Defines the filter inputs of lists, which domain/commands/filters.ts turns into conditions. Ranges have one form,
  * inclusive at both ends: `createdAfter`/`createdBefore`, `updatedAfter`/`updatedBefore`, and for amounts `min`/`max`.
  */
 

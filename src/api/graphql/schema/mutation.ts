@@ -231,7 +231,10 @@ function resolverOf<Input, Success>(
       authorize(context.viewer, name);
       requireViewForFurtherRead(context.viewer, name, info);
       const wrong = wrongValuesRefusal(args);
-      if (wrong) return asArgumentError(wrong);
+      if (wrong) {
+        context.outcome = 'REFUSED';
+        return asArgumentError(wrong);
+      }
       const { validateOnly, idempotencyKey, ...input } = args.input;
       const { sandboxScenario } = args;
       const asked = { ...input, ...(sandboxScenario && { sandboxScenario }) } as Input;
@@ -241,7 +244,7 @@ function resolverOf<Input, Success>(
         ...context.payments,
         validateOnly: (made: Validated) => {
           validated = new ValidatedPayment(made);
-          context.payment = 'VALIDATED';
+          context.outcome = 'VALIDATED';
         },
       };
       const earlier = await resolve(asked, { ...context, payments }, idempotencyKey);
@@ -249,7 +252,7 @@ function resolverOf<Input, Success>(
     } catch (error) {
       const refusal = refusalIn(error);
       if (!refusal) throw error;
-      context.payment = 'REFUSED';
+      context.outcome = 'REFUSED';
       return asUserError(refusal, name, args.input);
     }
   };

@@ -136,10 +136,10 @@ async function callerOf(options: McpOptions, request: IncomingMessage, response:
     const prepared = await operations.prepare({ authorization, response }, () => sent);
     const answer = 'document' in prepared ? await operations.answer(prepared) : { errors: prepared };
     const hasErrors = 'errors' in answer && answer.errors !== undefined;
-    const payment = 'document' in prepared ? prepared.contextValue.payment : undefined;
+    const outcome = 'document' in prepared ? prepared.contextValue.outcome : undefined;
     return {
-      result: textResult([answerOf(answer, 'application/json').body], hasErrors || payment === 'REFUSED'),
-      isValid: payment === 'VALIDATED',
+      result: textResult([answerOf(answer, 'application/json').body], hasErrors || outcome === 'REFUSED'),
+      isValid: outcome === 'VALIDATED',
     };
   };
   return { ...options, viewer, tools: await readTools(options, viewer), run };

@@ -196,7 +196,7 @@ function newTokenEndpoints(endpoints: Endpoints, database: Database): void {
   });
 }
 
-/** Adds the endpoints that list, create and revoke client tokens. */
+/** Adds the list of client tokens. */
 export function clientTokenEndpoints(app: RestApp, { database }: Payments): void {
   addPagedList(new Endpoints(app, 'Tokens'), 'listClientTokens', {
     summary: 'List client tokens',
