@@ -4,7 +4,7 @@ ARG NODE_IMAGE=node:24-trixie-slim
 
 FROM ${NODE_IMAGE} AS install
 WORKDIR /app
-COPY package.json package-lock.json .npmrc prisma.config.ts ./
+COPY package.json package-lock.json .npmrc ./
 COPY prisma prisma
 COPY deploy/install.sh deploy/
 RUN sh deploy/install.sh && rm -r deploy

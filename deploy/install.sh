@@ -5,10 +5,8 @@ set -eu
 cd "$(dirname "$0")/.."
 
 npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
-PATH="$PATH:$PWD/node_modules/.bin" prisma generate > /dev/null
+PATH="$PATH:$PWD/node_modules/.bin" node prisma/generate.cjs
 npm uninstall --no-save --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
-  prisma node @prisma/schema-engine-wasm
-# Compilers of queries for other databases, and maps for debuggers.
-find node_modules/@prisma/client/runtime -name '*.mysql.*' -delete \
-  -o -name '*.sqlite.*' -delete -o -name '*.sqlserver.*' -delete -o -name '*.cockroachdb.*' -delete
+  @prisma/client-generator-ts @prisma/internals @prisma/schema-engine-wasm node
+# Maps are for debuggers.
 find node_modules -name '*.map' -type f -delete
