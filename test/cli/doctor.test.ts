@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { stepLock } from '../../src/domain/events/sequencer.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/infra/database/embedded/embedded.ts';
 import { makeServingLogin, servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import { migrate } from '../../src/infra/database/migrations/migrate.ts';
@@ -97,6 +98,9 @@ const session = (...texts: readonly string[]): Broken => ({
 /** A change of a row without its triggers and foreign keys. */
 const row = (text: string) => sql('set session_replication_role = replica', text);
 const id = "'01990000-0000-7000-8000-000000000001'";
+const waitingEvent = row(
+  `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot) values (${id}, ${id}, 'TEST', now() - interval '1 minute', 1, '{}')`,
+);
 
 /** The faults that each check reports, with its words; no other check reports them. */
 const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: RegExp, how: Broken]>>>> = {
@@ -201,6 +205,10 @@ const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: R
       },
     ],
     'no full-page writes': [/full_page_writes is off/, ofServer('full_page_writes = off')],
+    'a synchronous standby that is away': [
+      /synchronous_standby_names \(gone\) is connected/,
+      ofServer(`synchronous_standby_names = 'gone'`),
+    ],
     'no flush to the disk': [/fsync is off/, ofServer('fsync = off')],
   },
   autovacuum: {
@@ -431,11 +439,10 @@ const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: R
     ],
   },
   feed: {
-    'a stalled feed': [
-      /1 events have waited/,
-      row(
-        `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot) values (${id}, ${id}, 'TEST', now() - interval '1 minute', 1, '{}')`,
-      ),
+    'a stalled feed': [/1 events have waited[^.]*$/, waitingEvent],
+    'a stalled feed whose lock a session holds': [
+      /1 events have waited .* Process \d+ \(no application name, login postgres\) holds .*: select pg_terminate_backend\(\d+\)/,
+      { ...session(`select pg_advisory_lock(${stepLock})`), ...waitingEvent, hasty: {} },
     ],
   },
   ledger: {

@@ -145,17 +145,18 @@ async function startPooler(databaseUrl: string, size: number): Promise<PgBouncer
   return startPgBouncer(databaseUrl, size);
 }
 
-interface Sources {
+/** What the evidence comes from. */
+export interface Sources {
   readonly load: Load;
   readonly followers: readonly Follower[];
   readonly receiver: Receiver;
   readonly scenes: readonly Scene[];
   readonly start: string;
-  readonly postgres: DoomedPostgres;
+  readonly postgres: { readonly url: string };
 }
 
 /** Waits until everything under way has ended, and reads the visible state. */
-async function gather(platform: TestPlatform, sources: Sources): Promise<Evidence> {
+export async function gather(platform: TestPlatform, sources: Sources): Promise<Evidence> {
   const { load, followers, receiver, scenes, start, postgres } = sources;
   const { history, internalErrors } = load;
   const { payments, feed: changes } = await atRest(platform, sources);
@@ -230,7 +231,7 @@ async function atRest(
 }
 
 /** Waits until every delivery has ended and its end has its number, or none has ended for long. */
-async function untilDelivered({ url }: DoomedPostgres): Promise<void> {
+async function untilDelivered({ url }: Sources['postgres']): Promise<void> {
   for (let last = -1, deadline = 0; ; await delay(100)) {
     const [{ waiting = 1 } = {}] = await query<{ waiting: number }>(
       url,

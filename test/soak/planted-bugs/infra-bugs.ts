@@ -1,6 +1,6 @@
 import type { Bugs } from './plant.ts';
 
-/** Bugs in the values, rails, the database access, the server and the operators' commands. */
+/** Bugs in the values, rails, the database access and the server. */
 export const infraBugs: Bugs = {
   'src/core/account-fields.ts': {
     'payments/account-types › PRODUCTION accepts it as printed on invoices, and both APIs return the same canonical spelling':
@@ -292,16 +292,6 @@ export const infraBugs: Bugs = {
     'webhooks/addresses › a name that resolves to an internal address is not connected to, even beside a public one': {
       'return parsed instanceof ipaddr.IPv4 || parsed.match(globalUnicast);': 'return true;',
       '!addresses.every(allowed)': '!addresses.some(allowed)',
-    },
-  },
-  'src/ops/doctor-server.ts': {
-    'cli/doctor › %s': {
-      '(backend_xmin is not null or backend_xid is not null)': '(backend_xmin is not null)',
-    },
-  },
-  'src/ops/restored.ts': {
-    'database/restore › is warned that the database is a different one until the restore is marked': {
-      '  if (!yes) return refuseUnasked(database);\n': '  void yes;\n',
     },
   },
   'src/rails/upstream/upstream-accounts.ts': {
