@@ -173,7 +173,7 @@ export function addPagedList<Filters extends z.ZodRawShape, Item, Where, Row ext
         .openapi({ maxItems: maxPageSize })
         .describe('The records, newest first unless sorted otherwise.'),
       hasMore: z.boolean().describe('Whether there are more pages.'),
-      nextCursor: z.string().optional().describe('The cursor of the next page; only when there is one.'),
+      nextCursor: z.string().optional().describe('The cursor of the next page; absent on the last page.'),
       totalCount: z
         .int()
         .min(0)

@@ -116,10 +116,10 @@ export const metadata = map.optional().describe("The platform's own key-value pa
 
 export const newMetadata = sentMap
   .optional()
-  .describe(`Key-value pairs of your own to store with the object, visible to apps and in webhooks. ${bounds}`);
+  .describe(`Your own key-value pairs to store with the object, visible to apps and in webhooks. ${bounds}`);
 
 export const changedMetadata = changed(sentMap).describe(
-  `Key-value pairs of your own, which replace all that are stored with the object; {} or null removes them. ${bounds}`,
+  `Your own key-value pairs, which replace all that are stored with the object; {} or null removes them. ${bounds}`,
 );
 
 // Defines the schemas of texts, addresses and countries, the same in requests and responses.
@@ -143,7 +143,7 @@ export const facts = () =>
     .record(z.string(), z.string().openapi({ minLength: 1, maxLength: longest.memo }))
     .openapi({ maxProperties: maxFacts });
 
-/** Returns facts in the form of commands: a list. */
+/** Converts facts to the list that commands take. */
 export const factList = (given: Readonly<Record<string, string>>) =>
   Object.entries(given).map(([name, value]) => ({ name, value }));
 
