@@ -26,7 +26,7 @@ export function addAlternatives(
   return sum;
 }
 
-/** Returns the cost of a fragment on a type for the enclosing selection set, whose rows are of `parent`. */
+/** Returns the cost that a fragment on a type adds to the enclosing selection set, whose rows are of type `parent`. */
 export function costInFragment(
   schema: GraphQLSchema,
   inner: SelectionCost,

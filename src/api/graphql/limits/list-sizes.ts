@@ -158,7 +158,7 @@ function hasList(type: GraphQLInputType): boolean {
   if (!isInputObjectType(nullable)) return false;
   let known = typesWithLists.get(nullable);
   if (known === undefined) {
-    // An input may contain itself.
+    // An input type may refer to itself.
     typesWithLists.set(nullable, false);
     known = Object.values(nullable.getFields()).some((field) => hasList(field.type));
     typesWithLists.set(nullable, known);

@@ -20,8 +20,9 @@ import { priceOf, searchPriceOf } from './prices.ts';
 import { exposedRead, leaf, memberObject, type Read, type TypeRead } from './reads.ts';
 
 /**
- * Derives the reads of all fields from what the schema's files declare: exposed columns, the words of schema/words.ts,
- * and `select` with `resolve`. Startup fails if a field below a read one cannot be read by a statement.
+ * Derives the reads of all fields from what the schema's files declare: exposed columns, the words of
+ * schema/words.ts, and `select` with `resolve`. Startup fails if a statement reads a field but cannot read one of the
+ * fields below it.
  */
 
 type Field = GraphQLField<unknown, unknown>;
@@ -115,7 +116,7 @@ function readOf(type: GraphQLObjectType, field: Field): Read {
       throw new Error(`${model} has no column ${exposed}`);
     return exposedRead(field, exposed);
   }
-  // An id that the relay plug-in has derived from the row's own.
+  // An id that the relay plug-in has derived from the row's own id.
   if (model !== undefined && field.name === 'id' && typeReadOf(type)?.visible) return leaf.id(type.name);
   if (typeof resolve !== 'function' || !isLeafType(getNamedType(field.type)))
     throw notReadable(`${type.name}.${field.name}`);

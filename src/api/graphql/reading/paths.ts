@@ -53,14 +53,14 @@ export function pairsOf(relation: ModelField): readonly (readonly [here: string,
   return (back.relationFromFields ?? []).map((field, position) => [key[position] ?? '', field]);
 }
 
-/** Writes the condition that joins a row and the row that has it by a relation. */
+/** Writes the condition that joins a row to the row that it belongs to by a relation. */
 export function joinOf(relation: ModelField, row: string, there: string): string {
   return pairsOf(relation)
     .map(([from, to]) => `${there}.${columnName(to)} = ${row}.${columnName(from)}`)
     .join(' and ');
 }
 
-/** Returns the column in which the rows of a relation refer to the row that has it. */
+/** Returns the column in which the rows of a relation refer to the row that has the relation. */
 export function referringColumn(relation: ModelField): string {
   return columnName(pairsOf(relation).at(-1)?.[1] ?? '');
 }

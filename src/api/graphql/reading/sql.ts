@@ -185,7 +185,7 @@ class StatementDraft {
     else this.#addScope(piece, run);
   }
 
-  /** Adds text that depends on the run: all of it belongs to the key. */
+  /** Adds text that depends on the run, and therefore belongs to the key. */
   #addRunText(sqlOfRun: string | Sql, run: Run): void {
     if (typeof sqlOfRun === 'string') {
       // The length prefix makes the key unambiguous.

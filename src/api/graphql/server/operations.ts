@@ -33,7 +33,9 @@ import { type Place, type StreamMessage, streamMessages } from './stream-message
 import { type Farewell, holdStream } from './supervise-stream.ts';
 import { timeOperation, withTimeLimit } from './time-operation.ts';
 
-/** The maximum number of streams opening at a time: after a restart all clients reconnect, and would time out. */
+/**
+ * The maximum number of streams that open at a time. When all clients reconnect after a restart, they would time out.
+ */
 const maxOpenings = 256;
 
 /** The connection of an operation: its credentials, and how to close it. */
@@ -66,7 +68,9 @@ export interface OperationsOptions {
   readonly streams: TokenCap;
   /** Waits for the turn of a message among all work of its platform. */
   readonly takeTurn: TakeTurn;
-  /** Counts further requests for a document that costs as much as several. Returns the error of one over the limit. */
+  /**
+   * Counts further requests for a document that costs as much as several. Returns an error if they exceed the limit.
+   */
   readonly countMore: (context: Context, requests: number) => Promise<GraphQLError | undefined>;
   /** Limits how many expensive documents of a platform are executed at a time. */
   readonly expensive: ExpensiveTurns;
@@ -184,7 +188,7 @@ export class Operations {
   async #run(args: ExecutionArgs, context: Context, reads?: ReadScope): Promise<ExecutionResult | TextAnswer> {
     const answer = context.isStock ? undefined : await answerByPlan(args, context);
     if (answer) return answer;
-    // It may combine several reads with those of the primary, and older data would contradict newer data.
+    // The executor may combine several reads with those of the primary, and older data would contradict newer data.
     reads?.requireLatest();
     if (selectsFeedCursor(args.document)) await readFeedHead(context);
     return execute(args);

@@ -39,7 +39,7 @@ export function sentReadAfter(
   }
 }
 
-/** Runs a query on replicas (`run` gets the reads), or a mutation on the primary, whose response has a write token. */
+/** Runs a query on replicas (`run` gets the reads), or a mutation on the primary, whose response gets a write token. */
 export async function withReplicas(
   replicas: Replicas | undefined,
   args: ExecutionArgs,
