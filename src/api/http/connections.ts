@@ -30,7 +30,7 @@ export const lingerMs = 500;
 /** Tracks the connections of a server, limits them, and ends them when it stops. */
 export class Connections {
   readonly #limits: ConnectionLimits;
-  /** Above the limit, the oldest one of the address with the most is closed. */
+  /** Above the limit, the oldest connection of the address with the most connections is closed. */
   readonly #strangers: BoundedWaits;
   readonly #all = new Map<Socket, Connection>();
   #announcing = false;

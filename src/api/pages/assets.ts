@@ -64,7 +64,7 @@ export class Assets {
       'content-length': body.length,
       // Its name contains a hash of its content, so it never changes.
       'cache-control': 'public, max-age=31536000, immutable',
-      // Regardless of Accept-Encoding: every browser supports it, and decompressing it would be work for strangers.
+      // Regardless of Accept-Encoding: every browser supports it, and no stranger can make the service decompress it.
       'content-encoding': 'gzip',
     });
     response.end(request.method === 'HEAD' ? undefined : body);

@@ -82,7 +82,7 @@ function sandboxNow({ sandbox }: Shown) {
 </section>`;
 }
 
-/** Where to start, by who the reader is. */
+/** Where to start, by the reader's role. */
 function waysIn({ sandbox, documents }: Shown) {
   if (!documents) return '';
   const page = (path: string) => `${docsPath}/${path}`;
@@ -112,7 +112,7 @@ function waysIn({ sandbox, documents }: Shown) {
     ],
     [
       'Operator',
-      'The service itself: its settings, its database, its nights.',
+      'The service itself: its settings, its database, its alerts.',
       { Guide: page('docs/operating.md'), Settings: page('docs/settings.md'), Production: page('docs/production.md') },
     ],
   ];

@@ -106,7 +106,7 @@ export function deleteEndpoint(
   });
 }
 
-/** Gives an endpoint a new signing secret. For a day both sign, so that a receiver can switch without a gap. */
+/** Replaces an endpoint's signing secret. For a day, both secrets sign, so that a receiver can switch without a gap. */
 export function rotateSecret(
   webhooks: Webhooks,
   caller: Caller,

@@ -72,7 +72,10 @@ export function sendTest(
   });
 }
 
-/** Counts a platform's tests that wait for their receivers. Throws RATE_LIMITED for one too many, which is not sent. */
+/**
+ * Counts a platform's tests that wait for their receivers. Throws RATE_LIMITED beyond the limit: no test is sent
+ * then.
+ */
 async function limited<Result>(
   { waitingTests }: Webhooks,
   { platformId }: Caller,
