@@ -156,7 +156,10 @@ function announceEnd(connection: Connection, response: ServerResponse): void {
   }) as typeof response.writeHead;
 }
 
-/** Makes a connection wait for the client's end (RFC 9112, 9.6): data for a closed socket would reset it. */
+/**
+ * Makes a connection wait until its client has ended it (RFC 9112, 9.6), since data for a closed socket would reset
+ * it.
+ */
 export function endGently(socket: Socket): void {
   // Called by Node after a response with `Connection: close`.
   socket.destroySoon = () => {

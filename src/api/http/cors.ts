@@ -14,7 +14,7 @@ interface OriginOptions {
 }
 
 /**
- * The methods allowed in a preflight response. All headers are allowed that the page asks for: only origins are
+ * The methods allowed in a preflight response. All headers that the page asks for are allowed: only origins are
  * restricted.
  */
 const allowed = {

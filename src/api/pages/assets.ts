@@ -25,7 +25,7 @@ const types: Readonly<Record<string, string>> = {
   '.ttf': 'font/ttf',
 };
 
-/** Serves the files of the enabled pages. Each was compressed during installation, and is sent that way. */
+/** Serves the files of the enabled pages. Each was compressed during installation, and is sent in that form. */
 export class Assets {
   readonly #pages: Bundle['pages'];
   /** The contents of files that were requested before, by name: a request then needs no disk read. */

@@ -19,7 +19,7 @@ interface Enlivened {
   readonly settings: object;
 }
 
-/** Builds a page from its contents and the common style. It loads only its own pictures, and the front page's script. */
+/** Builds a page from its contents and the common style. It loads only its own pictures and the front page's script. */
 export function plainPage(title: string, contents: Html, script?: Enlivened): Page {
   const files = script?.assets.of('front');
   return {

@@ -20,7 +20,7 @@ const tags = {
   Sandbox: 'Simulated deposits, incoming payments and identity checks.',
 } as const;
 
-/** Builds the OpenAPI 3.1 document from the definitions that validate the requests. Call it once all are added. */
+/** Builds the OpenAPI 3.1 document from the definitions that validate requests. Call it after all have been added. */
 export function restDocument(app: RestApp): Document {
   const registry = app.openAPIRegistry;
   registry.registerComponent('securitySchemes', 'token', {

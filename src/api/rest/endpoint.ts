@@ -26,7 +26,7 @@ type ErrorStatus = 404 | 409 | 410 | 412 | 413 | 415 | 501 | 504;
 interface Endpoint<Params, Query, Body> {
   readonly summary: string;
   readonly description: string;
-  /** The path, after the method, which is GET if left out. */
+  /** The method, by default GET, and the path. */
   readonly at: string;
   readonly params?: z.ZodType<Params>;
   /** The query parameters; any other is refused as unknown (decision 17). */

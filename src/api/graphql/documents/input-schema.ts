@@ -140,7 +140,7 @@ function fieldSchema({ type, description, defaultValue }: GraphQLInputField, $de
   return withFacts(schemaOf(type, $defs), { description, fallback: node });
 }
 
-/** Returns a schema with a description and a default. Every default's literal has a JSON value. */
+/** Returns a schema with a description and a default, which is converted from its literal. */
 function withFacts(
   schema: JsonSchema,
   facts: { readonly description?: string | null | undefined; readonly fallback?: ValueNode | null | undefined },

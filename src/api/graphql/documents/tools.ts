@@ -132,7 +132,10 @@ const idempotencyKey: JsonSchema = {
     'Identifies this payment: calls with the same key pay only once. Choose a new key for each payment, and use it in all calls for that payment.',
 };
 
-/** Returns the schema of a mutation's arguments: its variables with a required key and a confirmation, and no `validateOnly`. */
+/**
+ * Returns the schema of a mutation's arguments: its variables without `validateOnly`, a required key and a
+ * confirmation.
+ */
 function paymentSchema(variables: VariablesSchema, places: PaymentPlaces, name: string): ObjectSchema {
   const { $defs, properties, required } = variables;
   if (confirmationArgument in properties) throw cannotBeTool(name, `no variable may be named ${confirmationArgument}`);

@@ -46,7 +46,7 @@ export const executed = { extensions: { executed: true } } as const;
 /** Marks a field that graphql-js executes and that sends its own statements: `...executedRead`. */
 export const executedRead = { extensions: { executed: true, costs: 'read' } } as const;
 
-/** Returns the model whose rows are values of a type. The Prisma plug-in stores it here, which is undocumented. */
+/** Returns the model whose rows are values of a type. The Prisma plug-in stores it in this undocumented extension. */
 export function modelOf(type: GraphQLNamedType): string | undefined {
   return type.extensions.pothosPrismaModel as string | undefined;
 }
@@ -120,7 +120,7 @@ function readOf(type: GraphQLObjectType, field: Field): Read {
   if (model !== undefined && field.name === 'id' && typeReadOf(type)?.visible) return leaf.id(type.name);
   if (typeof resolve !== 'function' || !isLeafType(getNamedType(field.type)))
     throw notReadable(`${type.name}.${field.name}`);
-  // A resolver of a row or of a JSON value, which its builder has checked.
+  // A resolver of a row or of a JSON value: the field's builder has checked its type.
   if (model === undefined) return computedOfValue(field, resolve as never);
   if (typeof select !== 'object' || select === null) throw notReadable(`${type.name}.${field.name}`);
   return computedOfRow(model, field, select as Select, resolve as never);

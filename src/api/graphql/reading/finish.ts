@@ -23,7 +23,7 @@ export function computedPlaceholder(json: Sql, note: (run: Run) => number): Sql 
   return sql`concat(chr(1), 'computed ', ${json}, ' ${(run) => String(note(run))}', chr(1))`;
 }
 
-/** Writes the SQL placeholder of the cursor, in quotes, of a position in a list. */
+/** Writes the SQL placeholder of the cursor, in quotes, for a position in a list. */
 export function cursorPlaceholder(list: string, position: Sql): Sql {
   return sql`chr(1) || 'cursor ${list} ' || ${position} || chr(1)`;
 }

@@ -73,7 +73,7 @@ export class Scope {
   }
 }
 
-/** Creates a scope from an expression with shared queries, outside the scopes within it. */
+/** Creates a scope from an expression, if it contains shared queries that are not in a scope within it. */
 export function inScope(expression: Sql): Sql {
   const hasShared = (sql: Sql): boolean =>
     sql.some((piece) => piece instanceof Shared || (piece instanceof Part && hasShared(piece.sql)));

@@ -60,13 +60,13 @@ export const builder = new SchemaBuilder<SchemaConfig>({
     },
     nodeFieldOptions: { nullable: false, description: 'The item.' },
     cursorFieldOptions: {
-      description: 'The position of the item in the list: pass it as `after` or `before` to read on from there.',
+      description: 'The position of the item in the list: pass it as `after` or `before` to continue from there.',
     },
     hasNextPageFieldOptions: { description: 'Whether the list has items after this page.' },
     hasPreviousPageFieldOptions: { description: 'Whether the list has items before this page.' },
     startCursorFieldOptions: { description: 'The cursor of the first item of the page; null if the page is empty.' },
     endCursorFieldOptions: { description: 'The cursor of the last item of the page; null if the page is empty.' },
-    nodeTypeOptions: { description: 'An object with a public id, which `node` accepts to read the object again.' },
+    nodeTypeOptions: { description: 'An object with a public id, by which `node` returns it.' },
     pageInfoTypeOptions: { description: 'The position of a page in its list.' },
   },
   prisma: {

@@ -26,7 +26,7 @@ export const LedgerParty = enumOf(
   'LedgerParty',
   'The party of a ledger entry that is not an account visible to the caller.',
   {
-    OUTSIDE: 'The world beyond the payment rails: money that enters or leaves the service.',
+    OUTSIDE: 'The world outside the service: money that enters or leaves it.',
     CLEARING: 'Money in transit.',
     LIQUIDITY: 'The other side of a currency conversion.',
     FEES: 'Fees of the service.',

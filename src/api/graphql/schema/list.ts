@@ -11,7 +11,7 @@ type ArgBuilder = ArgBuilderOf<Types>;
 /** Returns the paging arguments, which every list has. */
 export const pageArgs = (t: ArgBuilder) => ({
   first: t.int({
-    description: 'The number of items from the start, 0 to 100; 20 by default, but not together with `last`.',
+    description: 'The number of items from the start, 0 to 100. The default is 20, unless `last` is given.',
   }),
   after: t.string({ description: 'Returns items after this cursor. Together with `before`, items between the two.' }),
   last: t.int({ description: 'The number of items from the end, 0 to 100. Not together with `first`.' }),

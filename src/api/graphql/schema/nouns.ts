@@ -22,7 +22,7 @@ export const Transaction = builder.prismaNode('Transaction', {
 export const Quote = builder.prismaNode('Quote', {
   ...node(visibleQuotes),
   description:
-    'An offer to convert and send money at a locked rate and fees, valid until it expires, and the payment for it.',
+    'An offer to convert and send money at a locked rate and fees, valid until it expires. Its payment is created with it.',
 });
 
 export const Customer = builder.prismaNode('Customer', {

@@ -54,7 +54,7 @@ const codes: Readonly<Record<Code, readonly [member: MemberName, meaning: string
   ],
   QUOTE_REQUEST_FAILED: ['UnavailableError', 'The receiving side did not return a quote.'],
   INSUFFICIENT_BALANCE: ['InsufficientFundsError', 'The balance of the source is too low.'],
-  // REST returns the next two, since its settings contain one endpoint. The GraphQL mutation names one and returns
+  // Only REST returns the next two, since its settings contain one endpoint. In GraphQL, a test names one and returns
   // the outcome.
   WEBHOOK_ENDPOINT_NOT_SET: ['NotFoundError', 'No webhook endpoint is configured in the settings. REST only.'],
   WEBHOOK_DELIVERY_ERROR: ['UnavailableError', 'A test event could not be delivered. REST only.'],

@@ -64,7 +64,7 @@ export interface RowList<Types extends SchemaTypes> {
 }
 
 interface PageOptions<Types extends SchemaTypes> extends Options {
-  /** The relations that lead to the rows. When left out, the page is of all rows of the list. */
+  /** The relations that lead to the rows; by default, the page shows all rows of the list. */
   readonly of?: readonly string[];
   readonly authScopes?: Types['AuthScopes'];
 }

@@ -34,13 +34,14 @@ import { type Farewell, holdStream } from './supervise-stream.ts';
 import { timeOperation, withTimeLimit } from './time-operation.ts';
 
 /**
- * The maximum number of streams that open at a time. When all clients reconnect after a restart, they would time out.
+ * The maximum number of streams that open at a time. Without it, clients would time out when all reconnect after a
+ * restart.
  */
 const maxOpenings = 256;
 
 /** The connection of an operation: its credentials, and how to close it. */
 export interface Transport {
-  /** The value of HTTP's Authorization header; on a socket it came with the first message. */
+  /** The value of the Authorization header or, on a socket, the one in the first message. */
   readonly authorization?: string | undefined;
   readonly session?: Session | undefined;
   /** Closes the connection of a reader that falls behind or cannot be served, so that it reconnects and resumes. */
@@ -267,7 +268,7 @@ export class Operations {
   }
 }
 
-/** Returns the cursor in a request's extensions, null if the client has none yet, undefined if it sends no such member. */
+/** Returns the cursor in a request's extensions: null if the client has none yet, undefined if it sends no `after`. */
 function afterIn({ extensions }: OperationParams): string | null | undefined {
   const after = extensions?.after;
   if (after === undefined || after === null || typeof after === 'string') return after;

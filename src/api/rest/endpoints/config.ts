@@ -63,7 +63,7 @@ const ConfigSchema = z
     webhookEndpoint: webhookEndpoint.optional(),
     webhookTokenId: id(
       'ApiToken',
-      'The API token whose revocation disables the webhookEndpoint: the one that set it; absent if the operator did.',
+      'The API token whose revocation disables the webhookEndpoint: the one that set it; absent if the operator of the service did.',
     ).optional(),
     supportedCurrencies: listed(
       z.object({

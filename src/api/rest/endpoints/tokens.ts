@@ -139,7 +139,7 @@ export function tokenEndpoints(app: RestApp, { database }: Payments): void {
     params,
     query: z.strictObject({
       revokeDescendants: flag(
-        'Whether to also revoke the tokens that it created and disable the webhook endpoints, directly or indirectly.',
+        'Whether to also revoke the tokens and disable the webhook endpoints that it created, directly or through those tokens.',
         true,
       ),
     }),

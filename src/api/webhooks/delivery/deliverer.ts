@@ -188,7 +188,9 @@ function requestIdOf({ id, begun }: LeasedDelivery): string {
   return `${publicId('WebhookDelivery', id)}:${begun}`;
 }
 
-/** Returns the public ids of an event's objects. A payment's quote is named as in its execution. */
+/**
+ * Returns the public ids of an event's objects. A payment's quote is included, since its execution is logged with it.
+ */
 function subjectsOf({ transactionId, snapshot, customerId }: LeasedDelivery['event']) {
   if (transactionId === null) return customerId === null ? {} : { customer: publicId('Customer', customerId) };
   const { quoteId } = rowFromSnapshot('Transaction', trustedJson<Record<string, unknown>>(snapshot));

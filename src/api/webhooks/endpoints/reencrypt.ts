@@ -30,7 +30,7 @@ export async function reencryptSecrets(webhooks: Webhooks, keyId: string): Promi
   }
 }
 
-/** Re-encrypts the secrets of one endpoint. One whose secret changes in the meantime is reread. */
+/** Re-encrypts the secrets of one endpoint, which is read again if its secret changes in the meantime. */
 async function reencrypt(
   prisma: Database['prisma'],
   box: SecretBox,

@@ -491,7 +491,7 @@ export type LedgerParty =
   | 'LIQUIDITY'
   /** An account that the caller may not see. */
   | 'OTHER_ACCOUNT'
-  /** The world beyond the payment rails: money that enters or leaves the service. */
+  /** The world outside the service: money that enters or leaves it. */
   | 'OUTSIDE'
   /** Money that was neither delivered nor returned, until an operator resolves it. */
   | 'SUSPENSE';

@@ -121,7 +121,7 @@ mutation('createCustomer', {
 
 mutation('updateCustomer', {
   description:
-    'Changes a customer. Fields that are left out stay as they are; the type cannot change. In the sandbox, the identity check is decided again by a new name.',
+    'Changes a customer. Fields that are left out stay as they are; the type cannot change. In the sandbox, the identity check is decided again when the name changes.',
   input: (t) => ({
     customerId: t.id({ required: true, description: 'The customer to change: Customer:…' }),
     umaAddress: t.string({

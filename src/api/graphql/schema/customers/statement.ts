@@ -59,7 +59,7 @@ const AccountStatement = builder.objectRef<Statement>('AccountStatement').implem
       description: 'The balance at the start of the period.',
     }),
     closingBalance: t.fromQuery('Money', statementBalance('closingVersion'), {
-      description: 'The balance at the end of the period, or the present balance if the period has not ended.',
+      description: 'The balance at the end of the period, or the current balance if the period has not ended.',
     }),
     credits: t.fromQuery(StatementSum, statementSum('>'), { description: 'The money that came in during the period.' }),
     debits: t.fromQuery(StatementSum, statementSum('<'), { description: 'The money that went out during the period.' }),

@@ -92,7 +92,7 @@ builder.prismaObject('Transaction', {
       resolve: ({ sourceAccount }) => idOf(sourceAccount),
     }),
     account: t.seen('sourceAccount', Account, visibleAccounts, {
-      description: 'The account as it is now; null if the caller may not see it.',
+      description: 'The current state of the account; null if the caller may not see it.',
     }),
     currency: t.currency(['sourceAccount', 'currency'], { description: 'The currency of the account.' }),
   }),
@@ -122,7 +122,7 @@ builder.prismaObject('Transaction', {
       resolve: ({ destinationAccount }) => idOf(destinationAccount),
     }),
     account: t.seen('destinationAccount', Account, visibleAccounts, {
-      description: 'The account as it is now; null if the caller may not see it.',
+      description: 'The current state of the account; null if the caller may not see it.',
     }),
     currency: t.currency(['destinationAccount', 'currency'], { description: 'The currency of the account.' }),
   }),

@@ -65,7 +65,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   failureReason: t.expose('failureReason', {
     type: FailureReason,
     nullable: true,
-    description: 'Why the payment failed. Set if it is FAILED, and QUOTE_EXPIRED if it is EXPIRED; otherwise null.',
+    description: 'Why the payment failed, if it is FAILED; QUOTE_EXPIRED if it is EXPIRED; otherwise null.',
   }),
   createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the transaction was created.' }),
   updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the transaction last changed.' }),

@@ -85,14 +85,14 @@ const PolicyApproval = builder.objectRef<StoredApproval>('PolicyApproval').imple
     }),
     newReceivers: t.exposeBoolean('newReceivers', {
       description:
-        'Whether a payment needs an approval if none of the subject to the same account or UMA address was delivered before.',
+        'Whether a payment needs an approval if no earlier payment of the subject to the same account or UMA address was delivered.',
     }),
     reserves: t.exposeBoolean('reserves', {
       description: 'Whether the money is taken from the account while the payment waits.',
     }),
     expiresInSeconds: t.exposeInt('expiresInSeconds', {
       description:
-        'How long a payment can be approved, in seconds, and for a quote at most until it expires. Then the payment is EXPIRED.',
+        'How long a payment waits for its approval, in seconds, and a quote at most until it expires. Then the payment is EXPIRED.',
     }),
   }),
 });
@@ -220,7 +220,7 @@ const PolicyApprovalInput = builder.inputType('PolicyApprovalInput', {
       required: true,
       defaultValue: false,
       description:
-        'Whether a payment needs an approval if none of the subject to the same account or UMA address was delivered before.',
+        'Whether a payment needs an approval if no earlier payment of the subject to the same account or UMA address was delivered.',
     }),
     reserves: t.boolean({
       required: true,
@@ -231,7 +231,7 @@ const PolicyApprovalInput = builder.inputType('PolicyApprovalInput', {
     expiresInSeconds: t.int({
       required: true,
       defaultValue: 86_400,
-      description: `How long a payment can be approved, in seconds: 1 to ${maxApprovalSeconds}, and for a quote at most until it expires. Then the payment is EXPIRED.`,
+      description: `How long a payment waits for its approval, in seconds: 1 to ${maxApprovalSeconds}, and a quote at most until it expires. Then the payment is EXPIRED.`,
     }),
   }),
 });

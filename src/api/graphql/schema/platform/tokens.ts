@@ -19,13 +19,16 @@ import { listOf } from '../list.ts';
 import { mutation } from '../mutation.ts';
 import { node } from '../words.ts';
 
-/** API tokens of servers, valid until revoked, and short-lived client tokens of apps, for one customer or payment. */
+/**
+ * API tokens of servers, which may have an expiry, and short-lived client tokens of apps, for one customer or
+ * payment.
+ */
 
 const ownDocuments =
   'The hashes of the registered documents that the token is restricted to, including as tools at /mcp; empty if it has no list of its own. A token with a list cannot use REST.';
 
 const documents =
-  'The hashes of the registered documents that the token is restricted to, including as tools at /mcp. When left out, it has the list of the token that creates it, if there is one.';
+  'The hashes of the registered documents that the token is restricted to, including as tools at /mcp. When left out, the token gets the list of the token that creates it, if there is one.';
 
 export const ApiToken = builder.prismaNode('ApiToken', {
   ...node(visibleApiTokens),
@@ -62,7 +65,7 @@ export const ApiToken = builder.prismaNode('ApiToken', {
     documents: t.exposeStringList('documents', { description: ownDocuments }),
     replacesId: t.publicId('ApiToken', 'replacesId', {
       nullable: true,
-      description: 'The token that this one replaces, after rotateApiToken; null if it replaces none.',
+      description: 'The token that this one replaces (see rotateApiToken); null if it replaces none.',
     }),
   }),
 });
@@ -186,7 +189,7 @@ mutation('createClientToken', {
     boundTo: t.field({
       type: ClientTokenBindingInput,
       required: true,
-      description: 'The customer, quote or transaction that the token is bound to: exactly one field.',
+      description: 'The customer, quote or transaction that the token is bound to, given by exactly one field.',
     }),
     permissions: t.field({
       type: [Permission],

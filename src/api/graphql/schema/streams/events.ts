@@ -226,7 +226,7 @@ const events = listOf(Event, {
 builder.queryField('events', (t) =>
   t.page(events, {
     description:
-      'The feed as a list, oldest first: a log from which nothing is ever removed. Its cursors are those of the subscriptions, and are accepted at any age.',
+      'The feed as a list, oldest first: a log from which nothing is ever removed. It takes the same cursors as the subscriptions, whatever their age.',
   }),
 );
 

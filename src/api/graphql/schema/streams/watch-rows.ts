@@ -85,7 +85,7 @@ export async function watchRows<Noun extends FollowedNoun>(
     versions(() => true),
   );
   const firsts = follower.presentStates(latest, head);
-  // Read together, after `head`: up to the last of the latest events, the feed has no other events of these rows.
+  // The latest events were read together, after `head`: up to the last of them, the feed has no others of these rows.
   let from = head.sequence;
   // The current states' events all follow this position: a resumed stream repeats them until the first is acknowledged.
   let before = head.sequence;

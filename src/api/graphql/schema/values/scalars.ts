@@ -16,7 +16,7 @@ function parseBigInt(value: unknown): bigint | WrongValue {
   }
   return parsed >= int64.min && parsed <= int64.max
     ? parsed
-    : new WrongValue('AMOUNT_OUT_OF_RANGE', 'an integer must be within 64 bits');
+    : new WrongValue('AMOUNT_OUT_OF_RANGE', 'an integer must fit into 64 bits');
 }
 
 function integerIn(value: unknown): bigint | undefined {
