@@ -32,7 +32,7 @@ interface WebhookSettings {
   readonly ACCESS_LOG?: boolean;
 }
 
-/** Creates what sends webhooks: the pace of attempts and the resolver of host names. */
+/** Creates the dependencies of the service's webhooks from its settings. `parts.resolve` replaces DNS in tests. */
 export function openWebhooks(
   payments: Payments,
   settings: WebhookSettings,

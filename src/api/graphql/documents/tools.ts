@@ -153,7 +153,7 @@ function paymentSchema(variables: VariablesSchema, places: PaymentPlaces, name: 
   return { ...variables, properties: { ...properties, [confirmationArgument]: confirmation }, required };
 }
 
-/** Returns the value that an input of a tool has in the variables of its document, or undefined. */
+/** Returns the value at a place in variables, or undefined. */
 export function valueAt(variables: Readonly<Record<string, unknown>>, [variable, field]: Place): unknown {
   const value = variables[variable];
   return field === undefined ? value : isJsonObject(value) ? value[field] : undefined;

@@ -84,7 +84,9 @@ function serializerOf(type: GraphQLOutputType): (value: unknown) => unknown {
   return (value) => (value === null || value === undefined ? null : one(value));
 }
 
-/** Derives the read of a computed field of a row: its SQL function, or its columns for its resolver. */
+/**
+ * Derives the read of a computed field of a row: from its SQL function, or from the columns that its resolver needs.
+ */
 export function computedOfRow(model: string, field: Field, select: Select, resolve: Resolve): Read {
   const { sqlFunction } = field.extensions;
   if (sqlFunction) {
@@ -101,7 +103,7 @@ export function computedOfRow(model: string, field: Field, select: Select, resol
   );
 }
 
-/** Derives the read of a computed field of a value that is no row: its resolver gets the value. */
+/** Derives the read of a computed field of a value that is not a row. Its resolver receives the value. */
 export const computedOfValue = (field: Field, resolve: Resolve): Read =>
   placeholder(field, resolve, (value) => value, undefined);
 

@@ -58,8 +58,8 @@ export function typeReadOf(type: GraphQLNamedType): TypeRead | undefined {
 
 /**
  * Derives the reads of all fields from their declarations, and stores them in the fields' extensions.
- * @throws Error for a field that can be neither read nor executed, and for a list or relation without a rule of
- * visibility
+ * @throws Error for a field that can be neither read nor executed, and for a type whose rows can be read by id
+ * without a rule for who may see them
  */
 export function derive(schema: GraphQLSchema): void {
   const types = Object.values(schema.getTypeMap()).filter((type) => isObjectType(type) || isInterfaceType(type));

@@ -30,7 +30,7 @@ export function relationOf(model: string, name: string): ModelField | undefined 
 
 /**
  * Returns a model's relation.
- * @throws Error if it has none by this name
+ * @throws Error if it has none with this name
  */
 export function requireRelation(model: string | undefined, name: string): ModelField {
   const relation = model === undefined ? undefined : relationOf(model, name);
@@ -81,7 +81,7 @@ const isChoice = (path: Path): path is FirstOf => typeof path === 'object' && 'f
 
 const stepsOf = (path: Steps): readonly string[] => (typeof path === 'string' ? [path] : path);
 
-/** Returns the value at a path below an object, null where a step is missing. */
+/** Returns the value at a path below an object; null if a step is missing. */
 export function valueAt(value: unknown, path: Path): unknown {
   if (isChoice(path)) return path.firstOf.map((one) => valueAt(value, one)).find((one) => one !== null) ?? null;
   // A value with members is an object.

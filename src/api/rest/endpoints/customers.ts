@@ -56,10 +56,7 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
       ...updatedParameters,
       umaAddress: z.string().optional().describe('Only the customer with this UMA address, case-insensitively.'),
       kycStatus: anyOf(KycStatus, 'Only customers with any of these statuses.'),
-      name: z
-        .string()
-        .optional()
-        .describe('Only customers whose full or legal name begins with this text, case-insensitively.'),
+      name: z.string().optional().describe('Only customers whose name begins with this text, case-insensitively.'),
       isIncludingDeleted: flag('Whether to include deleted customers.'),
       ...orderParameters,
     },

@@ -51,7 +51,7 @@ export function amountInput(description: string, max: bigint = maxAmount) {
     .openapi({ type: 'integer', format: 'int64', minimum: 1, maximum: Number(max), description, example: 12550 });
 }
 
-/** Defines a time of a response: RFC 3339, in UTC, with milliseconds. */
+/** Defines a time in a response: RFC 3339, in UTC, with milliseconds. */
 export function time(description: string) {
   return z.string().openapi({ format: 'date-time', description, example: '2026-01-31T09:30:00.000Z' });
 }
@@ -137,7 +137,7 @@ export const text = (maxLength: number, isKey = false) =>
 /** Defines a key chosen by the platform. */
 export const ownKey = () => text(longest.key, true);
 
-/** Defines facts about a party, by their name. */
+/** Defines facts about a party, by name. */
 export const facts = () =>
   z
     .record(z.string(), z.string().openapi({ minLength: 1, maxLength: longest.memo }))

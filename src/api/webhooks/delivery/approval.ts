@@ -24,7 +24,7 @@ const fieldName = /^[A-Za-z_]{1,64}$/;
 /** The maximum length of a list of names in a reason, in characters. */
 const namesLength = 400;
 
-/** Returns whether the status of a response decides a payment that asks for approval. */
+/** Returns whether the status of a response is an answer to an approval request. */
 export function isAnswer(status: number | undefined): boolean {
   return status !== undefined && answering.has(status);
 }

@@ -83,7 +83,7 @@ export function updateEndpoint(
 
 /**
  * Deletes a webhook endpoint.
- * @throws Refusal for an unknown endpoint, and for another version than the expected one
+ * @throws Refusal for an unknown endpoint, and for a version that differs from the expected one
  */
 export function deleteEndpoint(
   webhooks: Webhooks,
