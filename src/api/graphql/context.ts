@@ -19,7 +19,9 @@ export interface Context {
   readonly retentionDays: number;
   /** Closes the connection of a reader that falls behind or cannot be served, so that it reconnects and resumes. */
   readonly closeForRetry: () => void;
-  /** Whether the client has left or the time is up: no further reads, no new mutations; a running command completes. */
+  /**
+   * Whether the client has left or the time is up. Then no read or mutation begins, but a running command completes.
+   */
   isAbandoned: () => boolean;
   /** The maximum that one read may add to a response, in bytes. */
   readonly maxAnswerBytes: number;

@@ -21,7 +21,7 @@ export type AccountDestinationInput = {
 
 /** An account as the source of a payment. */
 export type AccountSourceInput = {
-  /** The account that pays: InternalAccount:…, or ExternalAccount:… of a bank, which is pulled from. */
+  /** The account that pays: InternalAccount:…, or ExternalAccount:… of a bank, from which the money is pulled. */
   accountId: string;
 };
 
@@ -41,9 +41,9 @@ export type AddressInput = {
   state?: string | null | undefined;
 };
 
-/** An amount of money: exactly one field. Both forms of an amount are the same for an idempotency key. */
+/** An amount of money, given by exactly one field. For an idempotency key, both forms of an amount are the same input. */
 export type AmountInput =
-  {   /** The amount in major units, exact: "12.50". */
+  {   /** The exact amount in major units, such as "12.50". */
   decimal: string; units?: never; }
   |  { decimal?: never;   /** The amount in the smallest unit of its currency: 1250 is 12.50 if the currency has 2 decimals. */
   units: ScalarText<'BigInt'> | number; };
@@ -64,7 +64,7 @@ export type BaseWalletInput = {
   address: string;
 };
 
-/** The owner of a bank account: exactly one field. */
+/** The owner of a bank account, given by exactly one field. */
 export type BeneficiaryInput =
   {   /** The owner is a company. */
   business: BusinessBeneficiaryInput; individual?: never; }
@@ -116,7 +116,7 @@ export type CancelQuoteInput = {
   expectedVersion?: number | null | undefined;
   /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
-  /** The quote: Quote:… */
+  /** The quote to cancel: Quote:… */
   quoteId: string;
 };
 
@@ -128,7 +128,7 @@ export type ClabeAccountInput = {
   clabeNumber: string;
 };
 
-/** Rights of a client token beyond its permissions, for the customer it is bound to. */
+/** The rights that a client token can have in addition to its permissions, for the customer that it is bound to. */
 export type ClientGrant =
   /** Register external accounts of the customer (createExternalAccount). */
   | 'ADD_BENEFICIARIES'
@@ -137,19 +137,19 @@ export type ClientGrant =
 
 /** The input of createExternalAccount. */
 export type CreateExternalAccountInput = {
-  /** The details of the account: exactly one field, by its type. */
+  /** The details of the account, given by the one field for its type. */
   accountInfo: ExternalAccountInfoInput;
   /** The owner of the account: required for bank accounts, not allowed for wallets. */
   beneficiary?: BeneficiaryInput | null | undefined;
   /** The currency of the account, as an ISO 4217 or asset code. */
   currency: string;
-  /** The customer who owns the account; when left out, the platform, or the customer of the app. */
+  /** The customer who owns the account. When left out, the owner is the platform or, for a client token, its customer. */
   customerId?: string | null | undefined;
-  /** Whether incoming UMA payments of the customer go to this account. It replaces an earlier default. */
+  /** Whether incoming UMA payments to the customer go to this account. It replaces an earlier default. */
   defaultUmaDepositAccount?: boolean | null | undefined;
   /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
-  /** Key-value pairs of your own to store with the object, visible to apps and in webhooks. FORBIDDEN for client tokens. At most 20. */
+  /** Your own key-value pairs to store with the object, visible to apps and in webhooks. At most 20. FORBIDDEN for client tokens. */
   metadata?: Array<MetadataInput> | null | undefined;
   /** The platform's own id for the account. */
   platformAccountId?: string | null | undefined;
@@ -159,7 +159,7 @@ export type CreateExternalAccountInput = {
 export type CreateQuoteInput = {
   /** A note for the payment. */
   description?: string | null | undefined;
-  /** Where the money goes: exactly one field. */
+  /** Where the money goes, given by exactly one field. */
   destination: PaymentDestinationInput;
   /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
@@ -171,13 +171,13 @@ export type CreateQuoteInput = {
   lockedCurrencySide: LockedCurrencySide;
   /** The lookup of the receiver, required for a UMA destination: Lookup:… */
   lookupId?: string | null | undefined;
-  /** Key-value pairs of your own to store with the object, visible to apps and in webhooks. FORBIDDEN for client tokens. At most 20. The quote's transaction gets them, too. */
+  /** Your own key-value pairs to store with the object, visible to apps and in webhooks. At most 20. FORBIDDEN for client tokens. The quote's transaction gets them, too. */
   metadata?: Array<MetadataInput> | null | undefined;
-  /** Information about the sender. For a UMA destination: all mandatory fields of the lookup's `requiredPayerFields`, and PURPOSE_OF_PAYMENT. For an external account: PURPOSE_OF_PAYMENT. At most 30. */
+  /** Information about the sender. A UMA destination requires all mandatory fields of the lookup's `requiredPayerFields`, and PURPOSE_OF_PAYMENT. An external account requires PURPOSE_OF_PAYMENT. At most 30. */
   senderCustomerInfo?: Array<InformationFieldInput> | null | undefined;
-  /** Where the money comes from: exactly one field. */
+  /** Where the money comes from, given by exactly one field. */
   source: PaymentSourceInput;
-  /** Whether to validate the payment only: it is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. For a key that was used before, the answer is what it was then. */
+  /** Whether to only validate the payment: it is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. If the key was used before, its original result is returned. */
   validateOnly?: boolean | null | undefined;
 };
 
@@ -187,7 +187,7 @@ export type CustomerFilter = {
   createdAfter?: ScalarText<'DateTime'> | null | undefined;
   /** Customers created at this time or earlier. */
   createdBefore?: ScalarText<'DateTime'> | null | undefined;
-  /** Customers that are persons, or those that are companies. */
+  /** Only persons or only companies. */
   customerType?: CustomerType | null | undefined;
   /** Whether deleted customers are returned, too. */
   isIncludingDeleted?: boolean | null | undefined;
@@ -195,7 +195,7 @@ export type CustomerFilter = {
   kycStatus?: Array<KycStatus> | null | undefined;
   /** Customers whose full or legal name begins with this text, case-insensitively. */
   name?: string | null | undefined;
-  /** The customer with exactly this id of the platform's own. */
+  /** The customer with exactly this `platformCustomerId`. */
   platformCustomerId?: string | null | undefined;
   /** The customer with this UMA address, case-insensitively. */
   umaAddress?: string | null | undefined;
@@ -242,7 +242,7 @@ export type EventType =
   | 'ACCOUNT_CHANGE'
   /** The balance of an internal account changed. */
   | 'ACCOUNT_STATUS'
-  /** An API token expires within a week. Not for client tokens. */
+  /** An API token expires within a week. Not visible to client tokens. */
   | 'API_TOKEN_EXPIRY'
   /** A customer changed in any other way: new details, deletion, a pending identity check. In the feed only. */
   | 'CUSTOMER_CHANGE'
@@ -258,7 +258,7 @@ export type EventType =
   | 'QUOTE_STATUS'
   /** A test event for a webhook endpoint. */
   | 'TEST'
-  /** A webhook delivery ended. In the feed only, and not for client tokens. */
+  /** A webhook delivery ended. In the feed only, and not visible to client tokens. */
   | 'WEBHOOK_DELIVERY';
 
 /** The input of executeQuote. */
@@ -267,13 +267,13 @@ export type ExecuteQuoteInput = {
   expectedVersion?: number | null | undefined;
   /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
-  /** The quote: Quote:… */
+  /** The quote to execute: Quote:… */
   quoteId: string;
-  /** Whether to validate the payment only: it is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. For a key that was used before, the answer is what it was then. */
+  /** Whether to only validate the payment: it is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. If the key was used before, its original result is returned. */
   validateOnly?: boolean | null | undefined;
 };
 
-/** The details of an external account: exactly one field, by its type. */
+/** The details of an external account, given by the one field for its type. */
 export type ExternalAccountInfoInput =
   {   /** A wallet on Base. */
   baseWallet: BaseWalletInput; cadAccount?: never; clabe?: never; gbpAccount?: never; iban?: never; layer2Wallet?: never; lightning?: never; ngnAccount?: never; phpAccount?: never; pix?: never; polygonWallet?: never; sgdAccount?: never; solanaWallet?: never; tronWallet?: never; upi?: never; usAccount?: never; }
@@ -373,14 +373,14 @@ export type FailureReason =
   /** The money arrived after the quote had expired, or the quote expired unused. */
   | 'QUOTE_EXPIRED';
 
-/** The accounts that a stream follows: exactly one field. */
+/** The accounts that a stream follows, given by exactly one field. */
 export type FollowedAccountsInput =
   {   /** A single account: InternalAccount:… or ExternalAccount:… */
   accountId: string; customerId?: never; }
   |  { accountId?: never;   /** All accounts of this customer: Customer:… */
   customerId: string; };
 
-/** The transactions that a stream follows: exactly one field. */
+/** The transactions that a stream follows, given by exactly one field. */
 export type FollowedTransactionsInput =
   {   /** All transactions of this customer: Customer:… */
   customerId: string; transactionId?: never; transactionIds?: never; }
@@ -433,7 +433,7 @@ export type InformationFieldInput = {
 export type JournalKind =
   /** The operator of the service corrects the balance of an account. */
   | 'ADJUSTMENT'
-  /** Money comes in that is then passed on. */
+  /** Money comes in and is then passed on. */
   | 'ARRIVAL'
   /** A payment takes money from its source. */
   | 'DEBIT'
@@ -454,7 +454,7 @@ export type JournalKind =
   /** Money moves to another internal account without a quote. */
   | 'TRANSFER';
 
-/** The status of a customer's identity check. Only APPROVED and MANUALLY_APPROVED let it move money. */
+/** The status of a customer's identity check. Only APPROVED and MANUALLY_APPROVED let the customer move money. */
 export type KycStatus =
   /** The customer passed the check. */
   | 'APPROVED'
@@ -491,7 +491,7 @@ export type LedgerParty =
   | 'LIQUIDITY'
   /** An account that the caller may not see. */
   | 'OTHER_ACCOUNT'
-  /** The world beyond the payment rails: money that enters or leaves the service. */
+  /** The world outside the service: money that enters or leaves it. */
   | 'OUTSIDE'
   /** Money that was neither delivered nor returned, until an operator resolves it. */
   | 'SUSPENSE';
@@ -532,7 +532,7 @@ export type LockedCurrencySide =
 export type LookUpReceiverInput = {
   /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
-  /** The customer who would send. In an app of a customer, that customer by default. */
+  /** The customer who would send the money; by default the customer that a client token is bound to. */
   sender?: CustomerReferenceInput | null | undefined;
   /** The UMA address to look up: $name@domain. */
   umaAddress: string;
@@ -556,14 +556,14 @@ export type NgnAccountInput = {
   purposeOfPayment: PurposeOfPayment;
 };
 
-/** The destination of a payment: exactly one field. */
+/** The destination of a payment, given by exactly one field. */
 export type PaymentDestinationInput =
   {   /** The payment goes to an account. */
   account: AccountDestinationInput; uma?: never; }
   |  { account?: never;   /** The payment goes to a UMA address. */
   uma: UmaDestinationInput; };
 
-/** The source of a payment: exactly one field. */
+/** The source of a payment, given by exactly one field. */
 export type PaymentSourceInput =
   {   /** The payment is made from an account. */
   account: AccountSourceInput; realtimeFunding?: never; }
@@ -572,7 +572,7 @@ export type PaymentSourceInput =
 
 /** What a token is allowed to do. */
 export type Permission =
-  /** Approve and reject payments that others have asked for and that a policy holds back. Only for API tokens. */
+  /** Approve and reject payments that others requested and that a policy holds for approval. Only for API tokens. */
   | 'APPROVE'
   /** Manage customers, accounts, tokens and settings. */
   | 'MANAGE'
@@ -609,7 +609,7 @@ export type PixKeyType =
   | 'CPF'
   /** An e-mail address. */
   | 'EMAIL'
-  /** A telephone number with its country code: +5511999998888. */
+  /** A telephone number with its country code, such as +5511999998888. */
   | 'PHONE'
   /** A random key of 32 letters or digits. */
   | 'RANDOM';
@@ -620,7 +620,7 @@ export type PolicyPeriod =
   | 'DAY'
   /** All payments of the last 24 hours. */
   | 'LAST_24_HOURS'
-  /** All payments of the last 30 times 24 hours. */
+  /** All payments of the last 30 days of 24 hours each. */
   | 'LAST_30_DAYS'
   /** All payments of a calendar month, in the policy's time zone. */
   | 'MONTH'
@@ -651,7 +651,7 @@ export type PurposeOfPayment =
   | 'OTHER'
   /** The purchase of real estate. */
   | 'REAL_ESTATE_PURCHASE'
-  /** A transfer to an account of the sender's own. */
+  /** A transfer to one of the sender's own accounts. */
   | 'SELF'
   /** Payment of taxes. */
   | 'TAX_PAYMENT'
@@ -751,13 +751,13 @@ export type RefusalCode =
   | 'USER_NOT_FOUND'
   /** A customer in this payment may not move money: its identity check is not approved, or it was deleted. */
   | 'USER_NOT_READY'
-  /** A test event could not be delivered. In REST only. */
+  /** A test event could not be delivered. REST only. */
   | 'WEBHOOK_DELIVERY_ERROR'
   /** There is no such webhook delivery. */
   | 'WEBHOOK_DELIVERY_NOT_FOUND'
   /** There is no such webhook endpoint. */
   | 'WEBHOOK_ENDPOINT_NOT_FOUND'
-  /** No webhook endpoint is configured in the settings. In REST only. */
+  /** No webhook endpoint is configured in the settings. REST only. */
   | 'WEBHOOK_ENDPOINT_NOT_SET';
 
 /** The platform's decision on a simulated incoming payment. */
@@ -790,7 +790,7 @@ export type SandboxReceiveUmaInput = {
   requestedReceiverFields?: Array<string> | null | undefined;
   /** How the payment turns out once it is approved. */
   sandboxScenario?: SandboxScenarioInput | null | undefined;
-  /** The UMA address of the sender: any. At sandbox.uma.money, $pending.long.usd takes long, and $fail.compliance.usd and $fail.timeout.usd fail after approval. */
+  /** The UMA address of the sender; any address is accepted. At sandbox.uma.money, payments from $pending.long.usd take a long time, and those from $fail.compliance.usd and $fail.timeout.usd fail after approval. */
   senderUmaAddress: string;
 };
 
@@ -798,19 +798,19 @@ export type SandboxReceiveUmaInput = {
 export type SandboxScenarioInput = {
   /** For sandboxReceiveUma: the platform's decision, so that no approval request has to be answered. An earlier decision stands. */
   approval?: SandboxApproval | null | undefined;
-  /** How long the step takes, in milliseconds, 0 to 3600000. The usual pace when left out. */
+  /** The duration of the step in milliseconds, 0 to 3600000. When left out, the step takes its usual time. */
   delayMs?: number | null | undefined;
   /** How the deposit arrives. For sandboxSend, and for createQuote with a real-time funded source. */
   deposit?: SandboxDeposit | null | undefined;
   /** The payment fails with this reason, after the delay. If a deposit funds it, only QUOTE_EXPIRED and QUOTE_EXECUTION_FAILED are possible. */
   failureReason?: FailureReason | null | undefined;
-  /** With `failureReason`: the refund fails, too. The money waits in SUSPENSE, as ledger entries show. */
+  /** With `failureReason`: the refund fails, too, and the money stays in SUSPENSE, as the ledger entries show. */
   refundFails?: boolean | null | undefined;
   /** The receiving side rejects the payment after the delay: it becomes REJECTED. */
   reject?: boolean | null | undefined;
   /** The payment completes, and the bank returns it this many milliseconds later: COMPLETED becomes REFUNDED. Only for payments that leave the service. */
   returnAfterMs?: number | null | undefined;
-  /** The step that `delayMs` and `failureReason` apply to, unlike the others; SETTLEMENT by default. */
+  /** The step that `delayMs` and `failureReason` apply to; SETTLEMENT by default. */
   step?: SandboxStep | null | undefined;
 };
 
@@ -818,7 +818,7 @@ export type SandboxScenarioInput = {
 export type SandboxStep =
   /** For sandboxReceiveUma: the sender has looked up the receiver and the payment is CREATED. The sender's pay request then arrives, fails, or does not arrive within the lifetime of a quote (EXPIRED). */
   | 'PAY_REQUEST'
-  /** For a quote paid from an external account: pulling the money, before anything is debited. */
+  /** For a quote paid from an external account: the pull of the money, before anything is debited. */
   | 'PULL'
   /** The delivery or collection that ends the payment. */
   | 'SETTLEMENT';
@@ -864,7 +864,7 @@ export type TransactionFilter = {
   executed?: boolean | null | undefined;
   /** Transactions that failed for any of these reasons. At most 100. */
   failureReason?: Array<FailureReason> | null | undefined;
-  /** Transactions of the customer with this id of the platform's own (`Customer.platformCustomerId`). */
+  /** Transactions of the customer with this `platformCustomerId`. */
   platformCustomerId?: string | null | undefined;
   /** Transactions with this destination: an account id or a UMA address. */
   receiverAccountIdentifier?: string | null | undefined;
@@ -890,7 +890,7 @@ export type TransactionStatus =
   | 'CREATED'
   /** The payment never began: its quote expired, it was not approved in time, or the sender did not confirm the announced payment. */
   | 'EXPIRED'
-  /** The payment was not delivered: `failureReason` says why, `refund` where the money went. */
+  /** The payment was not delivered: `failureReason` says why, and `refund` says where the money went. */
   | 'FAILED'
   /** The payment waits for its execution, its funds, an approval or the bank. */
   | 'PENDING'
@@ -910,7 +910,7 @@ export type TransactionType =
 
 /** The input of transferIn. */
 export type TransferInInput = {
-  /** The amount to pull, no more than the destination may hold. Without it the provider pulls what the account offers; the sandbox pulls 10000 smallest units. */
+  /** The amount to pull, no more than the destination may hold. When left out, the provider pulls what the account offers; the sandbox pulls 10000 smallest units. */
   amount?: AmountInput | null | undefined;
   /** A note for the payment. */
   description?: string | null | undefined;
@@ -918,11 +918,11 @@ export type TransferInInput = {
   destinationAccountId: string;
   /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey: string;
-  /** Key-value pairs of your own to store with the object, visible to apps and in webhooks. FORBIDDEN for client tokens. At most 20. */
+  /** Your own key-value pairs to store with the object, visible to apps and in webhooks. At most 20. FORBIDDEN for client tokens. */
   metadata?: Array<MetadataInput> | null | undefined;
   /** The account to pull from: ExternalAccount:… */
   sourceAccountId: string;
-  /** Whether to validate the payment only: it is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. For a key that was used before, the answer is what it was then. */
+  /** Whether to only validate the payment: it is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. If the key was used before, its original result is returned. */
   validateOnly?: boolean | null | undefined;
 };
 
@@ -936,11 +936,11 @@ export type TransferOutInput = {
   destinationAccountId: string;
   /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey: string;
-  /** Key-value pairs of your own to store with the object, visible to apps and in webhooks. FORBIDDEN for client tokens. At most 20. */
+  /** Your own key-value pairs to store with the object, visible to apps and in webhooks. At most 20. FORBIDDEN for client tokens. */
   metadata?: Array<MetadataInput> | null | undefined;
   /** The account to debit: InternalAccount:… */
   sourceAccountId: string;
-  /** Whether to validate the payment only: it is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. For a key that was used before, the answer is what it was then. */
+  /** Whether to only validate the payment: it is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. If the key was used before, its original result is returned. */
   validateOnly?: boolean | null | undefined;
 };
 

@@ -38,12 +38,12 @@ function followList<Row, Filter extends object>(list: FollowedList<Row, Filter>)
   builder.subscriptionField(`${name}Changes`, (t) =>
     t.field({
       type: Changes,
-      description: `A live list of ${name}s: its first page, then every change that affects it. The filter is that of the query ${name}s. A change may already be in the page: ignore a row unless its \`version\` is higher than the one you have.`,
+      description: `A live list of ${name}s: its first page, then every change that affects it. The filter is the one that the query ${name}s takes. The page may already include a change: ignore a row unless its \`version\` is higher than the one you have.`,
       args: {
         filter: t.arg({
           type: filter,
           description:
-            "The rows to follow, by the filter of the list's query. Conditions that can change without a change of the row, such as the UMA address of its customer, are refused with INVALID_INPUT.",
+            "The rows to follow, as a filter of the list's query. Conditions that can change without a change of the row, such as the UMA address of its customer, are refused with INVALID_INPUT.",
         }),
         snapshot: t.arg.boolean({
           required: true,

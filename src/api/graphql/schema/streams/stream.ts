@@ -98,7 +98,7 @@ export async function refuseExpired(after: FeedPosition, filter: EventFilter, co
   if (answer === 'undone') throw cursorUndone('after');
   throw failure(
     'CURSOR_EXPIRED',
-    `after is further back than a stream replays (${retentionDays} days). To miss nothing, page through events(after:) from it and subscribe after the last cursor; or read the lists anew together with viewer.feedCursor and subscribe after that.`,
+    `the cursor in after is older than a stream can replay (${retentionDays} days). To miss nothing, page through events(after:) from it and subscribe after the last cursor; or read the lists anew together with viewer.feedCursor and subscribe after that.`,
     { field: 'after' },
   );
 }
