@@ -60,7 +60,7 @@ export function formFault(field: AccountField, value: string, details: AccountDe
 /** Separators in printed numbers: spaces of every width, and dashes. For use in a pattern's character class. */
 const spaces = String.raw`\s\-\u2010-\u2015\u2212`;
 const gapsOfPrint = new RegExp(`[${spaces}]`, 'g');
-/** Print uses more separators in Brazilian tax numbers and in telephone numbers. */
+/** Additional separators in printed Brazilian tax numbers and telephone numbers. */
 const punctuation = String.raw`${spaces}.\/\(\)`;
 
 /** A run of characters in a number: their class, and their minimum and maximum number. */
@@ -124,7 +124,10 @@ function misfit(characters: readonly string[], runs: readonly Run[]): string | u
   return count < least || count > places.length ? `it has ${count}` : undefined;
 }
 
-/** Returns a question: was one letter meant as a digit, or a digit as a letter? Undefined unless one answer fits. */
+/**
+ * Suggests, as a question, the only exchange of letters and similar digits that corrects a value; undefined if not
+ * unique.
+ */
 function exchanged(value: string, isRight: (value: string) => boolean): string | undefined {
   // Letters are typed for digits more often than digits for letters.
   const found = [['O0', 'I1'] as const, ['0O', '1I'] as const]
@@ -138,7 +141,7 @@ function exchanged(value: string, isRight: (value: string) => boolean): string |
 }
 
 /**
- * Returns the variants of a value with a character replaced: each time at one of its positions, then at all of them.
+ * Returns the variants of a value with a character replaced: first at each of its positions alone, then at all of them.
  */
 function exchangesOf(value: string, from: string, to: string) {
   const places = [...value].flatMap((character, place) => (character === from ? [place] : []));
@@ -227,7 +230,7 @@ export const lettersOrDigits = numberField(
   written('4 to 34 letters or digits', { runs: [[alphanumeric, 4, 34]], capitals: true }),
   {
     differIn: 'spaces, dashes, letter case',
-    // A number of a bank that uses letters has others than those that resemble digits.
+    // A bank that uses letters in its numbers also uses letters that do not resemble digits.
     check: (value, details, given) => {
       const [letter] = /^[OIL]*[0-9][0-9OIL]*$/.test(value) ? (/[OIL]/.exec(value) ?? []) : [];
       if (letter === undefined) return notZeros(value, details, given);
@@ -244,7 +247,7 @@ const bareIban = written('an IBAN: a country code, 2 digits and 11 to 30 letters
   ],
   capitals: true,
 });
-/** The word that ISO 13616 has before a printed IBAN. No country has the code IB. */
+/** Removes the word IBAN, which ISO 13616 puts before a printed number. No country has the code IB. */
 const withoutLabel = (value: string) => value.replace(/^\s*IBAN[\s:]*/i, '');
 
 export const ibanForm: AccountForm = {
@@ -333,7 +336,7 @@ export const pixKeyForms = {
         .toLowerCase()
         .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
     check: (value) =>
-      /^[0-9a-f-]{36}$/.test(value) ? undefined : 'a random key has the digits 0 to 9 and the letters a to f',
+      /^[0-9a-f-]{36}$/.test(value) ? undefined : 'a random key contains only the digits 0 to 9 and the letters a to f',
   },
 } as const satisfies Readonly<Record<string, AccountForm>>;
 

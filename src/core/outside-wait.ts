@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 /** The capacity that a request occupies while it is processed. */
 export interface RequestSlot {
   release(): void;
-  /** Takes capacity again. Never refused: a request that has begun is carried out. */
+  /** Takes the capacity again. This never fails, since a request that has begun is carried out. */
   retake(): void;
   /** Passes the turn to other requests of its tenant; this request still counts as being processed. */
   yieldTurn(): void;

@@ -2,7 +2,7 @@ import { isDatabaseFault, isLockTimeout, OutcomeUnknown } from '../infra/databas
 
 /**
  * The codes of all refusals, with the HTTP status of each in REST (decisions 46, 6 and 7). GraphQL maps the same codes
- * to members of its result unions (graphql/schema/refusals.ts).
+ * to members of its result unions (src/api/graphql/schema/refusals.ts).
  */
 export const refusals = {
   INVALID_INPUT: 400,
@@ -93,7 +93,10 @@ export function outcomeUnknown(): Refusal {
   );
 }
 
-/** Refuses a command; each API presents this in its own form. Nothing has changed, but for OUTCOME_UNKNOWN. */
+/**
+ * The error for a refused command, which each API presents in its own form. Only OUTCOME_UNKNOWN may have had an
+ * effect.
+ */
 export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly details: RefusalDetails;

@@ -38,7 +38,7 @@ function strangeIn58(value: string): string | undefined {
     : `character ${place + 1} is ${value[place]}, which these addresses never contain because it resembles another character`;
 }
 
-/** Refuses the key of zeros, to which people are led by empty fields of programs. */
+/** Refuses the key of zeros, which programs produce from empty fields. */
 const nobody = (key: Uint8Array) =>
   key.every((byte) => byte === 0) ? 'nobody owns this address: money sent to it would be lost' : undefined;
 

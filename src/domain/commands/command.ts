@@ -164,7 +164,7 @@ export function runCommand<Type extends ResultType>(
   });
 }
 
-/** Runs a command and rolls it back. Its key stays unused; the outcome of a key that was used before is returned. */
+/** Runs a command and rolls it back. The key remains unused. If it was used before, its stored outcome is returned. */
 async function validate<Type extends ResultType>(
   { database }: Payments,
   caller: Caller,
@@ -222,7 +222,10 @@ async function run<Type extends ResultType>(payments: Payments, caller: Caller, 
   }
 }
 
-/** Carries out a plan, or the plan that waits if a policy demands an approval. The database decides both again. */
+/**
+ * Carries out a plan or, if a policy demands an approval, its waiting variant. The database checks the policies each
+ * time.
+ */
 async function orWaiting<Done extends { readonly outcome: Outcome }>(
   plan: Plan,
   carryOut: (plan: Plan, dueAt: Date | null) => Promise<Done>,
@@ -237,7 +240,10 @@ async function claimFor(caller: Caller, command: Command<ResultType>): Promise<C
   return claimOf(caller, { ...command, input: await comparableInput(command) });
 }
 
-/** Returns an input in a comparable form, in which both forms of an amount are equal. Only a decimal costs a read. */
+/**
+ * Returns an input in a comparable form, in which both forms of an amount are equal. Reads the currency only for a
+ * decimal.
+ */
 async function comparableInput({
   input,
   amount,

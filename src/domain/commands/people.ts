@@ -19,7 +19,10 @@ type Check = (value: never, path: FieldPath, now: Date) => unknown;
 
 const text = (maxLength: number) => (value: Text, path: FieldPath) => checkText(value, path, maxLength);
 
-/** The checks of what a person, a company or an address may have, by the name of the field in every input. */
+/**
+ * The checks of facts about a person, a company or an address, by the name of the field, which is the same in every
+ * input.
+ */
 const checks: Readonly<Record<string, Check>> = {
   fullName: text(longest.name),
   legalName: text(longest.name),

@@ -54,7 +54,7 @@ export class FeedListener {
       this.#connection.drop();
     }
     if (this.listening) return;
-    void FaultStates.of(this.#log).watch('listening of the feed, which polls instead', this.open());
+    void FaultStates.of(this.#log).watch('notifications of the feed, which polls instead', this.open());
   }
 
   close(): Promise<void> {

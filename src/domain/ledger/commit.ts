@@ -156,8 +156,8 @@ export function commitPlan(database: Database, platformId: string, plan: Plan): 
 }
 
 /**
- * Reports a commit to any recorder of its caller's statements. Plans of several requests may share the statement, so
- * each request records its own, including its wait for the others.
+ * Reports a commit to the recorder of its caller's statements, if there is one. Several requests may share a commit,
+ * so each request records its own duration, including its wait for the others.
  */
 function watched<T>(committing: Promise<T>): Promise<T> {
   const end = beginStatement('commit_batches', commitText);
@@ -187,12 +187,14 @@ async function commitAlone(database: Database, { platformId, plan }: PlatformPla
   }
 }
 
-/** Returns whether Postgres waited for the call that holds the idempotency key, which its error context shows. */
+/** Returns whether the error's context shows that Postgres waited for another call with the same idempotency key. */
 export function waitedForKey(error: unknown): boolean {
   return error instanceof Error && 'where' in error && /\block_claims\(/.test(String(error.where));
 }
 
-/** Returns whether a session has locked a whole table against changes, or is waiting to and blocks others behind it. */
+/**
+ * Returns whether a session has locked a whole table against changes, or waits for such a lock and so blocks others.
+ */
 async function isTableLocked(database: Database): Promise<boolean> {
   const [row] = await tableLockStatement(database.pool).catch(() => []);
   return row?.isLocked ?? false;

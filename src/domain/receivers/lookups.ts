@@ -173,7 +173,10 @@ interface SendingCurrency {
   readonly variableFeeRate: string;
 }
 
-/** Returns the receiver's currencies, each with its price in the platform's first, and the limits for every sender. */
+/**
+ * Returns the receiver's currencies, each with its price in the platform's first currency, and the limits for every
+ * sender.
+ */
 function pricedCurrencies(
   rail: RailWith<'rate'>,
   receiver: UmaReceiver,

@@ -9,9 +9,9 @@ import { connectedRail, type Payments } from '../commands/command.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 
 /**
- * Compares the amount that a platform's provider should hold by the books with the provider's balance. By the books it
- * holds all money that came in from outside minus all that went out. Payments under way may count on one side only, so
- * the difference is a range.
+ * Compares the amount that a platform's provider should hold according to the books with the provider's balance.
+ * According to the books, it holds all money that came in from outside minus all money that went out. Payments under
+ * way may count on one side only, so the difference is a range.
  */
 
 /** The two sides of a balance, in smallest units. */
@@ -60,7 +60,10 @@ const bookedStatement = statement<{ currency: string; booked: string; less: stri
    ) l group by l.currency`,
 );
 
-/** How long before the query a change may have begun that is committed after it, in milliseconds. */
+/**
+ * The longest time by which the start of a change can precede the query if its commit follows the query, in
+ * milliseconds.
+ */
 const commitMs = 60_000;
 
 /**

@@ -14,7 +14,7 @@ import { askWithoutSending, commitByHand, endedMeanwhile, withOrder } from './or
 import { planDelivery } from './outcomes.ts';
 
 /**
- * Manual settlement of a payment whose provider moved a different amount than promised (decision 95): the customer and
+ * Settles a payment manually whose provider moved an amount other than the promised one (decision 95): the customer and
  * the receiver get the amounts of the payment, and the difference is booked on DIFFERENCES. Not offered by any API.
  */
 

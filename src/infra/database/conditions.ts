@@ -2,8 +2,8 @@ import type { Planning } from './connections/read-scope.ts';
 import { getDatamodel } from './generated/pothos.ts';
 import { columnName } from './rows.ts';
 
-// Compiles conditions in the form of Prisma's `where`, as written by filters and visibility, to SQL. Throws for an
-// unknown condition.
+// Compiles conditions in the form of Prisma's `where`, as filters and visibility rules write them, to SQL. Throws for
+// an unknown condition.
 
 /** The parameters and table aliases of one statement under construction. */
 export class Binding {

@@ -16,7 +16,7 @@ import { type Prisma, PrismaClient } from './generated/client/client.ts';
 /**
  * The database roles of the program. They own no tables, change money only through the functions of the ledger, and
  * cannot disable triggers (docs/database-roles.md).
- * .
+ *
  * `gateway_serving` serves requests: it sees only the rows of the current platform (platform-scope.ts). `gateway_work`
  * does background work and runs the operators' commands: it sees all platforms.
  */
@@ -73,7 +73,7 @@ export interface DatabaseOptions {
 
 const INT8 = 20;
 
-/** The additional time for its result to arrive. After that the result counts as lost, and its connection with it. */
+/** The additional time for a statement's result to arrive. After that, the result and its connection count as lost. */
 const graceMs = 2_000;
 /**
  * Prisma's required time limit for one transaction in milliseconds; the session's shorter limits end one that hangs.

@@ -106,7 +106,10 @@ function textOf(model: string, alias: string, conditions: readonly Condition[], 
   return conditionsOf(model, alias, { AND: conditions.map((one) => Object.fromEntries([one])) }, binds, true);
 }
 
-/** Writes conditions on rows that are found by others. A different row that they name is looked up once for all. */
+/**
+ * Writes the conditions on rows that others have found. A further row that the conditions name is looked up once for
+ * all.
+ */
 function restOf(
   model: string,
   alias: string,
@@ -125,7 +128,7 @@ function restOf(
   return texts.join(' and ') || 'true';
 }
 
-/** Writes the condition that the row referred to by a field's id is as that field requires. */
+/** Writes the condition that the row with an id, to which a field refers, meets the field's condition. */
 function namedRow(model: string, [name, value]: Condition, id: string, platformId: string, binds: Binds): string {
   const { type } = fieldsOfModel(model).get(name) ?? { type: '' };
   const row = binds.alias();
@@ -167,7 +170,7 @@ function choose(model: string, conditions: readonly Condition[]): Chosen {
   return nothingChosen;
 }
 
-/** Returns the id by which other conditions name the only row that this condition is on; undefined if none do. */
+/** Returns the id of the only row that this condition is about, if other conditions name it; otherwise undefined. */
 function idOfNamed(model: string, [name]: Condition, others: readonly Condition[]): string | undefined {
   const idField = fieldsOfModel(model).get(name)?.relationFromFields?.at(-1);
   const value = others.find(([other]) => other === idField)?.[1];

@@ -25,7 +25,7 @@ export interface Reference {
 /** Reports conditions that a past version of a row does not decide. */
 export class NotFollowable extends Error {
   constructor(model: string, field: string) {
-    super(`no row of ${model} decides ${field} by itself`);
+    super(`a condition on ${field} of ${model} depends on more than the row`);
     this.name = 'NotFollowable';
   }
 }
@@ -36,7 +36,9 @@ const unchanging: Readonly<Record<string, readonly string[]>> = {
   Customer: ['id', 'platformId', 'platformCustomerId', 'customerType'],
 };
 
-/** Returns the fields of a model that never change; none if other rows' conditions may not depend on it. */
+/**
+ * Returns the fields of a model that never change; none for a model on which other rows' conditions must not depend.
+ */
 export function unchangingFields(model: string): readonly string[] {
   return unchanging[model] ?? [];
 }

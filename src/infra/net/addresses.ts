@@ -48,7 +48,9 @@ export function isLoopbackAddress(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.parse(address).range() === 'loopback';
 }
 
-/** Returns a socket's lookup that fails unless every address is allowed, so changing the name later gains nothing. */
+/**
+ * Returns a socket's lookup, which fails unless every address is allowed, even if the name has changed since a check.
+ */
 export function checkedLookup(resolve: Resolver, allowed: (address: string) => boolean): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname).then(

@@ -3,7 +3,7 @@ import { FaultStates } from '../../core/fault-states.ts';
 import { loopFailures, loopSuccess } from '../../infra/instruments/instruments.ts';
 
 export interface Loop {
-  /** Ends the current pause, except its rest. */
+  /** Ends the current pause, except for the first `restMs`. */
   wake(): void;
   /** Ends the loop after the current round. */
   stop(): Promise<void>;
@@ -18,7 +18,8 @@ export interface Loop {
 export function startLoop(name: string, log: Logger, round: () => Promise<number>, restMs = 0): Loop {
   const succeeded = loopSuccess.labels(name);
   const failed = loopFailures.labels(name);
-  // Prometheus sees the first failure only after an earlier value, and the alert compares it with the last success.
+  // Prometheus notices the first failure only if there is an earlier value; the alert compares it with the last
+  // success.
   failed.inc(0);
   succeeded.setToCurrentTime();
   const states = FaultStates.of(log);

@@ -17,7 +17,7 @@ interface Share {
   readonly waiting: Set<Waiting>;
 }
 
-/** Reserves one connection of a pool for others: a platform that has all the rest waits for its own. */
+/** Keeps one connection of a pool for other platforms: a platform that uses all the rest waits for one of its own. */
 export class ConnectionShares {
   readonly #most: number;
   readonly #timeoutMs: number;

@@ -28,7 +28,9 @@ const notChecked = 'it has not been compared with the primary yet';
 /** The time limit for a replica to report its position, and for a read to get a connection to it, in milliseconds. */
 const answerMs = 1_000;
 
-/** The statement timeout on a replica in milliseconds; 2 s later the primary reads, halfway to the deadline. */
+/**
+ * The statement timeout on a replica in milliseconds. The primary serves the read 2 s later, halfway to the deadline.
+ */
 const statementMs = 3_000;
 
 /** The session settings of a replica, besides the primary's: each statement takes its snapshot after the guard's. */
