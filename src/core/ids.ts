@@ -30,7 +30,9 @@ export function publicId(type: IdType, uuid: string): string {
   return `${type}:${uuid}`;
 }
 
-/** Returns the uuid in a public id of one of these types. Undefined for other text: a malformed id is an unknown id. */
+/**
+ * Returns the uuid in a public id of one of these types. Undefined for other text: a malformed id counts as unknown.
+ */
 export function uuidOf(id: string, ...types: readonly IdType[]): string | undefined {
   const separator = id.indexOf(':');
   const uuid = id.slice(separator + 1);

@@ -12,12 +12,14 @@ export interface RequestSlot {
 
 const slots = new AsyncLocalStorage<RequestSlot>();
 
-/** Runs work in the slot of its request, which `outsideWait` gives up meanwhile. */
+/** Runs work in the slot of its request, which `outsideWait` releases while it waits. */
 export function withSlot<Result>(slot: RequestSlot, work: () => Result): Result {
   return slots.run(slot, work);
 }
 
-/** Waits for others of the same tenant without holding the request's turn: work that need not wait goes first. */
+/**
+ * Waits for others of the same tenant without holding the request's turn, so that work that need not wait goes first.
+ */
 export async function turnlessWait<Result>(wait: Promise<Result>): Promise<Result> {
   const slot = slots.getStore();
   slot?.yieldTurn();

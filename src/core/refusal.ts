@@ -75,7 +75,7 @@ export const databaseAway = 'the database is unreachable or overloaded; try agai
 export const databaseBusy = 'the database is busy: another session holds a lock that this request needs; try again';
 
 /**
- * Returns the refusal that an error is or stands for; undefined for any other error. SERVICE_UNAVAILABLE means that the
+ * Returns the refusal that corresponds to an error; undefined if there is none. SERVICE_UNAVAILABLE means that the
  * request had no effect and may be sent again. OUTCOME_UNKNOWN means that it may have taken effect.
  */
 export function refusalIn(error: unknown): Refusal | undefined {
@@ -94,8 +94,8 @@ export function outcomeUnknown(): Refusal {
 }
 
 /**
- * The error for a refused command, which each API presents in its own form. Only OUTCOME_UNKNOWN may have had an
- * effect.
+ * The error for a refused command, which each API presents in its own form. The command had no effect, except that one
+ * with OUTCOME_UNKNOWN may have had it.
  */
 export class Refusal extends Error {
   readonly code: RefusalCode;

@@ -134,7 +134,7 @@ export const layer2Address = address(
     canonical: (value) => (isCapital(value) ? bare(value).toLowerCase() : bare(value)),
     differIn: 'upper or lower case throughout, spaces',
     check: (value) => {
-      // A person may take an address of the Bitcoin network itself for one of the second layer.
+      // People may mistake an address of the Bitcoin network itself for one of the second layer.
       const { prefix } = bech32.decodeUnsafe(value, false) ?? bech32m.decodeUnsafe(value, false) ?? {};
       if (prefix === undefined) return wrongChecksum;
       return /^(?:bc|tb|bcrt)$/.test(prefix) || !bech32m.decodeUnsafe(value, false)

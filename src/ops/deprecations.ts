@@ -40,8 +40,8 @@ export function undatedDeprecations(schema: DocumentNode): string[] {
 }
 
 /**
- * Returns an earlier schema without the elements that may be gone, because their deprecation is old, and types only for
- * them.
+ * Returns an earlier schema without the elements that may have been removed, because they were deprecated long ago, and
+ * without the types that only they led to.
  */
 export function lasting(earlier: DocumentNode, now: Date): GraphQLSchema {
   const remove = (element: Deprecable) => {

@@ -44,7 +44,9 @@ export interface Payments {
 /** The effects that a rolled-back command would have had. */
 export interface Validated {
   readonly row: SnapshotRows[ResultType];
-  /** The limits of the policies that would count the payment, including it; only policies that the caller may see. */
+  /**
+   * The limits of the policies that would count the payment, with it included; only policies that the caller may see.
+   */
   readonly limits: readonly LimitState[];
   /** The deadline for its approval; null if it needs none. */
   readonly approvalDueAt: Date | null;
@@ -97,7 +99,7 @@ export function simulationOf(payments: Payments, tenant: Tenant): Simulation {
   return simulation;
 }
 
-/** The result of a successful command: its row right after it, and whether this repeats an earlier result. */
+/** The result of a successful command: the row as the command left it, and whether this repeats an earlier result. */
 export interface CommandResult<Row> {
   readonly row: Row;
   readonly replayed: boolean;

@@ -139,7 +139,7 @@ export function reservation(journal: Journal): Journal {
   return { ...journal, kind: 'debit', legs };
 }
 
-/** Moves money that the rail neither delivered nor returned from CLEARING to SUSPENSE, which makes it visible. */
+/** Moves money from CLEARING to SUSPENSE, where it is visible, since the rail has neither delivered nor returned it. */
 export function suspension(flow: Flow): Journal {
   const legs = move(clearing, { system: 'SUSPENSE' }, waitingMoney(flow));
   return { kind: 'suspension', transactionId: flow.transactionId, legs };
@@ -161,7 +161,7 @@ export function adjustment(accountId: string, currency: string, amount: bigint):
   return { kind: 'adjustment', legs };
 }
 
-/** The amounts that the rail's provider was to move, or has moved, on the platform's account with it. */
+/** The amounts that the provider was to move, or has moved, on the platform's account with the provider. */
 export interface Moves {
   readonly out?: Money;
   readonly in?: Money;

@@ -294,8 +294,8 @@ export class ResumePoint {
   }
 
   /**
-   * Stores the start of a stream that does not resume: the sequence after which it continues until the client has
-   * acknowledged something, or null if it then starts over.
+   * Stores the start of a stream that does not resume. If the client acknowledges nothing, the stream is continued
+   * after this sequence when it is opened again; if it is null, the stream starts over.
    */
   async begin(position: bigint | null): Promise<void> {
     if (this.#isBegun) return;

@@ -53,7 +53,7 @@ export type PlanRefusal =
   | { readonly code: 'QUOTE_EXPIRED'; readonly id: string; readonly expiresAt: string }
   /** The row that the plan changes has a different version from the one its caller expects. */
   | { readonly code: 'OTHER_VERSION'; readonly type: ResultType; readonly id: string; readonly version: number }
-  /** `type`: of the record with this id; absent for an order to the rail, which no API shows. */
+  /** `type` is that of the record with this id; absent for an order to the rail, which no API shows. */
   | {
       readonly code: 'CONFLICT';
       readonly type?: 'Quote' | 'Transaction' | 'ExternalAccount';
@@ -62,7 +62,7 @@ export type PlanRefusal =
       /** The deadline, which had passed when the decision arrived. */
       readonly dueAt?: string;
     }
-  /** `id`: of the customer who has the address; null if it is another platform's. */
+  /** `id` is that of the customer who has the address; null if the customer is another platform's. */
   | { readonly code: 'UMA_ADDRESS_EXISTS'; readonly id: string | null }
   | { readonly code: 'CUSTOMER_DELETED'; readonly id: string }
   /** The customer holds `balances`, or has `payments` under way, of which `transactions` are the first. */
@@ -98,7 +98,10 @@ export type PlanRefusal =
       readonly needed: string;
       readonly currency: string;
     }
-  /** A policy forbids the payment. `limit` is set for the rule LIMIT (limit_state.sql), `freeAt` if waiting helps. */
+  /**
+   * A policy forbids the payment. `limit` is set for the rule LIMIT (limit_state.sql), `freeAt` if it will be allowed
+   * later.
+   */
   | {
       readonly code: 'LIMIT_EXCEEDED';
       readonly id: string;

@@ -29,7 +29,9 @@ export interface Plan {
     readonly unfrozen?: readonly string[];
     readonly lookups?: readonly string[];
   };
-  /** Internal accounts that it will credit later, with the amounts: refused now if a balance would exceed its limit. */
+  /**
+   * The internal accounts that it will credit later, with the amounts: refused now if a balance would exceed its limit.
+   */
   readonly capacity?: readonly { readonly account: string; readonly amount: bigint }[] | undefined;
   /** The payment that it begins, which policies allow or refuse, and count. */
   readonly spend?: Spend;

@@ -89,7 +89,7 @@ const beginnings = `select array_agg(platform_id) as platforms, array_agg(sequen
     left join (select platform_id, min(occurred_at) as oldest from outbox group by platform_id) o on o.platform_id = p.id
   ) beginnings`;
 
-/** The number of payments checked at a time. Postgres underestimates it, and would join every row with every other. */
+/** The number of payments checked at a time. Postgres expects fewer, and would join larger chunks row by row. */
 const chunkSize = 500;
 
 export class RowsSince {

@@ -125,7 +125,7 @@ const wakeStatement = statement<object>(
   'update rail_connection set deposits_due_at = clock_ms() where platform_id = $1',
 );
 
-/** Makes the rail's question for a platform's deposits due now. */
+/** Schedules the query for a platform's deposits for now. */
 export async function wakeDeposits(on: Queryable, platformId: string): Promise<void> {
   await wakeStatement(on, platformId);
 }

@@ -60,10 +60,7 @@ const bookedStatement = statement<{ currency: string; booked: string; less: stri
    ) l group by l.currency`,
 );
 
-/**
- * The longest time by which the start of a change can precede the query if its commit follows the query, in
- * milliseconds.
- */
+/** A change that is committed after the query may have begun up to this long before it, in milliseconds. */
 const commitMs = 60_000;
 
 /**
@@ -115,7 +112,7 @@ export function agrees({ beyondLow, beyondHigh }: Beyond, known: Beyond | undefi
   return beyondLow <= (known?.beyondHigh ?? 0n) && beyondHigh >= (known?.beyondLow ?? 0n);
 }
 
-/** Describes a booked balance, and what is known beyond the entries. */
+/** Describes the balance according to the books, and the known excess. */
 export function bookedWords({ currency: code, booked }: BothBalances, known: Beyond | undefined): string {
   const own = known ? `, and ${formatForeign(known.beyondLow, code)} known beyond them` : '';
   return `${formatForeign(booked, code)} in the books${own}`;

@@ -99,7 +99,7 @@ async function settleTogether(payments: Payments, orders: readonly DueOrder[]): 
   return postponements;
 }
 
-/** Returns the attributes of an order's span. They include the payment's id, by which an operator can find it. */
+/** Returns the attributes of an order's span, with the payment's id, by which operators can find the span. */
 function attributesOf({ id, kind, platformId, transaction, attempts }: DueOrder) {
   return {
     'payments.platform.id': platformId,

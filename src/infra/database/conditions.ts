@@ -37,7 +37,8 @@ export class Binding {
 export type Binds = Pick<Binding, 'bind' | 'alias' | 'planning'>;
 
 /**
- * The fields whose values are unevenly frequent or lie in ranges: a generic plan would read all rows for a rare value.
+ * The fields whose values differ widely in frequency, or form ranges: a generic plan would read all rows for a rare
+ * value.
  */
 const uneven: ReadonlySet<string> = new Set(
   `Transaction.status Transaction.type Transaction.failureReason Transaction.sentCurrency Transaction.receivedCurrency

@@ -63,8 +63,8 @@ export function oneOfFew(alias: string, column: string, value: string): string {
 /** Writes the FROM clause, with all conditions, for the rows of a list. No row occurs twice. */
 export function listRows(list: ListRows, binds: Binds): string {
   const { model, alias, where, below = [] } = list;
-  // For a parent, all plans use the same index. But Postgres estimates a generic plan as more expensive, and plans
-  // twenty such lists of a document in each run, which takes ten times as long as running them.
+  // For a parent, all plans use the same index. But Postgres considers a generic plan more expensive, and would plan
+  // each list of a document anew: for twenty lists, this takes ten times as long as running them.
   if (below.length > 0) binds.planning ??= 'once';
   const conditions = flattened(where as Where);
   const platform = conditions.find(([name]) => name === 'platformId');
@@ -107,7 +107,7 @@ function textOf(model: string, alias: string, conditions: readonly Condition[], 
 }
 
 /**
- * Writes the conditions on rows that others have found. A further row that the conditions name is looked up once for
+ * Writes the remaining conditions on rows that the chosen ones find. A further row that they name is looked up once for
  * all.
  */
 function restOf(

@@ -49,7 +49,8 @@ export function isLoopbackAddress(address: string): boolean {
 }
 
 /**
- * Returns a socket's lookup, which fails unless every address is allowed, even if the name has changed since a check.
+ * Returns a lookup for a socket, which fails unless every address is allowed. It checks the addresses that the socket
+ * uses, so changing the name's addresses after an earlier check has no effect.
  */
 export function checkedLookup(resolve: Resolver, allowed: (address: string) => boolean): LookupFunction {
   return (hostname, options, callback) => {

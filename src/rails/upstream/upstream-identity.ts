@@ -5,7 +5,8 @@ import type { UpstreamClient } from './upstream-client.ts';
 import { customerPage, customerRecord } from './upstream-records.ts';
 
 /**
- * Checks a customer's identity upstream, by creating a customer with the same name there. Each new name gets a new one.
+ * Checks a customer's identity upstream, by creating a counterpart with the same name there. A new name gets a new
+ * counterpart.
  * @param checkInMs the delay before a pending check is queried again
  */
 export async function checkIdentity(

@@ -32,7 +32,10 @@ const deleteDeliveriesStatement = statement<{ id: string }>(
    ) returning id`,
 );
 
-/** Deletes expired lookups that no quote refers to; a lookup without an idempotency key, an hour after its expiry. */
+/**
+ * Deletes expired lookups that no quote refers to. Those without an idempotency key are deleted an hour after they
+ * expire.
+ */
 const deleteLookupsStatement = statement<{ id: string }>(
   'forget_lookups',
   `delete from lookup where (platform_id, id) in (
@@ -83,8 +86,8 @@ const deleteWebhooksStatement = statement<{ webhookId: string }>(
 );
 
 /**
- * Deletes a batch of rows past their retention: idempotency records; ended webhook deliveries whose last attempt is as
- * old, with their attempts; client tokens; counts of policies; expired lookups without a quote (after an hour if no key
+ * Deletes a batch of rows past their retention: idempotency records; ended webhook deliveries whose last attempt is
+ * that old, with their attempts; client tokens; counts of policies; expired lookups without a quote (after an hour if no key
  * names them); resume points of ended streams; processed provider webhooks. Any number of processes may run it
  * together.
  * @returns whether there may be more

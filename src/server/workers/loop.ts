@@ -11,8 +11,8 @@ export interface Loop {
 
 /**
  * Runs `round` again and again until stopped. A round returns how many milliseconds to pause; if one throws, the next
- * follows after a second, and the reason is logged once (FaultStates). After a `wake` during a round, only the rest
- * pause follows, so no work is missed.
+ * follows after a second, and the reason is logged once (FaultStates). After a `wake` during a round, only `restMs`
+ * follow, so no work is missed.
  * @param restMs the first part of each pause, which no `wake` ends: one round does all work that arrived during it
  */
 export function startLoop(name: string, log: Logger, round: () => Promise<number>, restMs = 0): Loop {

@@ -39,7 +39,7 @@ export interface Connection {
 export interface Session {
   readonly viewer: Viewer;
   /**
-   * Replaces the token by a newer one of the same subject that permits all open operations.
+   * Replaces the token with a newer one of the same subject that permits all open operations.
    * @returns false if the newer token does not qualify; the connection then keeps its token
    */
   renew(viewer: Viewer): Promise<boolean>;

@@ -43,7 +43,10 @@ export interface Cluster extends ServerLocation {
   readonly durable: boolean;
 }
 
-/** Creates the cluster if absent: UTF-8 by code point, a superuser with a random password, the database `payments`. */
+/**
+ * Creates the cluster if absent: UTF-8 in code-point order, a superuser with a random password, the database
+ * `payments`.
+ */
 export async function openCluster(location: ServerLocation, durable: boolean): Promise<Cluster> {
   await makeWhole(location.folder, async (staging) => {
     const [password, data] = [join(staging, 'password'), join(staging, 'data')];

@@ -30,7 +30,7 @@ const createMigrationsTable = `create table if not exists public._prisma_migrati
   applied_steps_count integer not null default 0
 )`;
 
-/** Takes the role that reads the table of migrations, in case the login itself may not. */
+/** Takes the role that may read the table of migrations, if the login itself may not. */
 const readAsServing = `select set_config('role', 'gateway_serving', false) from pg_class c
   where c.relname = '_prisma_migrations' and c.relnamespace = 'public'::regnamespace
     and not (has_schema_privilege(c.relnamespace, 'usage') and has_table_privilege(c.oid, 'select'))`;

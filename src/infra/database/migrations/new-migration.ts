@@ -96,7 +96,7 @@ if (import.meta.main) {
   }
 }
 
-/** Checks, or writes the migration of that name. @returns what is wrong, for the developer */
+/** Checks the migrations, or writes one with this name. @returns what is wrong, for the developer */
 async function run(serverUrl: string, name: string): Promise<string | undefined> {
   const described = 'prisma/schema.prisma and prisma/functions';
   if (name === '--check') {

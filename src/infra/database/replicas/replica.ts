@@ -96,7 +96,7 @@ export class Replica {
     return this.#replayed >= lsn;
   }
 
-  /** Waits until it has replayed a position, no longer than a read may wait. Returns whether it has. */
+  /** Waits until it has replayed a position, for at most as long as a read may wait. Returns whether it has. */
   async reach(position: Position): Promise<boolean> {
     const deadline = performance.now() + this.#options.waitMs;
     while (!this.has(position)) {
