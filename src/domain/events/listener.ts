@@ -34,7 +34,7 @@ export class FeedListener {
       await client.query('listen feed');
     });
     const faults = FaultStates.of(log);
-    this.#reconnect = singleFlight(() => faults.watch('listening of the feed, which polls instead', this.open()));
+    this.#reconnect = singleFlight(() => faults.watch('notifications of the feed, which polls instead', this.open()));
   }
 
   get listening(): boolean {
