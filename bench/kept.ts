@@ -50,7 +50,7 @@ export async function measureKept(what: string, url: string, pay: () => Promise<
     .map(({ name, rows, indexes }) => `${name} ${kB(rows)} + ${kB(indexes)}`);
   const all = grown.reduce((sum, { rows, indexes }) => sum + rows + indexes, 0);
   return {
-    what: `kB kept for good of each ${what} (rows + indexes)`,
+    what: `kB that each ${what} stores permanently (rows + indexes)`,
     value: `${kB(all)}: ${parts.join(', ')} (${payments} payments)`,
   };
 }

@@ -104,7 +104,7 @@ export async function runAll(
   for (const { what, value } of facts) console.log(`${what}: ${value}`);
   const breaches = await drainAndAudit(prepared.url);
   facts.push({
-    what: 'the auditor, after all of it',
+    what: 'the auditor, at the end',
     value: breaches.length === 0 ? `${auditRules} rules hold` : written(breaches),
   });
   console.log(facts.at(-1)?.value);
@@ -267,7 +267,7 @@ async function measureSizes(prepared: Prepared, small: Prepared, timing: Timing)
       value: costs[size]?.join(', ') ?? '',
     })),
     {
-      what: 'time of a deep page, times that of the first page (forwards, backwards)',
+      what: 'time of a deep page relative to the first page (forwards, backwards)',
       value: times.join(', '),
     },
   ];
@@ -310,7 +310,7 @@ async function measureWrites(prepared: Prepared, timing: Timing, add: (row: Row)
   facts.push(...(await measureDeliveries(gateway, gatewayHeaders, start)));
 
   facts.push(...(await measureOverload(prepared, gateway, timing)));
-  facts.push({ what: 'resident memory after all of it', value: `${Math.round(memoryOf(gateway.pid) ?? 0)} MiB` });
+  facts.push({ what: 'resident memory at the end', value: `${Math.round(memoryOf(gateway.pid) ?? 0)} MiB` });
   await gateway.stop();
 
   return facts;
@@ -493,7 +493,7 @@ async function measureOverload(prepared: Prepared, gateway: Server, timing: Timi
   const answers = Object.entries(over.statuses).map(([status, count]) => `${count} × ${status}`);
   return [
     {
-      what: `20 transactions with customer, ${offered} requests/s offered where ${Math.round(most.perSecond)} can be taken`,
+      what: `20 transactions with customer, ${offered} requests/s offered to a service that sustains ${Math.round(most.perSecond)}`,
       value: `${answers.join(', ')}; p99 of the answers ${Math.round(over.p99Good)} ms, of all ${Math.round(over.p99)} ms`,
     },
   ];

@@ -107,9 +107,9 @@ async function measureFanOut(instance: Server, streams: Streams): Promise<Fact[]
         what: `commit → subscriber, ${customerIds.length} subscribers, ${perSecond} changes/s, made by another instance`,
         value: `p50 ${arrivals.p50} ms, p99 ${arrivals.p99} ms, most ${arrivals.max} ms; ${arrivals.messages} of ${expected} changes arrived`,
       },
-      { what: 'main threads meanwhile', value: coresMeanwhile },
+      { what: 'main threads during that time', value: coresMeanwhile },
       {
-        what: 'CPU per message delivered (the reading of the feed in it)',
+        what: 'CPU per message delivered (including reading the feed)',
         value: cpu === undefined ? 'not known without /proc' : `${Math.round(cpu)} µs`,
       },
     ];
@@ -182,7 +182,7 @@ async function measureFollowersOfAll(instance: Server, streams: Streams): Promis
       value: `${Math.round((arrivals.messages * 1000) / measureMs)} messages/s, p50 ${arrivals.p50} ms, p99 ${arrivals.p99} ms; ${(cpu / arrivals.messages).toFixed(1)} µs of CPU per message; ${arrivals.messages} of ${expected} messages arrived`,
     })),
     {
-      what: 'payments of 25/s offered: without subscribers, and with 1,000 who follow the whole platform',
+      what: 'payments at 25/s: without subscribers, and with 1,000 who follow the whole platform',
       value: `${written(alone)}; ${written(rows[1]?.payments ?? alone)}`,
     },
   ];
@@ -224,8 +224,8 @@ async function measureReturn(streams: Streams): Promise<Fact> {
   const half = Math.max(...returned.map((one) => one.p50));
   const failures = returned.reduce((sum, one) => sum + one.failures, 0);
   return {
-    what: `${clients} clients with a socket each, from a kill -9 of their instance until they have what they missed`,
-    value: `half of them after ${(half / 1000).toFixed(1)} s, all after ${(last / 1000).toFixed(1)} s; the instance listened again after ${(second.startMs / 1000).toFixed(1)} s; ${failures} tries were in vain`,
+    what: `${clients} clients with a socket each, from a kill -9 of their instance until they have received what they missed`,
+    value: `half of them after ${(half / 1000).toFixed(1)} s, all after ${(last / 1000).toFixed(1)} s; the instance listened again after ${(second.startMs / 1000).toFixed(1)} s; ${failures} attempts to connect failed`,
   };
 }
 

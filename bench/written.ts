@@ -55,7 +55,7 @@ export async function measureWritten(what: string, url: string, pay: () => Promi
     });
   const sum = (of: (table: Table) => number) => each(rows.reduce((total, table) => total + of(table), 0));
   return {
-    what: `versions of rows + entries of indexes that each ${what} writes`,
+    what: `row versions + index entries that each ${what} writes`,
     value: `${sum(({ versions }) => versions)} + ${sum(({ entries }) => entries)}: ${parts.join(', ')} (${payments} payments)`,
   };
 }
