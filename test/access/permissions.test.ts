@@ -36,7 +36,7 @@ afterAll(async () => {
   await t.stop();
 });
 
-/** In a different order each time, so that it is a change. */
+/** The list is reversed each time, so that every call is a change. */
 const currencies = ['USD', 'EUR'];
 /** A mutation that returns each noun, and its field in the success. */
 const mutations: Readonly<Record<string, readonly [name: Operation, field: string, input: () => object]>> = {
@@ -72,9 +72,9 @@ test('every noun that a mutation returns is covered', () => {
     return Object.values(success.getFields()).map((field) => getNamedType(field.type));
   });
   const nouns = new Set(answered.filter(isObjectType).map((type) => type.name));
-  // Nouns that read, or decide who reads, need VIEW themselves.
+  // The mutations that return these nouns need VIEW themselves.
   for (const name of ['Lookup', 'WebhookEndpoint', 'WebhookDelivery']) nouns.delete(name);
-  // It describes a fault of the input.
+  // This type describes a fault of the input.
   nouns.delete('RefusedField');
   // An edge repeats the row.
   for (const name of nouns) if (name.endsWith('Edge')) nouns.delete(name);
@@ -207,7 +207,7 @@ const answers = {
     ...['deleteCustomer', 'sandboxFundAccount', 'sandboxSetExternalAccountStatus', 'sandboxSetKycStatus'],
     ...['deleteExternalAccount', 'setPolicy', 'updateCustomer', 'updateExternalAccount', 'updatePlatform'],
   ],
-  /** They read, or decide who reads: they need VIEW themselves. */
+  /** Mutations that need VIEW themselves, since they read, or decide who may read. */
   reads: [
     ...['createWebhookEndpoint', 'lookUpReceiver', 'resendWebhookDelivery', 'rotateWebhookSecret'],
     'updateWebhookEndpoint',

@@ -27,7 +27,7 @@ beforeAll(async () => {
     coversFrom: null,
     isCheckpoint: true,
   });
-  // Audits, too.
+  // Stopping the gateway also audits the ledger.
   await t.stop();
 
   after = await copyOf(before);
