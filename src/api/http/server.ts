@@ -47,7 +47,7 @@ interface HttpOptions {
   readonly requestLog: RequestLogOptions;
   /** Whether the credentials of a platform are publicly known, so that requests must name this machine. */
   readonly isSandbox: boolean;
-  /** The limits of requests in flight; one beyond them gets 503 and may be sent again. */
+  /** The limits of requests in flight. A request beyond them gets 503 and may be sent again. */
   readonly admission: AdmissionLimits;
   readonly connections: ConnectionLimits;
   /** For tests only: whether Yoga handles every request, even those that could bypass it. */

@@ -59,7 +59,7 @@ export async function readAround<Row extends object>(
 function rowJson(row: object): string {
   return JSON.stringify(
     Object.fromEntries(Object.entries(row).map(([field, value]) => [columnName(field), value])),
-    // Bytes are secrets, which no field exposes.
+    // Columns of bytes contain secrets, which no field exposes.
     (_key, value: unknown) =>
       typeof value === 'bigint' ? value.toString() : value instanceof Uint8Array ? undefined : value,
   );

@@ -215,7 +215,7 @@ export const WebhookDeliveryStatus = enumOf(
   },
 );
 
-export const Permission = enumOf('Permission', 'What a token is allowed to do.', {
+export const Permission = enumOf('Permission', 'A permission of a token.', {
   VIEW: 'Read everything that the token can see.',
   TRANSACT: 'Move money.',
   APPROVE:

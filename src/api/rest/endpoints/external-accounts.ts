@@ -58,7 +58,7 @@ const ExternalAccountSchema = z
     beneficiaryVerifiedData: z
       .object({ fullName: z.string().describe("The name of the owner in the bank's records.") })
       .optional()
-      .describe('What the payment rail reported about the owner.'),
+      .describe('The details about the owner that the payment rail reported.'),
     frozenAt: time('When the operator of the service froze the account; absent if it is not frozen.').optional(),
     metadata,
   })
@@ -75,7 +75,7 @@ const warnings = z
   .array(
     z.object({
       field: z.string().describe('The path of the field in the request.'),
-      message: z.string().describe('What is wrong with the field.'),
+      message: z.string().describe('The problem with the field.'),
     }),
   )
   .optional()

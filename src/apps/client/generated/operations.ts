@@ -505,7 +505,7 @@ export type LightningInput =
   |  { bolt12?: never; invoice?: never;   /** Lightning address, user@domain. */
   lightningAddress: string; };
 
-/** What a change does to a followed list. */
+/** The effect of a change on a followed list. */
 export type ListOperation =
   /** The row is now in the list and was not before: it is new, or did not match the filter. */
   | 'ENTER'
@@ -570,7 +570,7 @@ export type PaymentSourceInput =
   |  { account?: never;   /** The payment is funded by a deposit from outside, for this payment alone. */
   realtimeFunding: RealtimeFundingSourceInput; };
 
-/** What a token is allowed to do. */
+/** A permission of a token. */
 export type Permission =
   /** Approve and reject payments that others requested and that a policy holds for approval. Only for API tokens. */
   | 'APPROVE'

@@ -95,7 +95,7 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
   beneficiaryVerifiedData: t.sameRow(BeneficiaryVerifiedData, {
     nullIf: 'beneficiaryVerifiedName',
     nullable: true,
-    description: 'What the payment rail reported about the owner; null if it reported nothing.',
+    description: 'The details about the owner that the payment rail reported; null if it reported none.',
   }),
 }));
 

@@ -5,7 +5,7 @@ import { variantsBy } from '../words.ts';
 
 export const BeneficiaryVerifiedData = builder.prismaObject('Account', {
   variant: 'BeneficiaryVerifiedData',
-  description: 'What the payment rail reported about the owner of an account.',
+  description: 'Details about the owner of an account, as reported by the payment rail.',
   fields: (t) => ({
     fullName: t.exposeString('beneficiaryVerifiedName', {
       nullable: true,

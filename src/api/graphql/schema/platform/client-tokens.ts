@@ -51,7 +51,7 @@ export const ClientToken = builder.prismaNode('ClientToken', {
         'The hashes of the registered documents that the token is restricted to, including as tools at /mcp; empty if it has no list of its own.',
     }),
     version: t.int({
-      description: 'Increases with each change: 1, and 2 once the token is revoked.',
+      description: 'Increases with each change: 1 at first, and 2 once the token is revoked.',
       select: { revokedAt: true },
       resolve: ({ revokedAt }) => tokenVersion(revokedAt !== null),
     }),

@@ -38,7 +38,7 @@ export const ApiToken = builder.prismaNode('ApiToken', {
     name: t.exposeString('name', { description: 'The display name of the token.' }),
     permissions: t.expose('permissions', { type: [Permission], description: 'The permissions of the token.' }),
     version: t.int({
-      description: 'Increases with each change: 1, and 2 once the token is revoked.',
+      description: 'Increases with each change: 1 at first, and 2 once the token is revoked.',
       select: { revokedAt: true },
       resolve: ({ revokedAt }) => tokenVersion(revokedAt !== null),
     }),

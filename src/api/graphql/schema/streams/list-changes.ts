@@ -18,7 +18,7 @@ import { type ListArguments, type ListChange, type ListMessage, maxWaitMs, watch
 
 /** Defines the streams of lists: a page, and the changes to it. */
 
-const ListOperationType = enumOf('ListOperation', 'What a change does to a followed list.', {
+const ListOperationType = enumOf('ListOperation', 'The effect of a change on a followed list.', {
   ENTER: 'The row is now in the list and was not before: it is new, or did not match the filter.',
   UPDATE: 'The row was in the list, still is, and has changed.',
   LEAVE: 'The row no longer matches the filter.',
@@ -71,7 +71,7 @@ function changesType<Row, Filter>({ name, type, list: { connection, read }, filt
   const Change = builder.objectRef<ListChange>(`${Name}Change`).implement({
     description: `A change in a followed list of ${name}s.`,
     fields: (t) => ({
-      op: t.expose('op', { type: ListOperationType, description: 'What the change does to the list.' }),
+      op: t.expose('op', { type: ListOperationType, description: 'The effect of the change on the list.' }),
       changed: t.stringList({
         description:
           'The names of the fields of `node` that changed; empty for a new row. Lists and related objects with an id of their own are never named.',
