@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs what an instance needs that has a Postgres of its own, and nothing else: no tools of development, no embedded
-# Postgres, no second Node. It changes node_modules and src/infra/database/generated of this checkout alone. Needs Node 24 with npm.
+# Installs the packages that an instance with an external Postgres needs, without development tools, the embedded Postgres
+# and the second Node. Changes only node_modules and src/infra/database/generated in this checkout. Needs Node 24 with npm.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -8,5 +8,5 @@ npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
 PATH="$PATH:$PWD/node_modules/.bin" node prisma/generate.cjs
 npm uninstall --no-save --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
   @prisma/client-generator-ts @prisma/internals @prisma/schema-engine-wasm node
-# Maps are for debuggers.
+# Removes source maps.
 find node_modules -name '*.map' -type f -delete

@@ -1,5 +1,15 @@
-import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
@@ -74,6 +84,37 @@ test.each(yamlFiles)('%s is valid YAML', (file) => {
   for (const document of parseAllDocuments(read(file))) {
     expect('errors' in document ? document.errors : []).toEqual([]);
   }
+});
+
+/** Returns what the compiler says about objects of Kubernetes, as values of the types of its API. */
+function faultsOf(objects: readonly { readonly apiVersion: string; readonly kind: string }[]): string {
+  const source = objects.map((object, at) => {
+    const module = object.apiVersion.includes('/') ? object.apiVersion : `core/${object.apiVersion}`;
+    return `import type { ${object.kind} as Kind${at} } from 'kubernetes-types/${module}';
+      export const object${at}: Kind${at} = ${JSON.stringify(object)};`;
+  });
+  // Below node_modules, so that the types are found.
+  const folder = mkdtempSync(path.join(root, 'node_modules', 'kubernetes-'));
+  try {
+    writeFileSync(path.join(folder, 'objects.ts'), source.join('\n'));
+    const options = ['--noEmit', '--strict', '--module', 'esnext', '--moduleResolution', 'bundler', '--ignoreConfig'];
+    const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
+    return spawnSync(process.execPath, [tsc, ...options, 'objects.ts'], { cwd: folder, encoding: 'utf8' }).stdout;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+test('the objects of Kubernetes have the fields that its API declares, and no others', () => {
+  const objects = globSync('deploy/kubernetes/*.yaml', { cwd: root }).flatMap((file) =>
+    parseAllDocuments(read(file)).map((document) => document.toJS()),
+  );
+  expect(objects.map(({ kind }) => kind).sort()).toEqual(
+    ['Deployment', 'Job', 'PodDisruptionBudget', 'Service', 'ServiceAccount'].sort(),
+  );
+  expect(faultsOf(objects)).toBe('');
+  const misspelt = JSON.parse(JSON.stringify(objects).replace('"readinessProbe"', '"readynessProbe"'));
+  expect(faultsOf(misspelt)).toMatch(/readynessProbe.* does not exist in type 'Container'/);
 });
 
 test('a stop ends before each of them kills the process', () => {

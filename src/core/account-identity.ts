@@ -9,7 +9,7 @@ export interface AccountIdentity {
   readonly bank: string | null;
 }
 
-/** Returns what identifies an account: two accounts with the same identity are one. */
+/** Returns the identity of an account. Two accounts with the same identity are the same account. */
 export function identityOf(type: ExternalAccountType, details: AccountDetails): AccountIdentity {
   const { fields, identifier, bank }: AccountType = accountTypes[type];
   const compared = (names: readonly string[]) =>

@@ -19,7 +19,7 @@ export interface ChangeFilter extends CreationFilter {
   readonly updatedBefore?: Given<Date>;
 }
 
-/** Returns the condition for rows created in a period. Ids contain the time: one index is enough. */
+/** Returns the condition for rows created in a period. Ids contain the time, so the index on ids is enough. */
 export function created({ createdAfter: after, createdBefore: before }: CreationFilter) {
   return after || before
     ? { id: { ...(after && { gte: firstIdAt(after) }), ...(before && { lte: lastIdAt(before) }) } }

@@ -181,7 +181,7 @@ export function smallestUnits(given: GivenAmount, currency: Currency, path: Fiel
   return amount;
 }
 
-/** Returns a given amount in smallest units if the currency has it, else unchanged: for comparing inputs. */
+/** Returns a given amount in smallest units for comparing inputs; unchanged if the currency cannot represent it. */
 export function comparableAmount(given: GivenAmount, currency: Currency | undefined): GivenAmount {
   if (typeof given === 'bigint' || !currency) return given;
   try {

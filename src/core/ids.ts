@@ -30,7 +30,9 @@ export function publicId(type: IdType, uuid: string): string {
   return `${type}:${uuid}`;
 }
 
-/** Returns the uuid in a public id of one of these types. Undefined for other text: a malformed id is an unknown id. */
+/**
+ * Returns the uuid in a public id of one of these types. Undefined for other text: a malformed id counts as unknown.
+ */
 export function uuidOf(id: string, ...types: readonly IdType[]): string | undefined {
   const separator = id.indexOf(':');
   const uuid = id.slice(separator + 1);
@@ -60,7 +62,7 @@ export function accountPublicId(kind: 'INTERNAL' | 'EXTERNAL', uuid: string): st
   return publicId(kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount', uuid);
 }
 
-/** Returns the reference, derived from its id, that both sides put on a payment to find it again. */
+/** Returns a payment's reference, derived from its id, by which both sides can find the payment. */
 export function paymentReference(uuid: string): string {
   return `PAY-${uuid.slice(-12).toUpperCase()}`;
 }

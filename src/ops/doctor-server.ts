@@ -105,13 +105,21 @@ export const serverChecks: Checks<Patient> = {
             `${mighty} has more rights than the service needs: it must not be superuser, BYPASSRLS, CREATEROLE or a member of an owner`,
           ],
   ),
-  durability: oneRow<{ off: string | null }>(
-    `select string_agg(name, ', ' order by name) as off from pg_settings
-     where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting = 'off'`,
-    ({ off }) =>
-      off === null
+  durability: oneRow<{ off: string | null; missing: string }>(
+    `select (select string_agg(name, ', ' order by name) from pg_settings
+       where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting = 'off') as off,
+       case when exists (select from pg_stat_replication where coalesce(sync_state, 'sync') in ('sync', 'quorum')) then ''
+         else current_setting('synchronous_standby_names') end as missing`,
+    ({ off, missing }) => {
+      if (off !== null)
+        return ['fault', `${off} is off: a crash of the machine loses acknowledged payments. Set it to on`];
+      return missing === ''
         ? ['ok', 'acknowledged commits survive a crash']
-        : ['fault', `${off} is off: a crash of the machine loses acknowledged payments. Set it to on`],
+        : [
+            'fault',
+            `no standby of synchronous_standby_names (${missing}) is connected, and all commits wait for one: start it, or remove it from the setting`,
+          ];
+    },
   ),
   autovacuum: oneRow<{ off: string | null; tables: string | null }>(
     `select (select string_agg(name, ', ' order by name) from pg_settings where name in ('autovacuum', 'track_counts') and setting = 'off') as off,

@@ -1,4 +1,4 @@
-import { unmarkedRestore } from '../domain/events/sequencer.ts';
+import { stepLock, unmarkedRestore } from '../domain/events/sequencer.ts';
 import { missingKeys } from '../server/start/keys-in-use.ts';
 import type { Checks, Patient, Verdict, Verdicts } from './doctor-checks.ts';
 import { oneRow } from './doctor-server.ts';
@@ -11,6 +11,20 @@ function counting(count: string, words: (count: number) => Verdict): (patient: P
   return async (patient) => (patient.role === 'gateway_serving' ? [] : look(patient));
 }
 
+const stalledFeed = oneRow<{ count: number; holder: number | null; program: string | null }>(
+  `select count(*)::int as count, max(pid) as holder, max(format('%s, login %s', coalesce(nullif(application_name, ''), 'no application name'), usename)) as program
+   from outbox left join (
+     select a.pid, a.application_name, a.usename from pg_locks l join pg_stat_activity a using (pid)
+     where l.locktype = 'advisory' and l.classid = 0 and l.objid = ${stepLock} and l.granted and a.datname = current_database()) as sequencer on true
+   where occurred_at < clock_timestamp() - interval '15 seconds'`,
+  ({ count, holder, program }) => {
+    if (count === 0) return ['ok', 'none'];
+    const holds = `Process ${holder} (${program}) holds the lock of the sequencer. To end it: select pg_terminate_backend(${holder})`;
+    const detail = `${count} events have waited for 15 s or more: no instance sequences them`;
+    return ['fault', holder === null ? detail : `${detail}. ${holds}`];
+  },
+);
+
 export const serviceChecks: Checks<Patient> = {
   async keys({ database, config }) {
     const missing = await missingKeys(database, config);
@@ -18,10 +32,7 @@ export const serviceChecks: Checks<Patient> = {
       ? ['ok', 'this instance has all keys in use']
       : missing.map((words) => ['fault', words]);
   },
-  feed: counting(`outbox where occurred_at < clock_timestamp() - interval '15 seconds'`, (count) => [
-    'fault',
-    `${count} events have waited for 15 s or more: no instance sequences them`,
-  ]),
+  feed: async (patient) => (patient.role === 'gateway_serving' ? [] : stalledFeed(patient)),
   orders: counting(`rail_order where due_at < clock_timestamp() - interval '30 seconds'`, (count) => [
     'warning',
     `${count} orders to rails are overdue: see "order list"`,

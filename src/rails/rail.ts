@@ -45,8 +45,8 @@ export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
   payOut?(order: RailOrder): Promise<RailOutcome>;
 
   /**
-   * Collects money from an account or a UMA address, or returns the current state of the collection; called as `payOut`
-   * is. A rail with this method must also have `giveBack`.
+   * Collects money from an account or a UMA address, or returns the current state of the collection. Called in the same
+   * way as `payOut`. A rail with this method must also have `giveBack`.
    */
   collect?(order: RailOrder): Promise<RailOutcome>;
 

@@ -26,7 +26,7 @@ describe('refusals of one source', () => {
 
   test('are spread as evenly while another source is flooding', () => {
     const both = pace();
-    // Interleaved with two of another source: a shared spread would give each third slot to this one.
+    // The other source sends two for each of these: with a shared spread, this source would get only every third slot.
     const turns = Array.from({ length: 900 }, () => [both.next('platform'), both.next('other'), both.next('other')]);
     expect(turns.map(([first]) => first)).toEqual(waits(900));
   });

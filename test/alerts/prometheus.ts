@@ -42,6 +42,12 @@ export async function shortenedRules(): Promise<string[]> {
   return rules;
 }
 
+interface FiringAlert {
+  readonly state: string;
+  readonly labels: { readonly alertname: string };
+  readonly annotations: { readonly summary: string };
+}
+
 /**
  * A real Prometheus that scrapes instances every three seconds: longer than the metrics of an unresponsive database
  * take.
@@ -80,10 +86,11 @@ export async function startPrometheus(rules: readonly string[], targets: readonl
     );
   while (!(await scraped())) await delay(100);
   return {
-    /** Returns the names of the firing alerts. */
+    /** Returns the firing alerts: their names, each with its words. */
     async firing() {
-      const { alerts }: { alerts: { state: string; labels: { alertname: string } }[] } = await ask('alerts');
-      return new Set<string>(alerts.filter(({ state }) => state === 'firing').map(({ labels }) => labels.alertname));
+      const { alerts }: { alerts: FiringAlert[] } = await ask('alerts');
+      const firing = alerts.filter(({ state }) => state === 'firing');
+      return new Map(firing.map(({ labels, annotations }) => [labels.alertname, annotations.summary]));
     },
     async stop() {
       const gone = once(child, 'exit');

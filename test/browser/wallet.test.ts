@@ -8,7 +8,7 @@ import { sandboxInBrowser } from '../setup/browser-sandbox.ts';
 import { connect, type TestPlatform } from '../setup/gateway.ts';
 import { serverOf } from '../setup/new-credentials.ts';
 
-/** The subscriptions that the page has open on its sockets. */
+/** Returns the open subscriptions on the page's sockets. */
 function openSubscriptions(page: Page): ReadonlySet<unknown> {
   const open = new Set<unknown>();
   page.on('websocket', (socket) => {
@@ -58,7 +58,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
 
     await pay.getByRole('button', { name: 'Pay $12.34' }).click();
     await pay.getByRole('status').waitFor();
-    // Under StrictMode every effect runs twice: two streams of the whole wallet, one of the payment, and none that leaks.
+    // StrictMode runs every effect twice. Even so there are only two streams of the wallet and one of the payment.
     await expect.poll(() => subscriptions.size).toBeLessThanOrEqual(3);
     const incoming = await announce(started.gateway.url);
     const waiting = history.getByRole('listitem').filter({ hasText: '$7.77' });
@@ -73,7 +73,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await history.getByText('COMPLETED').first().waitFor();
     await pay.getByRole('figure', { name: 'The payment' }).getByText('Clearing → Outside').waitFor();
 
-    // This one had not ended when the network was cut: the stream that came back shows its end.
+    // This payment had not ended when the network was cut; the resumed stream shows its end.
     expect(await waiting.getByText('PENDING').count()).toBe(1);
     await incoming.approve();
     await waiting.getByText('COMPLETED').waitFor();
@@ -87,9 +87,9 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await waiting.getByRole('figure', { name: 'The payment' }).getByText('Outside → USD account').waitFor();
     await screenshot(page, 'wallet-dark', { fullPage: true });
     expect(await faultsOf(page)).toEqual([]);
-    // Nothing is wider than a phone.
+    // The page is not wider than a phone.
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
-    // The payment has ended, and with it its stream.
+    // The stream of the payment has ended with the payment.
     await expect.poll(() => subscriptions.size).toBe(2);
     expect(problems).toEqual([]);
     await page.close();
@@ -146,7 +146,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await page.close();
   });
 
-  test('a payee of every kind is added as an invoice prints it, and what is wrong is said beside its field or after it', async () => {
+  test('a payee of every type is added as printed on an invoice, and the form shows every error and warning', async () => {
     const page = await started.browser.newPage({ locale: 'de-DE' });
     onTestFailed(() => screenshot(page, 'payee-failed', { fullPage: true }));
     await page.goto(`${started.gateway.url}/wallet`);
@@ -176,7 +176,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
           expect(words, JSON.stringify(details)).toMatch(
             /^(?:The payee is added\.|You have this payee already\.)(?!.*PRODUCTION)/,
           );
-        // In the sandbox an address in wrong capitals is that in right ones.
+        // Some addresses with wrong capitals are refused only in PRODUCTION.
         else if (words.startsWith('The payee is added.'))
           expect(words, JSON.stringify(details)).toMatch(/[\w)]: PRODUCTION would refuse it: /);
         else expect(words, JSON.stringify(details)).toMatch(/the value|needs|already/);
@@ -193,7 +193,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     ['en-US', '12,5', undefined],
     ['de-DE', '12.5', undefined],
     ['de-DE', '0.005', undefined],
-  ])('in %s the amount %s is what its people mean by it, or asked about', async (locale, typed, paid) => {
+  ])('in %s the amount %s is read as its users mean it, or not accepted', async (locale, typed, paid) => {
     const page = await started.browser.newPage({ locale });
     await page.goto(`${started.gateway.url}/wallet`);
     const pay = page.getByRole('region', { name: 'Pay' });
@@ -205,7 +205,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await page.close();
   });
 
-  test('a quote beyond the balance says what the account has, and cannot be executed', async () => {
+  test('a quote that exceeds the balance shows the balance, and cannot be executed', async () => {
     const page = await started.browser.newPage({ locale: 'en-US' });
     await page.goto(`${started.gateway.url}/wallet`);
     const pay = page.getByRole('region', { name: 'Pay' });
@@ -218,13 +218,13 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
   });
 });
 
-/** The fields of a type of account that are texts, with nothing in them. */
+/** Returns empty values for the text fields of an account type. */
 function emptied(type: string): Readonly<Record<string, string>> {
   const { fields } = accountTypes[type as keyof typeof accountTypes];
   return Object.fromEntries(Object.entries(fields).flatMap(([name, field]) => ('values' in field ? [] : [[name, '']])));
 }
 
-/** The id of the customer of the wallet. */
+/** Returns the id of the wallet's customer. */
 async function sampleCustomer(sandbox: TestPlatform): Promise<string> {
   const { customers } = await sandbox.ask(
     '{ customers(first: 1, filter: { name: "Sample Person" }) { edges { node { id } } } }',
@@ -232,7 +232,7 @@ async function sampleCustomer(sandbox: TestPlatform): Promise<string> {
   return customers.edges[0].node.id;
 }
 
-/** Announces a payment of $7.77 to the customer of the wallet, which waits until its platform approves it. */
+/** Announces a payment of $7.77 to the wallet's customer, which waits until its platform approves it. */
 async function announce(url: string): Promise<{ approve(): Promise<void> }> {
   const sandbox = connect(url, '', `Basic ${btoa('sandbox:sandbox')}`);
   const { transaction } = await succeed(
@@ -253,7 +253,7 @@ async function announce(url: string): Promise<{ approve(): Promise<void> }> {
   };
 }
 
-/** The place of the first option of a list that contains a text. */
+/** Returns the index of the first option of a list that contains a text. */
 async function optionWith(page: Page, label: string, text: string): Promise<number> {
   const options = page.getByLabel(label).locator('option');
   await options.first().waitFor({ state: 'attached' });

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { stepLock } from '../../src/domain/events/sequencer.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/infra/database/embedded/embedded.ts';
 import { makeServingLogin, servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import { migrate } from '../../src/infra/database/migrations/migrate.ts';
@@ -56,11 +57,11 @@ interface Broken {
   /** Run in the database of the case, as a superuser. */
   readonly sql?: readonly string[];
   readonly settings?: (url: string) => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
-  /** Called while the fault exists; returns what ends it. */
+  /** Called to inject a fault that SQL in the database cannot; returns the function that ends it. */
   readonly during?: (url: string) => Promise<() => Promise<unknown>>;
   /** Run on the whole server, afterwards. */
   readonly after?: readonly string[];
-  /** The durations that already count as too long after a moment. */
+  /** Limits of the doctor that are exceeded immediately, so that the test need not wait. */
   readonly hasty?: Partial<Limits>;
 }
 
@@ -84,7 +85,7 @@ const ofServer = (setting: string): Broken => ({
     };
   },
 });
-/** A session that stays open meanwhile. */
+/** Keeps a session open during the check. */
 const session = (...texts: readonly string[]): Broken => ({
   hasty: { transactionSeconds: 0 },
   during: async (url) => {
@@ -94,9 +95,12 @@ const session = (...texts: readonly string[]): Broken => ({
     return () => client.end();
   },
 });
-/** A change of a row without its triggers and foreign keys. */
+/** Changes a row without its triggers and foreign keys. */
 const row = (text: string) => sql('set session_replication_role = replica', text);
 const id = "'01990000-0000-7000-8000-000000000001'";
+const waitingEvent = row(
+  `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot) values (${id}, ${id}, 'TEST', now() - interval '1 minute', 1, '{}')`,
+);
 
 /** The faults that each check reports, with its words; no other check reports them. */
 const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: RegExp, how: Broken]>>>> = {
@@ -201,6 +205,10 @@ const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: R
       },
     ],
     'no full-page writes': [/full_page_writes is off/, ofServer('full_page_writes = off')],
+    'a synchronous standby that is away': [
+      /synchronous_standby_names \(gone\) is connected/,
+      ofServer(`synchronous_standby_names = 'gone'`),
+    ],
     'no flush to the disk': [/fsync is off/, ofServer('fsync = off')],
   },
   autovacuum: {
@@ -431,11 +439,10 @@ const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: R
     ],
   },
   feed: {
-    'a stalled feed': [
-      /1 events have waited/,
-      row(
-        `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot) values (${id}, ${id}, 'TEST', now() - interval '1 minute', 1, '{}')`,
-      ),
+    'a stalled feed': [/1 events have waited[^.]*$/, waitingEvent],
+    'a stalled feed whose lock a session holds': [
+      /1 events have waited .* Process \d+ \(no application name, login postgres\) holds .*: select pg_terminate_backend\(\d+\)/,
+      { ...session(`select pg_advisory_lock(${stepLock})`), ...waitingEvent, hasty: {} },
     ],
   },
   ledger: {

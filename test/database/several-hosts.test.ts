@@ -7,8 +7,8 @@ import type { ThrowawayDatabase } from '../../src/infra/database/migrations/thro
 import { freshDatabase } from '../setup/database.ts';
 import { type DatabaseProxy, databaseProxy } from '../setup/database-proxy.ts';
 
-// An address with several hosts. That the writable one is found after a promotion is tested with a real standby: `npm run soak --
-// promotion`.
+// Addresses with several hosts. `npm run soak -- promotion` tests with a real standby that the writable host is found
+// after a promotion.
 
 let database: ThrowawayDatabase;
 let proxies: readonly [DatabaseProxy, DatabaseProxy];

@@ -111,8 +111,8 @@ test('a stream until FINAL lasts while a bank may return the money, and ends wit
     { status: 'REFUNDED', terminal: true, transaction: { final: true } },
   ]);
   expect(await finalityOf(t.platform, transaction.id)).toEqual({ terminal: true, final: true });
-  // Now the payment has ended: resumed anywhere, the stream sends the rest and completes, and repeated messages have the current
-  // state.
+  // Now the payment has ended. A stream that resumes at any point sends the rest and completes, and repeated messages
+  // have the current state.
   for (const [at, { cursor }] of all.entries()) {
     expect(await messages(t.platform, 'untilFinal', { id: transaction.id, after: cursor })).toEqual(all.slice(at + 1));
   }

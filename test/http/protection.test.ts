@@ -60,7 +60,7 @@ test('the pages run only their own scripts', async () => {
   }
 });
 
-test('who finds a vulnerability learns where to report it, if the operator has said so', async () => {
+test('security.txt says where to report a vulnerability, if the operator has set a contact', async () => {
   const contact = 'mailto:security@payments.example';
   const said = await ownGateway({ ROLE: 'serve', SECURITY_CONTACT: contact }, t.databaseUrl);
   const answer = await fetch(`${said.url}/.well-known/security.txt`);

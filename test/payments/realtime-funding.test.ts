@@ -117,7 +117,7 @@ describe('a deposit that does not match', () => {
     });
     const failed = await payment(quote);
     expect(failed.quote.status).toBe('FAILED');
-    expect(failed.timeline.at(-1).reason).toContain(`${amount} arrived where ${quote.due} were due`);
+    expect(failed.timeline.at(-1).reason).toContain(`${amount} arrived instead of the ${quote.due} due`);
     expect(onAccount(failed, quote.account)).toEqual([amount]);
     expect(await balanceOf(t.platform, quote.account)).toBe(amount);
     expect(await send(quote)).toMatchObject({ code: 'CONFLICT' });

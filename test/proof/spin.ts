@@ -7,9 +7,7 @@ import { join } from 'node:path';
 
 const source = join(import.meta.dirname, 'payments.pml');
 
-/**
- * The size of a model, as constants of payments.pml: { QUOTES: 1 }. A constant that is only defined is an empty text.
- */
+/** The size of a model, as constants of payments.pml: { QUOTES: 1 }. An empty text only defines the constant. */
 export type Size = Readonly<Record<string, number | ''>>;
 
 const defines = (size: Size) =>

@@ -107,7 +107,7 @@ test('410 disables the endpoint immediately, and the notice says so', async () =
   const { id } = await createEndpoint(t.platform, { url: receiver.url });
   const endpoint = await endpointUntil(t.platform, id, ({ status }) => status === 'DISABLED');
   expect(endpoint).toMatchObject({
-    notice: 'Disabled: the receiver answered 410, it wants no more.',
+    notice: 'Disabled: the receiver answered 410, so it wants no more events.',
     disabledAt: expect.any(String),
     deliveries: [{ status: 'FAILED', nextAttemptAt: null, attempts: [{ responseStatus: 410 }] }],
   });

@@ -13,7 +13,7 @@ const root = path.resolve(import.meta.dirname, '../../..');
 /** The repository's documentation, and the files that it refers to. */
 const documented = [
   ...['*.md', 'docs/**/*', 'bench/*.md', 'src/**/*.md', 'schema.graphql', 'LICENSE', 'Dockerfile'],
-  // By extension: deploy/compose/secrets holds passwords and keys, in files without one.
+  // By extension, since deploy/compose/secrets holds passwords and keys in files without one.
   'deploy/**/*.{json,service,sh,yaml,yml}',
 ];
 
@@ -180,7 +180,7 @@ function listPage(groups: Groups, titles: Titles, others: readonly string[]): Pa
     'Docs',
     html`${crumbs()}<main><h1>Docs</h1>${searchForm()}
 ${groups.map(([reader, pages]) => html`<h2>${reader}</h2><ul>${pages.map((file) => html`<li>${linkTo(file, titles)}</li>`)}</ul>`)}
-<details><summary>Files that they refer to</summary><ul>${others.map((file) => html`<li><a href="${docsPath}/${file}">${file}</a></li>`)}</ul></details></main>`,
+<details><summary>Files that these pages refer to</summary><ul>${others.map((file) => html`<li><a href="${docsPath}/${file}">${file}</a></li>`)}</ul></details></main>`,
   );
 }
 

@@ -82,7 +82,7 @@ function sandboxNow({ sandbox }: Shown) {
 </section>`;
 }
 
-/** Where to start, by who the reader is. */
+/** Where to start, by the reader's role. */
 function waysIn({ sandbox, documents }: Shown) {
   if (!documents) return '';
   const page = (path: string) => `${docsPath}/${path}`;
@@ -112,7 +112,7 @@ function waysIn({ sandbox, documents }: Shown) {
     ],
     [
       'Operator',
-      'The service itself: its settings, its database, its nights.',
+      'The service itself: its settings, its database, its alerts.',
       { Guide: page('docs/operating.md'), Settings: page('docs/settings.md'), Production: page('docs/production.md') },
     ],
   ];
@@ -131,14 +131,14 @@ function firstMinutes({ sandbox, lab, documents }: Shown) {
   return html`<section aria-labelledby="first">
 <h2 id="first">The first five minutes</h2>
 <ol>
-<li>Pay: open the <a href="/wallet">wallet</a>, write an amount, get a quote, and pay it.</li>
+<li>Pay: open the <a href="/wallet">wallet</a>, enter an amount, get a quote, and pay it.</li>
 <li>Watch: open the <a href="/lab">lab</a> beside it. Its events show the payment.</li>
 <li>Cut the network of the wallet, with the button at its top.</li>
 <li>Fail on purpose: in the lab, open the tab <b>Fail on purpose</b>, and press its button ▶. Then restore the network of the wallet: it shows the payment that it missed.</li>
 <li>Read why: click the event FAILED in the lab. The tab <b>Timeline</b> opens: press its button ▶.</li>
-<li>Take it along: press “Copy as curl”.</li>
+<li>Take the request with you: press “Copy as curl”.</li>
 </ol>
-${documents ? html`<p>The same <a href="${docsPath}/docs/guides/first-five-minutes.md">with pictures</a>.</p>` : ''}
+${documents ? html`<p>The same steps <a href="${docsPath}/docs/guides/first-five-minutes.md">with pictures</a>.</p>` : ''}
 </section>`;
 }
 

@@ -31,7 +31,7 @@ export function renderMarkdown(text: string, file: string, known: ReadonlySet<st
     if (tokens[index]?.tag === 'h2') sections.push({ title, anchor });
     return renderer.renderToken(tokens, index, options);
   };
-  // What is wider than a phone scrolls by itself, and is reached by the keyboard.
+  // Tables and code that are wider than a phone scroll on their own, and can be reached with the keyboard.
   rules.table_open = (tokens, index, options, _env, renderer) => {
     tokens[index]?.attrSet('tabindex', '0');
     return renderer.renderToken(tokens, index, options);
@@ -40,7 +40,7 @@ export function renderMarkdown(text: string, file: string, known: ReadonlySet<st
     const render = rules[name];
     rules[name] = (...given) => render?.(...given).replace('<pre', '<pre tabindex="0"') ?? '';
   }
-  // A header cell without text heads nothing.
+  // A header cell without text is not a header.
   rules.th_open = (tokens, index, options, _env, renderer) => {
     const [open, content, close] = tokens.slice(index, index + 3);
     if (content?.content === '' && open && close) open.tag = close.tag = 'td';

@@ -12,7 +12,10 @@ export function setTag(context: Context<RestEnvironment>, tag: string | number):
   context.header('ETag', `"${tag}"`);
 }
 
-/** Returns the entity tag that a request requires; undefined for none or `*`. Weak tags never match; several throw. */
+/**
+ * Returns the entity tag that a request requires; undefined for none or `*`. Weak tags never match. Several are
+ * refused.
+ */
 export function demandedTag(context: Context<RestEnvironment>): string | undefined {
   const field = context.req.header(ifMatch)?.trim();
   if (field === undefined || field === '*') return undefined;

@@ -7,7 +7,7 @@ export interface Answer {
   readonly exitCode?: number;
 }
 
-/** Stops a command that cannot go on, with a message for its user. */
+/** Ends a command that cannot continue, with a message for its user. */
 export class Failure extends Error {
   readonly code: string | undefined;
   constructor(message: string, code?: string) {

@@ -60,13 +60,13 @@ export function visibleToPlatform(scope: Scope): { readonly platformId: string }
   return where(rules.ofPlatform, scope);
 }
 
-/** Returns the condition for the API tokens that a viewer may see: all with MANAGE, which allows issuing tokens. */
+/** Returns the condition for the API tokens that a viewer may see: with MANAGE, all but revoked ones. */
 export function visibleApiTokens(viewer: Viewer): Prisma.ApiTokenWhereInput {
   const seen = viewer.permissions.includes('MANAGE') ? visibleToPlatform(viewer) : matchesNothing;
   return { AND: [seen, { revokedAt: null }] };
 }
 
-/** The same for client tokens. */
+/** Returns the condition for the client tokens that a viewer may see: with MANAGE all, also revoked ones. */
 export function visibleClientTokens(viewer: Viewer): Prisma.ClientTokenWhereInput {
   return viewer.permissions.includes('MANAGE') ? visibleToPlatform(viewer) : matchesNothing;
 }

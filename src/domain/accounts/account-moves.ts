@@ -22,11 +22,13 @@ import { type Beneficiary, carriedOwner, ownerName, reasonOf } from './beneficia
 
 /**
  * The lifecycle of an external account after registration (specification 3.3): the rail checks it again or, if the rail
- * is simulated, a request changes it (payments/sandbox). A change does not stop a payment that has begun: the account
+ * is simulated, a request changes it (src/domain/sandbox). A change does not stop a payment that has begun: the account
  * must be ACTIVE only when a payment begins.
  */
 
-/** The statuses from which each may be reached. The database refuses all other changes (status_moves). */
+/**
+ * For each status, the statuses from which it may be reached. The database refuses all other changes (status_moves).
+ */
 export const statusSources: Readonly<Record<ExternalAccountStatus, readonly ExternalAccountStatus[]>> = {
   PENDING: [],
   ACTIVE: ['PENDING', 'UNDER_REVIEW', 'INACTIVE'],

@@ -58,7 +58,7 @@ export async function proposeAdjustment(
 }
 
 /**
- * Moves the money of a proposal. A person other than the proposer may approve it, once, before it expires.
+ * Approves a proposal, which moves its money. A person other than the proposer may approve it, once, before it expires.
  * @throws RefusedByHand
  */
 export async function approveAdjustment(database: Database, id: string, operator: Operator): Promise<Adjustment> {

@@ -165,7 +165,7 @@ export const paymentRules: readonly Rule[] = [
           select from journal j where j.platform_id = t.platform_id and j.transaction_id = t.id and j.kind = 'refund')`,
   },
   {
-    rule: 'a transfer between internal accounts is one journal, is COMPLETED at once, and arrives with the same amount; or when it is approved',
+    rule: 'a transfer between internal accounts is one journal, is COMPLETED at once or when it is approved, and arrives with the same amount',
     ofPayments: true,
     offenders: (
       scope,
@@ -189,7 +189,7 @@ export const paymentRules: readonly Rule[] = [
           and (i.received_amount, i.received_currency) = (t.sent_amount, t.sent_currency) end, false)`,
   },
   {
-    rule: 'a payment that waited for an approval has begun only with one, by a token that neither asked for it nor is related to that one',
+    rule: 'a payment that waited for an approval has begun only after one, by a token that is neither the requesting token nor related to it',
     ofPayments: true,
     offenders: ({
       payments,

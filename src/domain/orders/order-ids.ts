@@ -4,8 +4,8 @@ import type { Caller } from '../access/caller.ts';
 import type { Operation } from '../access/operations.ts';
 
 /**
- * The ids of orders serve as idempotency keys at providers. They are derived from what a client repeats, so that a
- * payment that is made again after a restore of the database has the same order as before it (decision 76).
+ * The ids of orders serve as idempotency keys at providers. They are derived from values that a client repeats, so
+ * that a payment that is made again after a restore of the database has the same order as before it (decision 76).
  */
 
 /**

@@ -104,7 +104,7 @@ export interface PlatformSettings extends Expecting {
 
 const at = pathsIn<PlatformSettings>();
 
-/** The settings of every currency: payments within these limits (smallest units), in both directions (decision 56). */
+/** The settings of every currency: the range of payments in either direction, in smallest units (decision 56). */
 export const currencySettings = {
   minAmount: 1n,
   maxAmount,

@@ -34,7 +34,7 @@ const storeStatement = statement<object>(
      reason, due_at)
    select $1, d.id, d.reference, d.held_at, d.began_at, d.amount, d.currency, d.payer, left(d.memo, 1000), a.id,
      case when a.id is null then 'UNATTRIBUTED' else 'RECEIVED' end::deposit_status,
-     case when d.customer_id is null then 'the provider does not say for whom it is'
+     case when d.customer_id is null then 'the provider did not name a customer'
        when c.id is null then 'its customer is not known here' when c.is_deleted then 'its customer is deleted'
        when a.id is null then 'its customer has no account in this currency' end,
      case when a.id is not null then clock_ms() end
@@ -125,7 +125,7 @@ const wakeStatement = statement<object>(
   'update rail_connection set deposits_due_at = clock_ms() where platform_id = $1',
 );
 
-/** Makes the rail's question for a platform's deposits due now. */
+/** Schedules the query for a platform's deposits for now. */
 export async function wakeDeposits(on: Queryable, platformId: string): Promise<void> {
   await wakeStatement(on, platformId);
 }

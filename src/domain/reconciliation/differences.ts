@@ -112,7 +112,7 @@ function differencesOfOrders(orders: readonly OrderHere[], movements: readonly R
     }
     // A refunded collection has failed.
     const state = movement.state === 'SETTLED' && returned.has(order.id) ? 'FAILED' : movement.state;
-    // A payment returned before its arrival was seen here has failed: on both sides the money is back.
+    // A payment that was returned before its arrival was seen here has failed here: on both sides, the money is back.
     const isBack = order.state === 'FAILED' && state === 'RETURNED';
     if (order.state !== state && !isBack) return [{ ...about, ...there, fault: 'OTHER_OUTCOME' }, ...doubled];
     return doubled;

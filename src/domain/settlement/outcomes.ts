@@ -220,7 +220,9 @@ function groupOf(order: DueOrder, plan: Plan): PlanGroup {
   return [{ platformId: order.platformId, plan }];
 }
 
-/** Combines both sides in one commit; on one platform in one plan, so that locks are taken in a fixed order. */
+/**
+ * Combines both sides in one commit. On the same platform they form one plan, so that locks are taken in a fixed order.
+ */
 function combineSides(platformId: string, plan: Plan, otherPlatformId: string, other: Plan): PlanGroup {
   if (platformId !== otherPlatformId) {
     return [

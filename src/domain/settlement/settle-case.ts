@@ -14,8 +14,8 @@ import { askWithoutSending, commitByHand, endedMeanwhile, withOrder } from './or
 import { planDelivery } from './outcomes.ts';
 
 /**
- * Manual settlement of a payment whose provider moved a different amount than promised (decision 95): the customer and
- * the receiver get the amounts of the payment, and the difference is booked on DIFFERENCES. Not offered by any API.
+ * Settles a payment by hand if its provider moved a different amount from the promised one (decision 95): the customer
+ * and the receiver get the amounts of the payment, and the difference is booked on DIFFERENCES. Not offered by any API.
  */
 
 interface SettledByHand {

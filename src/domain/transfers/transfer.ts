@@ -129,8 +129,8 @@ export function ownersOf(...accounts: readonly Account[]): string[] {
 }
 
 /**
- * Returns the rows of a transfer that a rail moves: its transaction, and the order to the rail. Its expected settlement
- * is by the database's clock, whose time is in the id.
+ * Returns the rows of a transfer that a rail moves: its transaction, and the order to the rail. The expected settlement
+ * is computed from the database's time, which the id contains.
  */
 export function railRows(
   rail: Rail,

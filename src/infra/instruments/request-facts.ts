@@ -60,7 +60,9 @@ export function currentRequest(): RequestFacts | undefined {
 /** The deadline of each request, by `performance.now()`. */
 const deadlines = new WeakMap<RequestFacts, number>();
 
-/** Gives the current request this many milliseconds from now, for everything that it waits for. */
+/**
+ * Sets the deadline of the current request to this many milliseconds from now. It bounds everything that it waits for.
+ */
 export function beginDeadline(ms: number): void {
   const facts = currentRequest();
   if (facts) deadlines.set(facts, performance.now() + ms);

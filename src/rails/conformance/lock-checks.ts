@@ -54,7 +54,7 @@ async function locks(tried: Tried): Promise<void> {
     const amount = side === 'SENDING' ? lock.sent : lock.received;
     if (amount !== request.amount)
       throw new Breach(`it should have locked ${request.amount} ${side}, but locked ${amount}`);
-    if (lock.fees < 0n || lock.fees >= lock.sent) throw new Breach(`of ${lock.sent}, ${lock.fees} are fees`);
+    if (lock.fees < 0n || lock.fees >= lock.sent) throw new Breach(`fees of ${lock.fees} in ${lock.sent} sent`);
     if (!(validMs > 0 && validMs <= maxValidMs)) throw new Breach(`a lock cannot hold for ${validMs} ms`);
     const fault = rateFault(lock.rate);
     if (fault !== undefined) throw new Breach(`the rate ${lock.rate} ${fault}`);

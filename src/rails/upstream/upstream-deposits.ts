@@ -88,7 +88,7 @@ export class UpstreamDeposits {
   }
 }
 
-/** Returns whether a record is a deposit, as is all money for a customer, whatever its memo; not orders or sweeps. */
+/** Returns whether a record is a deposit: any money for a customer, whatever its memo, but no orders or sweeps. */
 function isDeposit(record: IncomingRecord): boolean {
   if (isWithin(record)) return false;
   return Boolean(record.platformCustomerId) || orderIdIn(record.description) === undefined;

@@ -5,7 +5,8 @@ import type { UpstreamClient } from './upstream-client.ts';
 import { customerPage, customerRecord } from './upstream-records.ts';
 
 /**
- * Has upstream check a customer's identity, by creating a customer of the same name there, a new one for each name.
+ * Checks a customer's identity upstream, by creating a counterpart with the same name there. A new name gets a new
+ * counterpart.
  * @param checkInMs the delay before a pending check is queried again
  */
 export async function checkIdentity(

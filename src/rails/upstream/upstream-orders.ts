@@ -188,7 +188,7 @@ export class UpstreamOrders {
       case 'REJECTED':
         return settled ? { kind: 'contradiction', explanation } : { kind: 'rejected', explanation };
       case 'REFUNDED':
-        // If its settlement was never seen, it only counts as undelivered.
+        // If this gateway never saw the payment settle, it only counts as undelivered.
         return settled ? { kind: 'returned', explanation } : { kind: 'failed', explanation };
       case 'FAILED':
       case 'EXPIRED':
@@ -204,7 +204,7 @@ export class UpstreamOrders {
     return this.#client.transfer('out', { from, to, amount, memo, key });
   }
 
-  /** Returns whether money was refunded for an unsettled order, whose process may have died right afterwards. */
+  /** Returns whether a collection was refunded. The process that refunded it may have died right afterwards. */
   async #wasGivenBack(order: RailOrder): Promise<boolean> {
     if (order.settled || !order.account) return false;
     const account = await this.#accounts.externalId(order.account, order.currency);

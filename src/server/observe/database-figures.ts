@@ -12,8 +12,25 @@ const countOf = (rows: string) => `(select count(*)::int from (select ${rows} li
 const ageOf = (time: string) => `coalesce(greatest(0, extract(epoch from clock_timestamp() - (${time}))), 0)::float8`;
 const lastAudit = '(select finished_at, broken from audit_run order by id desc limit 1) as last_audit';
 
-/** All figures, in one statement. Figures that the role may not see are null. */
-const figures = `select
+/**
+ * The figures of the server. They are read first, without any table of the service: a lock on one of those must not hide the
+ * sessions that wait for it. Figures that the role may not see are null. Process 0 stands for a prepared transaction.
+ */
+const serverFigures = `select
+  case when pg_has_role('pg_read_all_stats', 'usage') then
+    (select coalesce(max(extract(epoch from clock_timestamp() - since)), 0)::float8 from (
+       select xact_start as since from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+         and (backend_xmin is not null or backend_xid is not null)
+       union all select prepared from pg_prepared_xacts where database = current_database()) as open) end as oldest_snapshot_seconds,
+  (select count(*)::int from pg_locks l where not l.granted and (0 = any (pg_blocking_pids(l.pid)) or exists (select from pg_stat_activity a
+     where a.pid = any (pg_blocking_pids(l.pid)) and a.xact_start < clock_timestamp() - interval '2 seconds'))) as blocked_sessions,
+  (select coalesce(max(pg_wal_lsn_diff(case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_lsn() end, restart_lsn)), 0)::float8
+   from pg_replication_slots) as slot_kept_bytes,
+  (select max(greatest(age(datfrozenxid), mxid_age(datminmxid)))::float8 / 2147483648 from pg_database) as transaction_numbers_used_ratio,
+  pg_database_size(current_database())::float8 as size_bytes`;
+
+/** The figures of the service's tables, in one statement. */
+const tableFigures = `select
   ${countOf('from outbox')} as outbox_events,
   ${ageOf('select occurred_at from outbox order by id limit 1')} as outbox_oldest_seconds,
   ${countOf('from rail_order where due_at is not null')} as orders_open,
@@ -23,17 +40,6 @@ const figures = `select
   ${ageOf(`select min(uuid_v7_time(id)) from (select id from webhook_delivery where status = 'PENDING' limit ${maxCount}) as pending`)}
     as deliveries_oldest_seconds,
   ${countOf("from quote where status = 'PENDING' and expires_at < clock_timestamp() - interval '30 seconds'")} as quotes_overdue,
-  case when pg_has_role('pg_read_all_stats', 'usage') then
-    (select coalesce(max(extract(epoch from clock_timestamp() - since)), 0)::float8 from (
-       select xact_start as since from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
-         and (backend_xmin is not null or backend_xid is not null)
-       union all select prepared from pg_prepared_xacts where database = current_database()) as open) end as oldest_snapshot_seconds,
-  (select count(*)::int from pg_locks l where not l.granted and exists (select from pg_stat_activity a
-     where a.pid = any (pg_blocking_pids(l.pid)) and a.xact_start < clock_timestamp() - interval '2 seconds')) as blocked_sessions,
-  (select coalesce(max(pg_wal_lsn_diff(case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_lsn() end, restart_lsn)), 0)::float8
-   from pg_replication_slots) as slot_kept_bytes,
-  (select max(greatest(age(datfrozenxid), mxid_age(datminmxid)))::float8 / 2147483648 from pg_database) as transaction_numbers_used_ratio,
-  pg_database_size(current_database())::float8 as size_bytes,
   (select count(*)::int from feed_epoch where marked_at is null) as restores_unmarked,
   ${countOf('from reconciliation_difference where closed_at is null and gone_at is null')} as reconciliation_differences,
   ${countOf("from rail_deposit where status = 'UNATTRIBUTED'")} as deposits_unattributed,
@@ -64,7 +70,7 @@ const meanings = {
   deliveries_oldest_seconds: 'The age of the oldest unfinished webhook delivery.',
   quotes_overdue: 'Quotes that should have expired more than 30 seconds ago.',
   oldest_snapshot_seconds:
-    'The age of the oldest transaction that keeps dead rows from being removed: with a snapshot, a write, or prepared. Absent if gateway_work lacks pg_read_all_stats.',
+    'The age of the oldest transaction (with a snapshot, with a write, or prepared) that prevents the removal of dead rows. Absent if gateway_work lacks pg_read_all_stats.',
   blocked_sessions: 'Sessions that wait for a lock of a transaction that has been open for two seconds or more.',
   slot_kept_bytes: 'How much WAL is retained by the replication slot that is farthest behind.',
   transaction_numbers_used_ratio:
@@ -84,8 +90,8 @@ const meanings = {
   last_migration_timestamp_seconds: 'When the last migration was applied.',
 } as const;
 
-type Figures = Record<keyof typeof meanings, number | null> & {
-  readonly suspense: readonly { readonly currency: string; readonly count: number }[];
+type Figures = Partial<Record<keyof typeof meanings, number | null>> & {
+  readonly suspense?: readonly { readonly currency: string; readonly count: number }[];
 };
 
 /** Reads the database figures of a scrape, once per scrape and on a separate connection. */
@@ -110,12 +116,12 @@ export class DatabaseFigures {
     });
     this.#up = new Gauge({
       name: 'payments_database_up',
-      help: 'Whether the database figures could be read for this scrape: 1 or 0. If not, the other figures are absent.',
+      help: 'Whether all database figures could be read for this scrape: 1 or 0. If not, some or all of them are absent.',
       registers,
     });
   }
 
-  /** Reads all figures. If the database does not respond in time, they are absent, and `payments_database_up` is 0. */
+  /** Reads all figures. Those that the database does not return in time are absent, and `payments_database_up` is 0. */
   async read(): Promise<void> {
     for (const gauge of this.#gauges.values()) gauge.remove();
     this.#suspense.reset();
@@ -127,19 +133,20 @@ export class DatabaseFigures {
     try {
       await client.connect();
       await client.query(`set statement_timeout = ${limitMs}`);
-      const { rows } = await client.query<Figures>(figures);
-      const [row] = rows;
-      if (!row) throw new Error('the figures returned no row');
-      for (const [name, gauge] of this.#gauges) {
-        const figure = row[name];
-        if (figure !== null) gauge.set(figure);
-      }
-      for (const { currency, count } of row.suspense) this.#suspense.set({ currency }, count);
+      for (const figures of [serverFigures, tableFigures]) this.#show((await client.query<Figures>(figures)).rows[0]);
       this.#up.set(1);
     } catch {
       this.#up.set(0);
     } finally {
       client.end().catch(() => undefined);
     }
+  }
+
+  #show(figures: Figures = {}): void {
+    for (const [name, gauge] of this.#gauges) {
+      const figure = figures[name] ?? null;
+      if (figure !== null) gauge.set(figure);
+    }
+    for (const { currency, count } of figures.suspense ?? []) this.#suspense.set({ currency }, count);
   }
 }

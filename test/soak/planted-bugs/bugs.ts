@@ -5,12 +5,13 @@ import { domainBugs } from './domain-bugs.ts';
 import { functionBugs } from './function-bugs.ts';
 import { graphqlBugs } from './graphql-bugs.ts';
 import { infraBugs } from './infra-bugs.ts';
+import { operatorBugs } from './operator-bugs.ts';
 import { type Bug, bugsOf } from './plant.ts';
 import { settlementBugs } from './settlement-bugs.ts';
 
 /** All bugs that `npm run soak -- planted` plants, one at a time, each with a name. */
 export const bugs: readonly (Bug & { readonly name: string })[] = [
-  ...[commitBugs, functionBugs, graphqlBugs, apiBugs, accessBugs, domainBugs, settlementBugs, infraBugs],
+  ...[commitBugs, functionBugs, graphqlBugs, apiBugs, accessBugs, domainBugs, settlementBugs, infraBugs, operatorBugs],
 ]
   .flatMap(bugsOf)
   .map((bug) => {

@@ -1,6 +1,6 @@
 import type { Bugs } from './plant.ts';
 
-/** Bugs in the values, rails, the database access, the server and the operators' commands. */
+/** Bugs in the values, rails, the database access and the server. */
 export const infraBugs: Bugs = {
   'src/core/account-fields.ts': {
     'payments/account-types › PRODUCTION accepts it as printed on invoices, and both APIs return the same canonical spelling':
@@ -99,7 +99,7 @@ export const infraBugs: Bugs = {
       'keyOf: (position) => (position.length === 36 ? position : undefined)':
         'keyOf: (position) => position.slice(-36)',
     },
-    'graphql/paging › in the order of changes, none is missed; newest first, none is met twice': {
+    'graphql/paging › by last change, no row is missed in ascending order, and none is repeated in descending order': {
       '{ id: { [operator]: id } }': "{ id: { [strict + 'e']: id } }",
     },
   },
@@ -292,16 +292,6 @@ export const infraBugs: Bugs = {
     'webhooks/addresses › a name that resolves to an internal address is not connected to, even beside a public one': {
       'return parsed instanceof ipaddr.IPv4 || parsed.match(globalUnicast);': 'return true;',
       '!addresses.every(allowed)': '!addresses.some(allowed)',
-    },
-  },
-  'src/ops/doctor-server.ts': {
-    'cli/doctor › %s': {
-      '(backend_xmin is not null or backend_xid is not null)': '(backend_xmin is not null)',
-    },
-  },
-  'src/ops/restored.ts': {
-    'database/restore › is warned that the database is a different one until the restore is marked': {
-      '  if (!yes) return refuseUnasked(database);\n': '  void yes;\n',
     },
   },
   'src/rails/upstream/upstream-accounts.ts': {

@@ -30,7 +30,7 @@ export function relationOf(model: string, name: string): ModelField | undefined 
 
 /**
  * Returns a model's relation.
- * @throws Error if it has none by this name
+ * @throws Error if it has none with this name
  */
 export function requireRelation(model: string | undefined, name: string): ModelField {
   const relation = model === undefined ? undefined : relationOf(model, name);
@@ -53,14 +53,14 @@ export function pairsOf(relation: ModelField): readonly (readonly [here: string,
   return (back.relationFromFields ?? []).map((field, position) => [key[position] ?? '', field]);
 }
 
-/** Writes the condition that joins a row and the row that has it by a relation. */
+/** Writes the condition that joins a row to the row that it belongs to by a relation. */
 export function joinOf(relation: ModelField, row: string, there: string): string {
   return pairsOf(relation)
     .map(([from, to]) => `${there}.${columnName(to)} = ${row}.${columnName(from)}`)
     .join(' and ');
 }
 
-/** Returns the column in which the rows of a relation refer to the row that has it. */
+/** Returns the column in which the rows of a relation refer to the row that has the relation. */
 export function referringColumn(relation: ModelField): string {
   return columnName(pairsOf(relation).at(-1)?.[1] ?? '');
 }
@@ -81,7 +81,7 @@ const isChoice = (path: Path): path is FirstOf => typeof path === 'object' && 'f
 
 const stepsOf = (path: Steps): readonly string[] => (typeof path === 'string' ? [path] : path);
 
-/** Returns the value at a path below an object, null where a step is missing. */
+/** Returns the value at a path below an object; null if a step is missing. */
 export function valueAt(value: unknown, path: Path): unknown {
   if (isChoice(path)) return path.firstOf.map((one) => valueAt(value, one)).find((one) => one !== null) ?? null;
   // A value with members is an object.

@@ -25,8 +25,9 @@ export function answerOf(answer: ExecutionResult | TextAnswer, type: JsonType) {
 }
 
 /**
- * Returns the status of a response with errors, as defined by GraphQL over HTTP: 294 beside data, except as
- * application/json, else that of its errors. With an unreachable database, which changes nothing, null data is a 503.
+ * Returns the status of a response with errors, as defined by GraphQL over HTTP. With data it is 294, or 200 as
+ * application/json; without data it is that of the errors. If the database was unreachable, so that nothing has
+ * changed, a response whose fields are all null is a 503.
  */
 function statusOf({ data, errors = [] }: ExecutionResult, type: JsonType): number {
   const isUnavailable = errors.some(({ extensions }) => extensions.code === 'SERVICE_UNAVAILABLE');
@@ -38,7 +39,10 @@ function statusOf({ data, errors = [] }: ExecutionResult, type: JsonType): numbe
   );
 }
 
-/** Returns the highest status of the errors; 200 if they keep it as application/json. Undefined if none has one. */
+/**
+ * Returns the highest status of the errors, which is 200 if they keep that as application/json; undefined if none has
+ * one.
+ */
 export function requestStatus({ errors = [] }: ExecutionResult, type: JsonType): number | undefined {
   let highest: number | undefined;
   for (const { extensions } of errors) {

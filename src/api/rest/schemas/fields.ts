@@ -51,7 +51,7 @@ export function amountInput(description: string, max: bigint = maxAmount) {
     .openapi({ type: 'integer', format: 'int64', minimum: 1, maximum: Number(max), description, example: 12550 });
 }
 
-/** Defines a time of a response: RFC 3339, in UTC, with milliseconds. */
+/** Defines a time in a response: RFC 3339, in UTC, with milliseconds. */
 export function time(description: string) {
   return z.string().openapi({ format: 'date-time', description, example: '2026-01-31T09:30:00.000Z' });
 }
@@ -116,10 +116,10 @@ export const metadata = map.optional().describe("The platform's own key-value pa
 
 export const newMetadata = sentMap
   .optional()
-  .describe(`Key-value pairs of your own to store with the object, visible to apps and in webhooks. ${bounds}`);
+  .describe(`Your own key-value pairs to store with the object, visible to apps and in webhooks. ${bounds}`);
 
 export const changedMetadata = changed(sentMap).describe(
-  `Key-value pairs of your own, which replace all that are stored with the object; {} or null removes them. ${bounds}`,
+  `Your own key-value pairs, which replace all that are stored with the object; {} or null removes them. ${bounds}`,
 );
 
 // Defines the schemas of texts, addresses and countries, the same in requests and responses.
@@ -137,13 +137,13 @@ export const text = (maxLength: number, isKey = false) =>
 /** Defines a key chosen by the platform. */
 export const ownKey = () => text(longest.key, true);
 
-/** Defines facts about a party, by their name. */
+/** Defines facts about a party, by name. */
 export const facts = () =>
   z
     .record(z.string(), z.string().openapi({ minLength: 1, maxLength: longest.memo }))
     .openapi({ maxProperties: maxFacts });
 
-/** Returns facts in the form of commands: a list. */
+/** Converts facts to the list that commands take. */
 export const factList = (given: Readonly<Record<string, string>>) =>
   Object.entries(given).map(([name, value]) => ({ name, value }));
 

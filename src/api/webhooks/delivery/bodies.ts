@@ -44,8 +44,8 @@ export function webhookId(event: Pick<Event, 'id'>): string {
 }
 
 /**
- * Returns the body of an event's webhook: the flat form of specification 6 (and decision 18), with its id, its position
- * in the feed and the changed object's version, with which receivers detect stale events.
+ * Returns the body of an event's webhook: the flat form of specification 6 (and decision 18), with its id, its
+ * position in the feed and the changed object's version, by which receivers detect stale events.
  */
 export function webhookBody(cursors: Cursors, event: Event, related: RelatedFields): Record<string, unknown> {
   return {

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { type Queryable, statement } from '../statement.ts';
 import { projectPrisma } from './migration-files.ts';
 
-/** The facts that Postgres reports about tables, views, sequences, schemas and functions: "trigger check_legs". */
+/**
+ * The facts that Postgres reports about each table, view, sequence, schema and function, such as "trigger check_legs".
+ */
 export type Catalog = Readonly<Record<string, readonly string[]>>;
 
 /** Returns the path of the migrations' catalog. `npm run migration -- --catalog` writes it. */

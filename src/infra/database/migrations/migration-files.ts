@@ -8,7 +8,10 @@ import { fileURLToPath } from 'node:url';
 export const projectPrisma = fileURLToPath(new URL('../../../../prisma', import.meta.url));
 
 export interface Migration {
-  /** Also its folder: the second when it was written, and its subject. Migrations apply in the order of their names. */
+  /**
+   * Also the name of its folder: the time at which it was written, and its subject. Migrations apply in the order of
+   * names.
+   */
   readonly name: string;
   readonly sql: string;
   /** The SHA-256 of the file, in hex, as `_prisma_migrations` stores it. */

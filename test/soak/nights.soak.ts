@@ -1,0 +1,239 @@
+import { spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { hasPrometheus, type Prometheus, shortenedRules, startPrometheus } from '../alerts/prometheus.ts';
+import { check, type Violation } from '../faults/checker.ts';
+import { startFollowers } from '../faults/followers.ts';
+import { furnish } from '../faults/furnish.ts';
+import { type Load, startLoad } from '../faults/load.ts';
+import { usualActs } from '../faults/load-acts.ts';
+import { Random } from '../faults/random.ts';
+import { gather } from '../faults/under-load.ts';
+import { connect } from '../setup/gateway.ts';
+import { startReceiver } from '../webhooks/receiver.ts';
+import { type Installation, install } from './nights/installation.ts';
+import { type Night, nights } from './nights/nights.ts';
+import { operatorOf } from './nights/operator.ts';
+
+// Stages nights: an installation under load breaks, alerts fire, an operator repairs it, and nothing is lost or doubled. The
+// operator is this soak, which uses the commands of the pages; NIGHTS selects nights. NIGHT=1, NIGHT=2 … stages a single one for a
+// person, in the order that NIGHT_SEED decides.
+
+const isInstalled =
+  process.getuid?.() === 0 && hasPrometheus() && spawnSync('psql', ['--version'], { stdio: 'ignore' }).status === 0;
+if (!isInstalled)
+  console.warn('Skipped: nights need root on Linux, and the packages prometheus and postgresql-client.');
+
+const seed = Number(process.env.NIGHT_SEED ?? randomInt(1_000_000));
+const wanted = new RegExp(process.env.NIGHTS ?? '');
+const number = Number(process.env.NIGHT ?? 0);
+/** The longest that alerts may take to fire, and the installation to be sound after its repair. */
+const patienceMs = 300_000;
+/** A client rests so long between two commands: a night may be long. */
+const restMs = 100;
+/** The service counts as answering after this many acknowledged commands. */
+const answering = 10;
+
+describe.skipIf(!isInstalled)('an operator who knows the pages', () => {
+  const groups = [false, true].map((hasStandby) => ({
+    hasStandby,
+    group: Object.entries(nights).filter(
+      ([name, night]) => wanted.test(name) && (night.hasStandby ?? false) === hasStandby,
+    ),
+  }));
+  const all = 'ends each night, and nothing is lost or doubled meanwhile, with a standby: $hasStandby';
+  test.skipIf(number > 0).each(groups)(all, { timeout: 7_200_000 }, async ({ hasStandby, group }) => {
+    if (group.length === 0) return;
+    const violations = await inInstallation(hasStandby, async (scene) => {
+      for (const [name, night] of group) {
+        const staged = await stage(scene, name, night);
+        await night.repair(operatorOf(scene.machine));
+        await until(
+          async () => (await troubles(scene)).length === 0,
+          () => troubles(scene),
+        );
+        console.log(`${name}: ${await staged.ended()}`);
+      }
+      return undefined;
+    });
+    expect(violations.slice(0, 20)).toEqual([]);
+  });
+
+  const one = 'ends a night without a name, and nothing is lost or doubled meanwhile';
+  test.skipIf(number === 0)(one, { timeout: 7_200_000 }, async () => {
+    const names = shuffled(Object.keys(nights));
+    const night = nights[names[(number - 1) % names.length] ?? ''];
+    if (!night) throw new Error(`there is no night ${number}`);
+    const violations = await inInstallation(night.hasStandby ?? false, async (scene) => {
+      const { machine } = scene;
+      const staged = await stage(scene, 'the night', night);
+      await machine.write('page.md', pageOf(machine, night, staged.fired));
+      console.log(`${machine.folder}/page.md`);
+      await machine.called();
+      for (let left = await troubles(scene); left.length > 0; left = await troubles(scene)) {
+        await machine.say(`Not yet:\n${left.join('\n')}`);
+        await machine.called();
+      }
+      const report = await staged.ended();
+      return (found) => machine.say(`It is over: ${report}. Broken promises: ${found.length}`);
+    });
+    expect(violations.slice(0, 20)).toEqual([]);
+  });
+});
+
+/** An installation under load, and the Prometheus that watches it. */
+interface Scene {
+  readonly machine: Installation;
+  readonly load: Load;
+  readonly prometheus: Prometheus;
+  /** Sets the night that findings name. */
+  readonly note: (name: string, night: Night) => void;
+}
+
+/** Told the findings while the installation is still there. */
+type Listener = (violations: readonly Violation[]) => Promise<void>;
+
+/** Starts an installation and its load, lets nights pass, and returns which promises were broken meanwhile. */
+async function inInstallation(
+  hasStandby: boolean,
+  pass: (scene: Scene) => Promise<Listener | undefined>,
+): Promise<readonly Violation[]> {
+  const ends: (() => Promise<unknown>)[] = [];
+  try {
+    const machine = await install(hasStandby);
+    ends.push(() => machine.remove());
+    const receiver = await startReceiver();
+    ends.push(() => receiver.stop());
+    await machine.machine('start', 'postgres');
+    if (hasStandby) await machine.machine('start', 'standby');
+    const { platform, scenes, start } = await furnish(machine.databaseUrl, receiver, 2, false);
+    for (const { unit } of machine.gateways) await machine.machine('start', unit);
+    const urls = () => machine.gateways.map(({ url }) => url);
+    const { authorization, platformId } = platform;
+    const followers = startFollowers(2, urls, authorization, start);
+    ends.push(() => Promise.all(followers.map((follower) => follower.stop())));
+    let during = 'nothing';
+    let mayFail = false;
+    const load = startLoad({ urls, authorization, scenes, seed, during: () => during, acts: () => restingActs });
+    ends.push(() => load.stop());
+    const prometheus = await startPrometheus(await shortenedRules(), machine.targets);
+    ends.push(() => prometheus.stop());
+    const note: Scene['note'] = (name, { fails = false }) => {
+      during = name;
+      mayFail ||= fails;
+    };
+    const listener = await pass({ machine, load, prometheus, note });
+    await load.stop();
+    const asking = connect(urls()[0] ?? '', platformId, authorization);
+    const postgres = { url: await machine.primaryUrl() };
+    const evidence = await gather(asking, { load, followers, receiver, scenes, start, postgres });
+    const violations = check(evidence).filter(({ kind }) => !(mayFail && kind === 'internal error'));
+    await listener?.(violations);
+    return violations;
+  } finally {
+    for (const end of ends.reverse()) await end();
+  }
+}
+
+/** Lets a sound installation break, and waits until the alerts fire. */
+async function stage(scene: Scene, name: string, night: Night) {
+  const { machine, load, prometheus, note } = scene;
+  await load.more(answering);
+  await until(
+    async () => (await troubles(scene)).length === 0,
+    () => troubles(scene),
+  );
+  const [acknowledged, disturbed] = [load.acknowledged, load.disturbed];
+  note(name, night);
+  const sinceBreak = stopwatch();
+  await night.breakIt(machine);
+  const missing = async () => {
+    const firing = await prometheus.firing();
+    return night.alerts.filter((alert) => !firing.has(alert));
+  };
+  await until(
+    async () => (await missing()).length === 0,
+    async () => [`no ${await missing()}`, ...(await prometheus.firing()).keys()],
+  );
+  const seen = sinceBreak();
+  const fired = await prometheus.firing();
+  const sinceCall = stopwatch();
+  return {
+    fired,
+    /** Waits until commands are acknowledged again, and returns a report. */
+    async ended() {
+      const seconds = sinceCall();
+      await load.more(answering);
+      return (
+        `${[...fired.keys()].join(', ') || 'no alert'} after ${seen} s, repaired after ${seconds} s; ` +
+        `${load.acknowledged - acknowledged} commands acknowledged, ${load.disturbed - disturbed} not`
+      );
+    },
+  };
+}
+
+/** Returns what is wrong at present, in words. */
+async function troubles({ machine, prometheus }: Scene): Promise<string[]> {
+  const seen = [
+    ...(await Promise.all(machine.gateways.map(unreadiness))).flat(),
+    ...[...(await prometheus.firing())].map(([alert, words]) => `${alert}: ${words}`),
+  ];
+  if (seen.length > 0) return seen;
+  const [, ...findings] = (await machine.shell('npm run -s ops -- doctor')).trim().split('\n');
+  return findings.filter((line) => !/^\S.* (ok|skipped) /.test(line));
+}
+
+async function unreadiness({ unit, metrics }: Installation['gateways'][number]): Promise<string[]> {
+  const answer = await fetch(`http://${metrics}/health/ready`, { signal: AbortSignal.timeout(5_000) }).then(
+    async (response) => `${response.status} ${await response.text()}`,
+    String,
+  );
+  return /"status":"ok"/.test(answer) ? [] : [`${unit}: ${answer}`];
+}
+
+const restingActs = usualActs.map((act): typeof act => async (client) => {
+  await act(client);
+  await delay(restMs);
+});
+
+/** Writes what the operator hears, and how to reach the machine. */
+function pageOf(machine: Installation, { said }: Night, fired: ReadonlyMap<string, string>): string {
+  const { folder, gateways, hasStandby } = machine;
+  const units = [...gateways.map(({ unit }) => unit), 'postgres', ...(hasStandby ? ['standby'] : [])];
+  return [
+    ...(fired.size > 0 ? ['The pager shows:', ''] : ['The pager is silent.']),
+    ...[...fired].map(([alert, words]) => `- ${alert}: ${words}`),
+    '',
+    typeof said === 'string' ? said : said(machine),
+    '',
+    `${folder}/machine start|stop|restart|status|log UNIT   stands for systemctl and journalctl. Units: ${units.join(', ')}`,
+    `${folder}/gateway-1.settings   the settings of an instance: set -a; . ${folder}/gateway-1.settings; set +a; npm run ops -- …`,
+    `${folder}/psql   psql as a superuser of the database`,
+    ...(hasStandby ? [`${folder}/psql-standby   the same at the standby`] : []),
+    `${folder}/pgdata   the disk of Postgres; mount -o remount,size=… enlarges it`,
+    `${folder}/done   when the night seems to be over`,
+    '',
+  ].join('\n');
+}
+
+/** Puts names into an order that the seed decides. */
+function shuffled(names: readonly string[]): string[] {
+  const random = new Random(seed);
+  const places = new Map(names.map((name) => [name, random.below(2 ** 31)]));
+  return [...names].sort((a, b) => (places.get(a) ?? 0) - (places.get(b) ?? 0));
+}
+
+function stopwatch(): () => number {
+  const began = performance.now();
+  return () => Math.round((performance.now() - began) / 1_000);
+}
+
+async function until(holds: () => Promise<boolean>, left: () => Promise<readonly string[]>): Promise<void> {
+  const since = stopwatch();
+  while (!(await holds())) {
+    if (since() * 1_000 > patienceMs)
+      throw new Error(`after ${since()} s there is still: ${(await left()).join('; ')}`);
+    await delay(500);
+  }
+}

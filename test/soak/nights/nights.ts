@@ -1,0 +1,399 @@
+import { chmod, mkdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { uuidOf } from '../../../src/core/ids.ts';
+import { stepLock } from '../../../src/domain/events/sequencer.ts';
+import { simulatedDomain } from '../../../src/rails/simulation.ts';
+import { requests } from '../../alerts/staged-fault.ts';
+import { actOn, lookUp } from '../../setup/acts.ts';
+import { connect } from '../../setup/gateway.ts';
+import { makeScene } from '../../setup/scene.ts';
+import type { Installation, Unit } from './installation.ts';
+import type { Operator } from './operator.ts';
+
+/** A night: what breaks, what the operator hears of it, and the way back that the pages describe. */
+export interface Night {
+  /** The alerts that must fire before the operator is called. Others may. */
+  readonly alerts: readonly string[];
+  /** What people say, besides the alerts. */
+  readonly said: string | ((machine: Installation) => string);
+  /** Whether requests end in internal errors meanwhile, which do not say what happened. */
+  readonly fails?: true;
+  /** Whether the installation has a standby. */
+  readonly hasStandby?: true;
+  breakIt(machine: Installation): Promise<unknown>;
+  /** Repairs it with commands from the pages, or from the output of those. */
+  repair(operator: Operator): Promise<unknown>;
+}
+
+const refused = 'Two platforms: payments fail with SERVICE_UNAVAILABLE.';
+
+async function signal(machine: Installation, unit: Unit, name: NodeJS.Signals): Promise<void> {
+  const pids = await machine.processes(unit);
+  for (const pid of pids) process.kill(pid, name);
+  while (name === 'SIGKILL' && pids.some(isAlive)) await delay(50);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+const receiver = `$success.eur@${simulatedDomain}`;
+
+/** Creates a second platform, besides that of the load. */
+async function otherPlatform({ shell, gateways }: Installation) {
+  const created = JSON.parse(await shell(`npm run -s ops -- --json platform create ${crypto.randomUUID()} --sandbox`));
+  return connect(gateways[0]?.url ?? '', uuidOf(created.id, 'Platform') ?? '', created.authorization);
+}
+
+/** Ends the session that holds the others up, as `blocked` says. */
+const endBlocker = async ({ run, sql }: Operator) =>
+  sql((await run('npm run ops -- blocked')).find(/select pg_terminate_backend\(\d+\)/));
+
+export const nights: Readonly<Record<string, Night>> = {
+  'a forgotten ALTER': {
+    alerts: ['PaymentsSessionsBlocked'],
+    said: refused,
+    breakIt: ({ session }) => session('DBeaver 25', 'begin', 'alter table transaction add column note text'),
+    repair: endBlocker,
+  },
+  'a prepared transaction that nobody ends': {
+    alerts: ['PaymentsSessionsBlocked'],
+    said: refused,
+    breakIt: ({ session }) =>
+      session('import', 'begin', 'lock table transaction in share mode', `prepare transaction 'import-7'`),
+    async repair({ run, sql }) {
+      (await run('npm run ops -- blocked')).find(/ROLLBACK PREPARED/);
+      const gid = (await sql('select gid, owner, prepared from pg_prepared_xacts')).find(/import-\d/);
+      await sql(`rollback prepared '${gid}'`);
+    },
+  },
+  'a REINDEX behind a dump': {
+    alerts: ['PaymentsSessionsBlocked'],
+    said: refused,
+    async breakIt({ session }) {
+      await session('pg_dump', 'begin isolation level repeatable read read only', 'select count(*) from transaction');
+      const waiting = await session('psql');
+      waiting.query('reindex table transaction').catch(() => undefined);
+    },
+    repair: endBlocker,
+  },
+  'a replication slot without a standby': {
+    alerts: ['PaymentsLogKept'],
+    said: 'Nobody has noticed anything.',
+    async breakIt({ own }) {
+      await own(`select pg_create_physical_replication_slot('standby_old', true)`);
+      await own(`select pg_logical_emit_message(true, 'filler', repeat('x', 2000000))`);
+    },
+    async repair({ run, sql }) {
+      const slot = (await run('npm run ops -- doctor')).find(/(?<=slots: )\w+/);
+      await sql(`select pg_drop_replication_slot('${slot}')`);
+    },
+  },
+  'a right that is gone': {
+    alerts: ['PaymentsSchemaMissing'],
+    fails: true,
+    said: 'All platforms: no payment goes through.',
+    breakIt: ({ own }) => own('revoke execute on function commit_batches from gateway_serving'),
+    async repair({ run, sql }) {
+      (await run('npm run ops -- doctor')).find(/commit_batches\(jsonb\) lacks the right EXECUTE for gateway_serving/);
+      await sql('grant execute on function commit_batches(jsonb) to gateway_serving');
+    },
+  },
+  'Postgres is down': {
+    alerts: ['PaymentsDatabaseAway'],
+    said: refused,
+    breakIt: (machine) => signal(machine, 'postgres', 'SIGKILL'),
+    async repair({ machine }) {
+      await machine.machine('start', 'postgres');
+    },
+  },
+  'Postgres hangs': {
+    alerts: ['PaymentsDatabaseAway'],
+    said: refused,
+    breakIt: (machine) => signal(machine, 'postgres', 'SIGSTOP'),
+    async repair({ machine }) {
+      await machine.machine('restart', 'postgres');
+    },
+  },
+  'an instance hangs': {
+    alerts: ['PaymentsInstanceDown'],
+    said: 'A platform: every second request hangs until it is cut off.',
+    breakIt: (machine) => signal(machine, 'gateway-1', 'SIGSTOP'),
+    async repair({ machine }) {
+      await machine.machine('restart', 'gateway-1');
+    },
+  },
+  'another key on one instance': {
+    alerts: ['PaymentsInstanceDown'],
+    said: 'The day shift: gateway-2 has got new settings this evening.',
+    async breakIt({ edit, machine }) {
+      await edit('gateway-2.settings', /^SECRET_KEY=.*$/m, `SECRET_KEY=${'7c1f9d02e4b85a36'.repeat(4)}`);
+      await machine('restart', 'gateway-2');
+    },
+    async repair({ machine: { machine, read, edit } }) {
+      if (!/use the key/.test(await machine('log', 'gateway-2'))) throw new Error('the log does not say why');
+      const [key = ''] = /^SECRET_KEY=.*$/m.exec(await read('gateway-1.settings')) ?? [];
+      await edit('gateway-2.settings', /^SECRET_KEY=.*$/m, key);
+      await machine('start', 'gateway-2');
+    },
+  },
+  'no instance with background work': {
+    alerts: ['PaymentsFeedStands'],
+    said: 'A platform: no webhooks, and payments stay PROCESSING.',
+    async breakIt({ gateways, edit, machine }) {
+      for (const { unit } of gateways) {
+        await edit(`${unit}.settings`, 'NODE_ENV', 'ROLE=serve\nNODE_ENV');
+        await machine('restart', unit);
+      }
+    },
+    async repair({ machine: { gateways, edit, machine } }) {
+      for (const { unit } of gateways) {
+        await edit(`${unit}.settings`, 'ROLE=serve', 'ROLE=all');
+        await machine('restart', unit);
+      }
+    },
+  },
+  'a forgotten lock of the sequencer': {
+    alerts: ['PaymentsFeedStands'],
+    said: 'A platform: payments are COMPLETED, but no webhooks arrive.',
+    breakIt: ({ session }) => session('psql', `select pg_advisory_lock(${stepLock})`),
+    async repair({ run, sql }) {
+      await sql((await run('npm run ops -- doctor')).find(/select pg_terminate_backend\(\d+\)/));
+    },
+  },
+  'a full disk': {
+    alerts: ['PaymentsDatabaseAway', 'PaymentsDiskFilling'],
+    said: refused,
+    breakIt: ({ fill }) => fill('before-upgrade.dump', 4_000_000),
+    async repair({ machine }) {
+      await rm(path.join(machine.disk, 'before-upgrade.dump'));
+      await machine.machine('start', 'postgres');
+    },
+  },
+  'a slot that has filled the disk': {
+    alerts: ['PaymentsDatabaseAway', 'PaymentsDiskFilling'],
+    said: refused,
+    async breakIt({ own, fill }) {
+      await own(`select pg_create_physical_replication_slot('analytics', true)`);
+      await fill('lost+found', 500_000_000);
+    },
+    async repair({ machine, run, sql }) {
+      await machine.remount('size=1400m');
+      await machine.machine('start', 'postgres');
+      const slot = (await run('npm run ops -- doctor')).find(/(?<=slots: )\w+/);
+      await sql(`select pg_drop_replication_slot('${slot}')`);
+      await sql('checkpoint');
+    },
+  },
+  'an archive that has moved': {
+    alerts: ['PaymentsDiskFilling'],
+    said: ({ folder }) => `The backup team: the archive of WAL has moved to ${folder}/archive-new this evening.`,
+    async breakIt({ folder, own, fillWithLog }) {
+      await mkdir(path.join(folder, 'archive-new'));
+      await chmod(path.join(folder, 'archive-new'), 0o777);
+      await own(`alter system set archive_command = 'cp %p /mnt/archive/%f'`);
+      await own('select pg_reload_conf()');
+      await fillWithLog(0.13);
+    },
+    async repair({ machine, run, sql }) {
+      (await run('npm run ops -- doctor')).find(/archive_command fails/);
+      await sql(`alter system set archive_command = 'cp %p ${machine.folder}/archive-new/%f'`);
+      await sql('select pg_reload_conf()');
+      // The archiver may pause for a minute after failures.
+      while (/archive_command fails/.test((await run('npm run ops -- doctor')).output)) await delay(1_000);
+      await sql('checkpoint');
+    },
+  },
+  'a report that takes all connections': {
+    alerts: ['PaymentsDatabaseAway'],
+    said: 'A platform: some payments fail with SERVICE_UNAVAILABLE.',
+    async breakIt({ own, session }) {
+      await own(`create role report login password 'report'; grant connect on database payments to report`);
+      for (;;) if (!(await session('report', 'report').catch(() => undefined))) return;
+    },
+    async repair({ run, sql }) {
+      (await run('npm run ops -- doctor')).find(/53300|too many/);
+      const count = 'select usename, application_name, count(*) from pg_stat_activity group by 1, 2 order by 3 desc';
+      const program = (await sql(count)).find(/report(?= +\| +\d\d)/);
+      await sql(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = '${program}'`);
+    },
+  },
+  'a trigger that is off': {
+    alerts: [],
+    said: 'A colleague: I have repaired a description by hand this evening, in a row of posting. Is everything as it was?',
+    breakIt: ({ own }) => own('alter table posting disable trigger append_only'),
+    async repair({ run, sql }) {
+      const trigger = (await run('npm run ops -- doctor')).find(/(?<=table posting lacks the trigger )\w+/);
+      await sql(`alter table posting enable trigger ${trigger}`);
+    },
+  },
+  'a database that is read-only by default': {
+    alerts: ['PaymentsDatabaseReadOnly'],
+    said: refused,
+    async breakIt({ own }) {
+      await own('alter database payments set default_transaction_read_only = on');
+      await own(`select pg_terminate_backend(pid) from pg_stat_activity where usename = 'gateway'`);
+    },
+    async repair({ run, sql }) {
+      (await run('npm run ops -- doctor')).find(/default_transaction_read_only is on/);
+      await sql('begin read write; alter database payments reset default_transaction_read_only; commit');
+    },
+  },
+  'a primary that is lost': {
+    alerts: ['PaymentsDatabaseReadOnly'],
+    said: `${refused} The data centre: the disk of the primary is gone.`,
+    hasStandby: true,
+    async breakIt(machine) {
+      await signal(machine, 'postgres', 'SIGKILL');
+      await rm(path.join(machine.disk, 'postgres', 'data'), { recursive: true });
+    },
+    async repair({ run, sql }) {
+      await sql('select pg_promote()', 'psql-standby');
+      await run('npm run ops -- restored --yes');
+    },
+  },
+  'a synchronous standby that is gone': {
+    alerts: ['PaymentsFeedStands'],
+    said: 'All platforms: payments end with OUTCOME_UNKNOWN or SERVICE_UNAVAILABLE.',
+    hasStandby: true,
+    breakIt: (machine) => signal(machine, 'standby', 'SIGKILL'),
+    async repair({ machine, run }) {
+      (await run('npm run ops -- doctor')).find(/synchronous_standby_names/);
+      await machine.machine('start', 'standby');
+    },
+  },
+  'a password that has been changed': {
+    alerts: ['PaymentsDatabaseAway'],
+    said: ({ folder }) =>
+      `The database team: the password of the login gateway has been rotated, as announced. The new one is in ${folder}/new-password.`,
+    async breakIt({ own, write }) {
+      await own(`alter role gateway password 'cGxlYXNlLXJvdGF0ZS1tZQ'`);
+      await write('new-password', 'cGxlYXNlLXJvdGF0ZS1tZQ');
+    },
+    async repair({ machine: { gateways, edit, read, machine }, run }) {
+      (await run('npm run ops -- doctor')).find(/28P01/);
+      for (const { unit } of gateways) {
+        await edit(`${unit}.settings`, /gateway:[^@]+@/, `gateway:${await read('new-password')}@`);
+        await machine('restart', unit);
+      }
+    },
+  },
+  'a rule of pg_hba.conf': {
+    alerts: ['PaymentsDatabaseAway'],
+    said: `${refused} The security team: the review of pg_hba.conf is done.`,
+    async breakIt({ own, edit }) {
+      await edit('pgdata/postgres/data/pg_hba.conf', /^/, 'host payments gateway 127.0.0.1/32 reject\n');
+      await own('select pg_reload_conf()');
+      await own(`select pg_terminate_backend(pid) from pg_stat_activity where usename = 'gateway'`);
+    },
+    async repair({ machine, run, sql }) {
+      (await run('npm run ops -- doctor')).find(/pg_hba\.conf/);
+      await machine.edit('pgdata/postgres/data/pg_hba.conf', /^host payments gateway.*\n/, '');
+      await sql('select pg_reload_conf()');
+    },
+  },
+  'a setting that Postgres does not understand': {
+    alerts: ['PaymentsDatabaseAway'],
+    said: `${refused} The database team: Postgres has got more memory, and was restarted for it.`,
+    async breakIt({ edit, machine }) {
+      await edit('pgdata/postgres/data/postgresql.conf', 'shared_buffers = 64MB', 'shared_buffers = 96MiB');
+      await machine('restart', 'postgres');
+    },
+    async repair({ machine: { edit, machine } }) {
+      if (!/shared_buffers/.test(await machine('log', 'postgres'))) throw new Error('the log does not say why');
+      await edit('pgdata/postgres/data/postgresql.conf', 'shared_buffers = 96MiB', 'shared_buffers = 96MB');
+      await machine('start', 'postgres');
+    },
+  },
+  'a port that another program has taken': {
+    alerts: ['PaymentsInstanceDown'],
+    said: 'The day shift: gateway-2 was restarted this evening.',
+    async breakIt({ machine, program, gateways: [, { url } = { url: '' }] }) {
+      await machine('stop', 'gateway-2');
+      program(process.execPath, '-e', `require('net').createServer().listen(${new URL(url).port}, '127.0.0.1')`);
+      await machine('start', 'gateway-2');
+    },
+    async repair({ machine, run }) {
+      const [port = ''] = /(?<=port )\d+/i.exec(await machine.machine('log', 'gateway-2')) ?? [];
+      const pid = (await run('ss -ltnp')).find(new RegExp(`(?<=:${port} .*pid=)\\d+`));
+      process.kill(Number(pid));
+      await machine.machine('start', 'gateway-2');
+    },
+  },
+  'a disk that is read-only': {
+    alerts: ['PaymentsDatabaseAway'],
+    said: refused,
+    async breakIt(machine) {
+      await signal(machine, 'postgres', 'SIGKILL');
+      await machine.remount('ro');
+      await machine.machine('start', 'postgres');
+    },
+    async repair({ machine }) {
+      if (!/Read-only file system/.test(await machine.machine('log', 'postgres'))) throw new Error('no word of it');
+      await machine.remount('rw');
+      await machine.machine('start', 'postgres');
+    },
+  },
+  'a loop without its right': {
+    alerts: ['PaymentsLoopFails', 'PaymentsOrdersOverdue'],
+    said: 'All platforms: payments stay PROCESSING.',
+    breakIt: ({ own }) => own('revoke update (due_at) on rail_order from gateway_work'),
+    async repair({ run, sql }) {
+      (await run('npm run ops -- doctor')).find(/rail_order lacks the right UPDATE \(due_at\) for gateway_work/);
+      await sql('grant update (due_at) on table rail_order to gateway_work');
+    },
+  },
+  'a function with other rights': {
+    alerts: ['PaymentsSchemaMissing'],
+    fails: true,
+    said: 'All platforms: no payment goes through.',
+    breakIt: ({ own }) => own('alter function commit_batches security invoker'),
+    async repair({ run, sql }) {
+      (await run('npm run ops -- doctor')).find(/commit_batches\(jsonb\) lacks the security definer/);
+      await sql('alter function commit_batches(jsonb) security definer');
+    },
+  },
+  'an index made by hand': {
+    alerts: ['PaymentsRacesLost'],
+    said: 'A platform: some lookups of receivers fail, again and again.',
+    async breakIt(machine) {
+      const other = await otherPlatform(machine);
+      await lookUp(other, receiver);
+      await machine.own(`create unique index fast_lookup on lookup (platform_id) where uma_address = '${receiver}'`);
+      machine.atEnd(requests(2, () => lookUp(other, receiver, { idempotencyKey: crypto.randomUUID() })));
+    },
+    async repair({ run, sql }) {
+      const index = (await run('npm run ops -- doctor')).find(/(?<=additional unique index )\w+/);
+      await sql(`drop index ${index}`);
+    },
+  },
+  'a refund that cannot be paid': {
+    alerts: ['PaymentsSuspense'],
+    said: 'The bank: the money of the returned payment is back on our account.',
+    async breakIt(machine) {
+      const other = await otherPlatform(machine);
+      const { usd, outsideUsd } = await makeScene(other, 50_000n, '007');
+      await actOn(other, 'transferOut', { sourceAccountId: usd, destinationAccountId: outsideUsd, amount: 10_000 });
+    },
+    async repair({ run }) {
+      const payment = (await run('npm run ops -- suspense list')).find(/Transaction:\S+/);
+      await run(`npm run ops -- suspense release ${payment}`);
+    },
+  },
+  'a difference with a provider': {
+    alerts: ['PaymentsReconciliationDiffers'],
+    said: 'The provider: that payment was a test of ours; we have removed it.',
+    breakIt: ({ own }) =>
+      own(`insert into reconciliation_difference (platform_id, fault, period_from, period_to, same_as)
+        select id, 'MISSING_THERE', now() - interval '1 day', now(), 'night' from platform limit 1`),
+    async repair({ run }) {
+      const difference = (await run('npm run ops -- reconcile list')).find(/ReconciliationDifference:\S+/);
+      await run(`npm run ops -- reconcile close ${difference} --by 'Ada' --reason 'a test of the provider'`);
+    },
+  },
+};

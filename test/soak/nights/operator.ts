@@ -1,0 +1,62 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import type { Installation } from './installation.ts';
+
+/** An operator who knows the pages, and types nothing that is neither in them nor in the output of an earlier command. */
+export type Operator = ReturnType<typeof operatorOf>;
+
+const exec = promisify(execFile);
+const pages = ['night', 'operating', 'production', 'rails'];
+
+/** The commands in the pages, with `…` and names in capitals for what differs. */
+const documented = pages.flatMap((page) => {
+  const text = readFileSync(`docs/${page}.md`, 'utf8');
+  return [...text.matchAll(/`([^`\n]+)`/g), ...text.matchAll(/^ {0,4}(\S.*)$/gm)].map(([, command = '']) => command);
+});
+
+const patterns = documented.map(
+  (command) =>
+    new RegExp(
+      `^${command
+        .replace(/\s+#.*$/, '')
+        .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+        .replace(/…|\b[A-Z_]{2,}\b/g, '.+')}$`,
+    ),
+);
+
+/** @throws Error if no page contains the command and no earlier output printed it */
+function expectKnown(command: string, outputs: readonly string[]): void {
+  if (outputs.some((output) => output.includes(command))) return;
+  if (!patterns.some((pattern) => pattern.test(command))) throw new Error(`no page contains ${command}`);
+}
+
+export function operatorOf(machine: Installation) {
+  const outputs: string[] = [];
+  const known = async (command: string, run: () => Promise<string>) => {
+    expectKnown(command, outputs);
+    const output = await run();
+    outputs.push(output);
+    return {
+      output,
+      /** Returns what the output says. @throws Error if it says something else */
+      find(wanted: RegExp): string {
+        const [found] = wanted.exec(output) ?? [];
+        if (found === undefined) throw new Error(`${command} does not print ${wanted}:\n${output}`);
+        return found;
+      },
+    };
+  };
+  return {
+    machine,
+    /** Runs a command with the settings of the first instance. */
+    run: (command: string) => known(command, () => machine.shell(command)),
+    /** Runs a statement with psql, as the superuser, on the primary or on the standby. */
+    sql: (statement: string, psql: 'psql' | 'psql-standby' = 'psql') =>
+      known(statement, async () => {
+        const args = ['-X', '-v', 'ON_ERROR_STOP=1', '-c', statement];
+        return (await exec(path.join(machine.folder, psql), args)).stdout;
+      }),
+  };
+}
