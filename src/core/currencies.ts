@@ -86,7 +86,7 @@ export function formatForeign(amount: bigint, code: string): string {
   return currency ? formatMajor(amount, currency) : `${amount} of the smallest unit of ${code}`;
 }
 
-/** Reports a locale that is not a BCP 47 language tag, or whose number format is unknown here. */
+/** Reports a locale that is not a BCP 47 language tag, or whose number format Intl does not have. */
 export class UnknownLocale extends RangeError {
   readonly locale: string;
 

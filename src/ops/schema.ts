@@ -26,7 +26,7 @@ export function addSchema(program: Program): void {
     .option('--check', 'check whether they are up to date')
     .option(
       '--breaks <revision>',
-      'list the breaking changes since the schema.graphql of a git revision, or since a file; what was deprecated there for six months may go',
+      'list the breaking changes since the schema.graphql of a git revision, or since a file; elements that were deprecated there for six months may be removed',
     )
     .action(actionOf(run));
 }

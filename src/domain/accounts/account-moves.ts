@@ -48,7 +48,7 @@ export const leaseAccountChecks = leasing<DueCheck>(
   checks,
   {
     reads: `l.account_id, l.attempts, account_snapshot(a) as account,
-     -- An account created in the future was created before the clock was set back: its age is unknown.
+     -- If the creation time is in the future, the clock has been set back since, and the age is unknown.
      case when a.created_at > clock_timestamp() + interval '1 second' then 86400000
        else (extract(epoch from clock_timestamp() - a.created_at) * 1000)::float8 end as age_ms`,
     joins: 'join account a on a.platform_id = l.platform_id and a.id = l.account_id',

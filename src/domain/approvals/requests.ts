@@ -24,7 +24,7 @@ export interface Waiting {
 export interface Approvable extends Waiting {
   readonly source: Account | null;
   readonly destination: Account | null;
-  /** The id for the receiving transaction, if the receiver's account is here. */
+  /** The id for the receiving transaction, if the receiver's account is an internal one. */
   readonly newId: string;
 }
 

@@ -76,7 +76,7 @@ export function debitInFull(accountId: string, currency: string, amount: bigint,
 
 /**
  * Delivers the money out of CLEARING, and pays the platform its part of the fees. Money that the rail converts leaves
- * in the sending currency; for an account here it returns in the receiving currency.
+ * in the sending currency; for an internal account it returns in the receiving currency.
  */
 export function delivery(flow: Flow): Journal {
   const { transactionId, receivingCurrency: currency, received, destinationAccountId, lockedSent } = flow;
@@ -123,13 +123,13 @@ export function deposit(
   return { kind: 'deposit', transactionId, legs: times === 2 ? [...legs, ...legs] : legs };
 }
 
-/** Debits an account in favour of another owner's account here. The receiver's own payment credits that account. */
+/** Debits an account in favour of another owner's internal account, which the receiver's own payment credits. */
 export function transfer(accountId: string, currency: string, amount: bigint, transactionId: string): Journal {
   return { kind: 'transfer', transactionId, legs: move({ account: accountId }, outside, { currency, amount }) };
 }
 
 /**
- * Takes the money of a payment that awaits approval from its source, as a debit does: a transfer to an account here
+ * Takes the money of a payment that awaits approval from its source, as a debit does: a transfer to an internal account
  * waits in CLEARING, too.
  */
 export function reservation(journal: Journal): Journal {

@@ -74,7 +74,7 @@ export const updateCustomer = command((payments, caller, input: UpdateCustomer) 
 }));
 
 /**
- * Deletes a customer who holds nothing here and has no payment under way (decision 36). Its history is kept, it can no
+ * Deletes a customer who holds no money and has no payment under way (decision 36). Its history is kept, it can no
  * longer move money, and its UMA address becomes available again. The customer's client tokens are revoked, as are
  * those of its quotes and transactions.
  * @throws Refusal USER_NOT_FOUND, CUSTOMER_DELETED (deleted before), CUSTOMER_IN_USE (with the obstacles),

@@ -172,8 +172,8 @@ export class Feed {
   }
 
   /**
-   * Returns whether the feed continues, in a new epoch, after the last event dispatched here. If not, the database was
-   * restored to an earlier moment, and the hub is abandoned.
+   * Returns whether the feed continues, in a new epoch, after the last event that this hub has dispatched. If not, the
+   * database was restored to an earlier moment, and the hub is abandoned.
    */
   async #continues(hub: Hub): Promise<boolean> {
     const continues = await this.#reads.has(hub.platformId, position(hub));

@@ -59,8 +59,8 @@ const beginStatement = statement<{ key: Buffer }>(
 );
 
 /**
- * Stores acknowledgements from any of the client's connections. An abandoned connection may be opened here after the
- * client's newer one, and so take over the key. The events sent on it do not show what the client has received.
+ * Stores acknowledgements from any of the client's connections. An abandoned connection may reach this service after
+ * the client's newer one, and so take over the key. The events sent on it do not show what the client has received.
  */
 const writeStatement = statement<{ key: Buffer }>(
   'write_resume_points',

@@ -62,7 +62,7 @@ const paymentsSince = `seen as materialized (
     union select q.platform_id, q.transaction_id from since s join quote q on q.platform_id = s.platform_id and q.id >= s.first_journal
   )
   select platform_id, id from seen
-  -- An incoming payment from an account here is checked with the payment that sent it.
+  -- An incoming payment from another internal account is checked with the payment that sent it.
   union select a.sender_platform_id, a.sender_transaction_id from seen s
     join arrival a on a.platform_id = s.platform_id and a.transaction_id = s.id
   union select t.platform_id, t.id from since s

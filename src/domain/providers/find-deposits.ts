@@ -35,7 +35,7 @@ const storeStatement = statement<object>(
    select $1, d.id, d.reference, d.held_at, d.began_at, d.amount, d.currency, d.payer, left(d.memo, 1000), a.id,
      case when a.id is null then 'UNATTRIBUTED' else 'RECEIVED' end::deposit_status,
      case when d.customer_id is null then 'the provider did not name a customer'
-       when c.id is null then 'its customer is not known here' when c.is_deleted then 'its customer is deleted'
+       when c.id is null then 'its customer is unknown' when c.is_deleted then 'its customer is deleted'
        when a.id is null then 'its customer has no account in this currency' end,
      case when a.id is not null then clock_ms() end
    from jsonb_to_recordset($2) as d (id uuid, reference text, held_at text, began_at timestamptz, amount bigint, currency text,

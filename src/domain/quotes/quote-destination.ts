@@ -11,7 +11,7 @@ import { checkUmaAddress } from '../commands/uma-addresses.ts';
 import { lookupCurrencies, lookupFields, readLookup } from '../receivers/lookups.ts';
 import { at, type DestinationInput } from './quote-input.ts';
 
-/** The party that the rail pays: an external account, a UMA address, or neither if the money stays here. */
+/** The party that the rail pays: an external account, a UMA address, or neither for an internal account. */
 export interface Target {
   readonly account: RailAccount | undefined;
   readonly umaAddress: string | undefined;

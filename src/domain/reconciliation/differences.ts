@@ -10,12 +10,13 @@ import { railAnswer } from '../orders/rail-answer.ts';
 import { type OrderHere, type Total, totalsOf } from './totals.ts';
 
 /**
- * Compares the movements that a provider reports with the orders here. It reports every difference, and corrects none.
+ * Compares the movements that a provider reports with the orders of the service. It reports every difference, and
+ * corrects none.
  */
 
 /** A difference between the two books. A side is undefined if it has no record. */
 export interface Difference {
-  /** The uuid of the order here; undefined for a movement that has none. */
+  /** The uuid of the order; undefined for a movement without one. */
   readonly orderId: string | undefined;
   readonly transactionId: string | undefined;
   readonly reference: string | undefined;

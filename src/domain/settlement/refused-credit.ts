@@ -26,10 +26,10 @@ export function isCreditRefused(refusal: PlanRefusal): refusal is CreditRefusal 
 
 /**
  * Concludes an order again after the database refused its outcome, because an account cannot take the money
- * (check_balances.sql). The money is returned: by the rail if it was collected, by a refund if it was debited here. If
- * the refund cannot be credited either, it waits in suspense for an operator: the customer has been deleted, or the
- * balance would exceed even the limit for refunds. Each of these outcomes credits less than the one before, and the
- * last credits nothing, so an order always ends.
+ * (check_balances.sql). The money is returned: by the rail if it was collected, by a refund if an internal account was
+ * debited. If the refund cannot be credited either, it waits in suspense for an operator: the customer has been
+ * deleted, or the balance would exceed even the limit for refunds. Each of these outcomes credits less than the one
+ * before, and the last credits nothing, so an order always ends.
  * @throws whatever the rail throws when it is asked to return money
  */
 export async function concludeWithoutCredit(

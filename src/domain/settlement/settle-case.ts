@@ -70,7 +70,7 @@ async function askOnceMore(payments: Payments, order: DueOrder): Promise<Omit<To
   return { outcome, said, stands, moved };
 }
 
-/** Returns the amounts that the provider was supposed to move on the platform's account there. */
+/** Returns the amounts that the provider was supposed to move on the platform's account with it. */
 function promisedOf(order: DueOrder): Moves {
   const { lock, kind, transaction, destination } = order;
   const { amount, currency } = railRequest(order, false);

@@ -230,7 +230,10 @@ async function waitForApproval({ database }: Payments, order: DueOrder): Promise
   return [{ platformId, plan }];
 }
 
-/** Returns whether an order's receiver is a customer here whose platform has not been told of the payment yet. */
+/**
+ * Returns whether an order's receiver is a customer of this installation whose platform has not been told of the
+ * payment.
+ */
 function isToAnnounce(order: DueOrder): order is DueOrder & { readonly receiver: Receiver } {
   return order.receiver !== undefined && !order.incoming && !order.lock && !isPull(order);
 }

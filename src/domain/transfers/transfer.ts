@@ -21,7 +21,7 @@ import type { NewRow, Plan } from '../ledger/plan.ts';
 import { expectedMs, firstAskMs } from '../orders/orders.ts';
 import type { GivenScenario } from '../orders/scenario.ts';
 
-/** A transfer in one currency: in, out (specification 4.6, 4.12), or between accounts here (decision 63). */
+/** A transfer in one currency: in, out (specification 4.6, 4.12), or between internal accounts (decision 63). */
 export interface Transfer {
   readonly sourceAccountId: string;
   readonly destinationAccountId: string;

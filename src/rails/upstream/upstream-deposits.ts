@@ -33,7 +33,7 @@ const pageSize = 100;
 export class UpstreamDeposits {
   readonly #client: UpstreamClient;
   readonly #accounts: UpstreamAccounts;
-  /** Upstream's ids of customers just created: their accounts here are created right afterwards. */
+  /** Upstream's ids of customers just created there: their accounts in this gateway are created right afterwards. */
   readonly #customers = boundedCache<string>(10_000);
 
   constructor(client: UpstreamClient, accounts: UpstreamAccounts) {

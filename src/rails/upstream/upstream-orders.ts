@@ -150,7 +150,8 @@ export class UpstreamOrders {
     } catch (error) {
       const isUnknown = error instanceof UpstreamRefusal && error.code === 'QUOTE_NOT_FOUND';
       if (!isUnknown && !(error instanceof UpstreamFault && executedBefore.has(error.code))) throw error;
-      // The order was already executed with another quote, before the database here was restored to an earlier moment.
+      // The order was already executed with another quote, before this gateway's database was restored to an earlier
+      // moment.
       const found = await this.#findTransaction(order);
       if (found) return found;
       // Upstream was restored to an earlier moment. It may already have paid, so this is not a refusal.
