@@ -256,7 +256,7 @@ describe('cursors of the feed after a restore', () => {
 });
 
 describe('subscribers of an instance that stays connected during a restore', () => {
-  /** Writes changes that nothing else makes. */
+  /** Returns SQL that writes events. Nothing else writes any meanwhile. */
   const write = (count: number) =>
     `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
      select '${platformId}', uuid_v7(), 'TEST', now(), 1, '{}' from generate_series(1, ${count});`;

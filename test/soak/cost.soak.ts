@@ -28,7 +28,7 @@ import { processorTime } from './cost/processor.ts';
  * account.
  */
 const rows = Number(process.env.COST_ROWS ?? 30_000);
-/** How many times the median a document may take for its price. */
+/** The highest ratio of a document's time for its price to the median of all. */
 const limit = 5;
 
 let world: OracleWorld;
