@@ -57,7 +57,8 @@ interface Measured {
 const costOf = (query: string) => measureDocument({ schema, document: parse(query) }).size.cost;
 
 /**
- * Writes a document so that the field's cost outweighs the request's: as often as allowed, of twenty rows if possible.
+ * Writes a document in which the field costs more than the rest of the request: the field is in it as often as allowed,
+ * on twenty rows if possible.
  */
 function largest({ document }: Asked): string {
   for (const of of [20, 2, 1])
