@@ -245,7 +245,7 @@ test.each(existing)('%s returns %s, which existed before, with VIEW only', async
   const selected = isCompositeType(getNamedType(field?.type)) ? `${name} { __typename }` : name;
   const args = field?.args.some(isRequiredArgument);
   if (args) return;
-  // Which object is named does not matter: the call is refused before that.
+  // The named object does not matter: the call is refused before it is looked up.
   const nobody = '019a0000-0000-7000-8000-000000000000';
   const inputs: Record<string, object> = {
     deleteCustomer: { customerId: `Customer:${nobody}` },
@@ -260,7 +260,7 @@ test.each(existing)('%s returns %s, which existed before, with VIEW only', async
   const ask = (selection: string) =>
     act(blind, mutation as Operation, inputs[mutation] ?? {}, `${noun} { ${selection} }`);
   expect(await ask(selected)).toMatchObject({ __typename: 'ForbiddenError', code: 'FORBIDDEN' });
-  // There is one platform, which needs no name.
+  // This mutation names no record because there is only one platform.
   if (mutation === 'updatePlatform')
     expect(await ask('id')).toMatchObject({ platform: { id: expect.stringMatching(/^Platform:/) } });
   else expect((await ask('id')).code).toMatch(/_NOT_FOUND$/);

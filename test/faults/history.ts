@@ -64,7 +64,7 @@ export interface Usage {
 /** Everything that can be seen from outside after the faults have ended. */
 export interface Evidence {
   readonly history: readonly Command[];
-  /** Answers with which a client can know neither the outcome nor that it is unknown, as text. */
+  /** The answers, as text, that tell a client neither the outcome nor that the outcome is unknown. */
   readonly internalErrors: readonly string[];
   /** By idempotency key; read at the end. */
   readonly receipts: ReadonlyMap<string, Receipt>;

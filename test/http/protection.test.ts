@@ -10,7 +10,7 @@ import { readConfig } from '../../src/server/config.ts';
 import { type ChildGateway, startChildGateway, temporaryDataDirectory } from '../setup/child-gateway.ts';
 import { ownGateway, testGateway } from '../setup/gateway.ts';
 
-/** How responses are protected in browsers, and who may see the pages. */
+/** Tests how responses are protected in browsers, and who may see the pages. */
 
 const t = await testGateway();
 

@@ -21,7 +21,7 @@ export interface Verified {
 }
 
 /**
- * Checks every run of the model of a size.
+ * Checks every run of the model at a given size.
  * @param property `states`: assertions, and that no process is stuck; or the name of a formula of the model
  */
 export function verify(size: Size, property: 'states' | 'sound' | 'answers' | 'ends' | 'tells'): Verified {

@@ -50,7 +50,7 @@ export async function acknowledging(
   });
   const began = performance.now();
   const { platformId } = one.platform;
-  // Longer on a busy machine: until each has resumed after another connection.
+  // On a busy machine this takes longer than planned, until each follower has resumed on another connection.
   const isWritten = () =>
     performance.now() > began + seconds * 1_000 && followers.every((follower) => connectionsOf(follower) > 1);
   const writers = Array.from({ length: 4 }, () => writeUntil(isWritten, one.databaseUrl, platformId, ids, rate / 4));

@@ -121,7 +121,7 @@ test('hanging receivers delay no others, and have at most eight requests at a ti
     await createEndpoint(t.platform, { url, eventTypes: ['ACCOUNT_STATUS'] });
   await deposit(scene.usd, 40);
   await healthy.until((received) => distinct(received) === 41);
-  // An attempt ends after a second here; what the hanging ones were sent meanwhile stays within their share.
+  // Here an attempt ends after a second. Until then, the hanging endpoints get no more requests than their share.
   for (const one of hanging) expect(one.received.length).toBeLessThan(41);
   await Promise.all([...hanging, healthy].map((one) => one.stop()));
 });

@@ -18,7 +18,7 @@ export interface Figures {
   readonly answers: Map<string, number>;
 }
 
-/** So small that lists of the scene exceed it. */
+/** A limit so low that lists of the scene exceed it. */
 const maxAnswerBytes = 6_000;
 
 /** This number of probes share their objects, since some probes delete the object that they name. */
