@@ -65,7 +65,12 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await failed.click();
     await lab.isOpen('Timeline');
     await lab.run('"final"');
-    await labPage.getByRole('figure', { name: 'The payment' }).getByText('OFFRAMP_FAILED').waitFor();
+    const drawn = labPage.getByRole('figure', { name: 'The payment' });
+    await drawn.getByText('OFFRAMP_FAILED').waitFor();
+    // What came back is what was paid, to each of the parties.
+    const movements = (await drawn.getByRole('listitem').allTextContents()).filter((text) => text.includes('→'));
+    expect(movements).toContain('DebitUSD account → Liquidity$9.92');
+    expect(movements).toContain('RefundLiquidity → USD account$9.92');
     await screenshot(labPage, 'five-minutes-timeline');
 
     await labPage.getByRole('button', { name: 'Copy as curl' }).click();

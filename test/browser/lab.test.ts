@@ -88,6 +88,8 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect(await lab.run('"policy"')).toContain('Policy:');
     await lab.open('Limits left');
     expect(await lab.run('"leftAmount"')).toContain('$5,000.00');
+    await lab.open('Remove the limits');
+    await lab.run('"replayed": false');
 
     await lab.open('Webhooks');
     expect(await lab.run('"secret"')).toContain('WebhookEndpoint:');
@@ -207,6 +209,12 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     const completed = lab.eventOf(await lab.run('Transaction:'), 'COMPLETED');
     await completed.waitFor();
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+    // Nor does anything but the tabs and code scroll sideways, here or where the events are beside the tabs.
+    const main = page.locator('.lab-main');
+    expect(await main.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+    await page.setViewportSize({ width: 1024, height: 768 });
+    expect(await main.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+    await page.setViewportSize({ width: 390, height: 844 });
     await screenshot(page, 'lab-phone-dark');
     await page.emulateMedia({ colorScheme: 'light' });
     await screenshot(page, 'lab-phone');

@@ -52,7 +52,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await pay.getByLabel('Amount').fill('12.34');
     await pay.getByRole('button', { name: 'Get a quote' }).click();
     await pay.getByRole('timer').waitFor();
-    expect(await pay.getByRole('timer').textContent()).toMatch(/^Good for \d+ s$/);
+    expect(await pay.getByRole('timer').textContent()).toMatch(/^Good for [45]:\d\d min$/);
     await screenshot(page, 'wallet-quote', { fullPage: true });
     expect(await faultsOf(page)).toEqual([]);
 
@@ -80,9 +80,15 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
 
     await page.emulateMedia({ colorScheme: 'dark' });
     await page.getByRole('button', { name: 'Statement of USD account' }).click();
-    const statement = page.getByRole('region', { name: 'Statement' });
+    const statement = page.getByRole('dialog', { name: 'Statement of USD account' });
     await statement.getByText('Balance now').waitFor();
     await statement.getByRole('img', { name: 'The balance over time' }).waitFor();
+    const entries = statement.getByRole('listitem');
+    expect(await entries.first().textContent()).toMatch(/^From .*Deposit.*\$7\.77$/);
+    expect(await faultsOf(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    const opener = page.getByRole('button', { name: 'Statement of USD account' });
+    expect(await opener.evaluate((button) => button === document.activeElement)).toBe(true);
     await waiting.click();
     await waiting.getByRole('figure', { name: 'The payment' }).getByText('Outside → USD account').waitFor();
     await screenshot(page, 'wallet-dark', { fullPage: true });
@@ -115,6 +121,10 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await pay.getByLabel('From').selectOption({ index: await optionWith(page, 'From', 'USD account') });
     await pay.getByText('$100.00 left today · 5 payments left today').waitFor();
     await pay.getByLabel('To').selectOption({ index: 0 });
+    await pay.getByLabel('Amount').fill('100.01');
+    await pay.getByRole('button', { name: 'Get a quote' }).click();
+    await pay.getByText('More than your limit allows: $100.00 left today.').waitFor();
+    expect(await pay.getByRole('button', { name: 'Pay $100.01' }).isDisabled()).toBe(true);
     await pay.getByLabel('Amount').fill('20.01');
     await pay.getByRole('button', { name: 'Get a quote' }).click();
     await pay.getByRole('button', { name: 'Pay $20.01' }).click();
@@ -202,6 +212,34 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await pay.getByRole('button', { name: 'Get a quote' }).click();
     if (paid === undefined) expect(await pay.getByRole('alert').textContent()).toMatch(/^Write the amount like 1/);
     else await pay.getByRole('button', { name: `Pay ${paid}` }).waitFor();
+    await page.close();
+  });
+
+  test('a quote ends when it is cancelled or its fields change; the keyboard goes on where it was', async () => {
+    const page = await started.browser.newPage({ locale: 'en-US' });
+    await page.goto(`${started.gateway.url}/wallet`);
+    const pay = page.getByRole('region', { name: 'Pay' });
+    const amount = pay.getByLabel('Amount in USD');
+    const isFocused = (element: Element) => element.contains(document.activeElement);
+    await pay.getByLabel('To').selectOption({ index: 0 });
+    await amount.fill('0');
+    await amount.press('Enter');
+    await pay.getByText('the amount must be at least 0.01 USD').waitFor();
+    expect(await amount.getAttribute('aria-invalid')).toBe('true');
+    await amount.fill('2.00');
+    expect(await pay.getByRole('alert').count()).toBe(0);
+    await amount.press('Enter');
+    await pay.getByRole('button', { name: 'Pay $2.00' }).waitFor();
+    await amount.fill('3.00');
+    expect(await pay.getByRole('button', { name: /^Pay/ }).count()).toBe(0);
+    await amount.press('Enter');
+    await pay.getByRole('button', { name: 'Cancel' }).press('Enter');
+    expect(await pay.getByRole('timer').count()).toBe(0);
+    expect(await amount.evaluate(isFocused)).toBe(true);
+    await amount.press('Enter');
+    await pay.getByRole('button', { name: 'Pay $3.00' }).press('Enter');
+    await pay.getByRole('figure', { name: 'The payment' }).waitFor();
+    expect(await pay.locator('.card').evaluate(isFocused)).toBe(true);
     await page.close();
   });
 

@@ -349,7 +349,7 @@ test('statement: the balances at both ends and the entries between, which add up
   const sum = entries.reduce((total, { amount }) => total + BigInt(amount.amount), BigInt(openingBalance.amount));
   expect(sum).toBe(BigInt(closingBalance.amount));
   expect(credits.count + debits.count).toBe(entries.length);
-  expect(entries.at(-1)).toMatchObject({
+  expect(entries[0]).toMatchObject({
     kind: 'DEPOSIT',
     amount: { formatted: '$5.55' },
     balanceAfter: { formatted: closingBalance.formatted },

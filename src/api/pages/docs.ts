@@ -141,8 +141,8 @@ function groupsOf(pages: readonly string[]): Groups {
   ];
 }
 
-const crumbs = (file?: string) =>
-  html`<nav class="crumbs"><a href="/">Payments</a> / ${file === undefined ? 'Docs' : html`<a href="${docsPath}">Docs</a> / ${file}`}</nav>`;
+const crumbs = (here?: string) =>
+  html`<nav class="crumbs"><a href="/">Payments</a> / ${here === undefined ? 'Docs' : html`<a href="${docsPath}">Docs</a> / ${here}`}</nav>`;
 
 const linkTo = (file: string, titles: Titles) => html`<a href="${docsPath}/${file}">${titles.get(file)}</a>`;
 
@@ -187,9 +187,20 @@ ${groups.map(([reader, pages]) => html`<h2>${reader}</h2><ul>${pages.map((file) 
 function foundPage(words: string, found: readonly Found[], titles: Titles): Page {
   return plainPage(
     `${words} · Docs`,
-    html`${crumbs()}<main><h1>Docs</h1>${searchForm(words)}<p role="status">${found.length === 0 ? `No page contains all of these words: ${words}` : ''}</p>
-<ul>${found.map(({ file, title, anchor, excerpt }) => html`<li><a href="${docsPath}/${file}#${anchor}">${title}</a> <span class="quiet">${titles.get(file)}</span><br>${excerpt}</li>`)}</ul></main>`,
+    html`${crumbs('Search')}<main><h1>Docs</h1>${searchForm(words)}<p role="status">${found.length === 0 && html`No page contains all of these words: ${words}. <a href="${docsPath}">See all pages</a>.`}</p>
+<ul>${found.map(({ file, title, anchor, excerpt }) => html`<li><a href="${docsPath}/${file}#${anchor}">${title}</a> <span class="quiet">${titles.get(file)}</span><br>${marked(excerpt, words)}</li>`)}</ul></main>`,
   );
+}
+
+/** Marks the words of a search in an excerpt. */
+function marked(excerpt: string, words: string) {
+  const terms = words
+    .trim()
+    .split(/\s+/)
+    .map((word) => word.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
+  // Every second part is a word.
+  const parts = excerpt.split(new RegExp(`(${terms.join('|')})`, 'i'));
+  return parts.map((part, index) => (index % 2 ? html`<mark>${part}</mark>` : part));
 }
 
 /** Lists the pages for programs, in the form of llms.txt. Each is Markdown for clients that do not request HTML. */

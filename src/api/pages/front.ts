@@ -76,7 +76,7 @@ function sandboxNow({ sandbox }: Shown) {
   return html`<section aria-labelledby="now">
 <h2 id="now">The sandbox now</h2>
 <noscript>This part needs JavaScript.</noscript>
-<ul class="statuses" id="statuses" aria-busy="true">${statuses.map((status) => html`<li data-status="${status}"><strong>0</strong>${status}</li>`)}</ul>
+<ul class="statuses" id="statuses" aria-busy="true">${statuses.map((status) => html`<li class="quiet" data-status="${status}"><strong>0</strong>${status}</li>`)}</ul>
 <ol class="rows" id="moves" aria-label="Payments that have moved"></ol>
 <p class="quiet" id="no-moves">No payment has moved since you opened this page. Make one in the wallet or the lab.</p>
 </section>`;

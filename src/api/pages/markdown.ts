@@ -22,6 +22,7 @@ export interface Section {
  */
 export function renderMarkdown(text: string, file: string, known: ReadonlySet<string>): RenderedPage {
   const markdown = new MarkdownIt({ html: false });
+  const { escapeHtml } = markdown.utils;
   const { rules } = markdown.renderer;
   const sections: Section[] = [];
   rules.heading_open = (tokens, index, options, _env, renderer) => {
@@ -40,6 +41,8 @@ export function renderMarkdown(text: string, file: string, known: ReadonlySet<st
     const render = rules[name];
     rules[name] = (...given) => render?.(...given).replace('<pre', '<pre tabindex="0"') ?? '';
   }
+  // A long code may break at its underscores: it does not widen its column.
+  rules.text = (tokens, index) => escapeHtml(tokens[index]?.content ?? '').replaceAll(/_(?=\w)/g, '_<wbr>');
   // A header cell without text is not a header.
   rules.th_open = (tokens, index, options, _env, renderer) => {
     const [open, content, close] = tokens.slice(index, index + 3);

@@ -14,7 +14,8 @@ function notFoundPage(path: string, shown: Shown): Page {
     html`<main>
 <h1>There is nothing here</h1>
 <p>This service has nothing at <code>${path}</code>.</p>
-<p><a href="/">Go to the front page</a>${pages.map(({ path: to, name }) => html`, or to <a href="${to}">${name}</a>`)}.</p>
+<p>These pages exist:</p>
+<ul><li><a href="/">Front page</a></li>${pages.map(({ path: to, name }) => html`<li><a href="${to}">${name}</a></li>`)}</ul>
 </main>`,
   );
 }
@@ -46,6 +47,13 @@ function consolePage(assets: Assets, { sandbox }: Shown): Page {
   });
 }
 
+const walletPage = (assets: Assets) =>
+  bundledPage(assets, {
+    name: 'wallet',
+    title: 'Wallet',
+    before: html`<nav class="crumbs"><a href="/">Payments</a> / Wallet</nav>`,
+  });
+
 export interface Pages {
   /** Responds to a GET or HEAD of a page, or of a file that one loads. Returns whether there is one at this path. */
   answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
@@ -72,7 +80,7 @@ export async function openPages(shown: Shown): Promise<Pages> {
         return true;
       }
       if (path === '/wallet' && shown.sandbox) {
-        await sendPage(response, 200, bundledPage(assets, { name: 'wallet', title: 'Wallet' }));
+        await sendPage(response, 200, walletPage(assets));
         return true;
       }
       if (path === consolePath && shown.documents) {

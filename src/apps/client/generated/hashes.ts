@@ -22,13 +22,13 @@ export const PayIn =
 export const PayeeForm =
   'sha256:1aa51609ba45a51687540f1e6f4762f4dc766b695a9c839ff788575f50b64703' as Operation<of.PayeeFormQuery, of.PayeeFormQueryVariables>;
 export const PayeePicker =
-  'sha256:221d075d3e4e2575e30ec2ceec8ad530a626e8bb0b277029493cef548bf8c316' as Operation<of.PayeePickerQuery, of.PayeePickerQueryVariables>;
+  'sha256:a82d0b4a31ee0775aab25e49a9ec033623dd2c4884dff872606d0dc5df626fed' as Operation<of.PayeePickerQuery, of.PayeePickerQueryVariables>;
 export const Quote =
   'sha256:c059877c307ec27755ab0acc4e2f5607a12f90e53313942f2ab297722e7b92cf' as Operation<of.QuoteQuery, of.QuoteQueryVariables>;
 export const Receipt =
   'sha256:af7d6f9101212c547bed20bf664161e2236e44537713fabde9261a751996f615' as Operation<of.ReceiptQuery, of.ReceiptQueryVariables>;
 export const Statement =
-  'sha256:b0902822260075f1037b2c852537a5c78ef17af1027ac48893755b34fc21d858' as Operation<of.StatementQuery, of.StatementQueryVariables>;
+  'sha256:7ed70ce485ec3b11f4ba975989106fe86a45bcf97334a145730f3b6d303e9880' as Operation<of.StatementQuery, of.StatementQueryVariables>;
 export const Transactions =
   'sha256:d02f6181a37e563568b0de5eff6c5e7016e58a507ab2d96d58421fd9f01341fa' as Operation<of.TransactionsQuery, of.TransactionsQueryVariables>;
 export const Transaction =

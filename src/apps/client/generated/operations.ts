@@ -1259,7 +1259,7 @@ export type PayeePickerQueryVariables = Exact<{
 }>;
 
 
-export type PayeePickerQuery = { viewer: { permissions: Array<Permission>, grants: Array<ClientGrant>, policies: Array<{ id: string, limits: Array<{ period: PolicyPeriod, renewsAt: ScalarText<'DateTime'> | null, leftPayments: number | null, leftAmount: { formatted: string, currency: { code: string } } | null }> }>, customer: { id: string, kycStatus: KycStatus, sources: { edges: Array<{ cursor: string, node:
+export type PayeePickerQuery = { viewer: { permissions: Array<Permission>, grants: Array<ClientGrant>, policies: Array<{ id: string, limits: Array<{ period: PolicyPeriod, renewsAt: ScalarText<'DateTime'> | null, leftPayments: number | null, leftAmount: { amount: ScalarText<'BigInt'>, formatted: string, currency: { code: string } } | null }> }>, customer: { id: string, kycStatus: KycStatus, sources: { edges: Array<{ cursor: string, node:
             | { id: string, displayName: string, maskedNumber: string }
             | { id: string, displayName: string, maskedNumber: string, balance: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } }
            }> }, payees: { edges: Array<{ cursor: string, node:
@@ -2419,6 +2419,7 @@ export const PayeePicker = `query PayeePicker($first: Int = 20, $after: String, 
         renewsAt
         leftPayments
         leftAmount {
+          amount
           formatted(locale: $locale)
           currency {
             code
@@ -2685,13 +2686,7 @@ export const Statement = `query Statement($accountId: ID!, $from: DateTime!, $to
           }
         }
       }
-      ledgerEntries(
-        from: $from
-        to: $to
-        first: $first
-        after: $after
-        sortOrder: ASC
-      ) {
+      ledgerEntries(from: $from, to: $to, first: $first, after: $after) {
         edges {
           cursor
           node {
