@@ -42,7 +42,7 @@ start() {
   esac
   env -i PATH="$PATH" setsid "${command[@]}" >> "$here/$unit.log" 2>&1 < /dev/null &
   echo $! > "$here/$unit.pid"
-  for ((tenths = 0; tenths < 150; tenths++)); do
+  for ((until = SECONDS + 15; SECONDS < until; )); do
     is_ready && break
     [ -z "$(processes)" ] && break
     sleep 0.1
@@ -55,7 +55,7 @@ stop() {
   read -r first _ <<< "$(processes)"
   [ -z "$first" ] && return
   kill -"$signal" "$first"
-  for ((tenths = 0; tenths < 200; tenths++)); do
+  for ((until = SECONDS + 20; SECONDS < until; )); do
     [ -z "$(processes)" ] && return
     sleep 0.1
   done

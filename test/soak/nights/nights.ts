@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -132,11 +133,11 @@ export const nights: Readonly<Record<string, Night>> = {
     alerts: ['PaymentsInstanceDown'],
     said: 'The day shift: gateway-2 has got new settings this evening.',
     async breakIt({ edit, machine }) {
-      await edit('gateway-2.settings', /^SECRET_KEY=.*$/m, `SECRET_KEY=${'7c1f9d02e4b85a36'.repeat(4)}`);
+      await edit('gateway-2.settings', /^SECRET_KEY=.*$/m, `SECRET_KEY=${randomBytes(32).toString('hex')}`);
       await machine('restart', 'gateway-2');
     },
-    async repair({ machine: { machine, read, edit } }) {
-      if (!/use the key/.test(await machine('log', 'gateway-2'))) throw new Error('the log does not say why');
+    async repair({ log, machine: { machine, read, edit } }) {
+      await log('gateway-2', /use the key/);
       const [key = ''] = /^SECRET_KEY=.*$/m.exec(await read('gateway-1.settings')) ?? [];
       await edit('gateway-2.settings', /^SECRET_KEY=.*$/m, key);
       await machine('start', 'gateway-2');
@@ -244,6 +245,16 @@ export const nights: Readonly<Record<string, Night>> = {
       await sql('begin read write; alter database payments reset default_transaction_read_only; commit');
     },
   },
+  'a synchronous standby that is gone': {
+    alerts: ['PaymentsFeedStands'],
+    said: 'All platforms: payments end with OUTCOME_UNKNOWN or SERVICE_UNAVAILABLE.',
+    hasStandby: true,
+    breakIt: (machine) => signal(machine, 'standby', 'SIGKILL'),
+    async repair({ machine, run }) {
+      (await run('npm run ops -- doctor')).find(/synchronous_standby_names/);
+      await machine.machine('start', 'standby');
+    },
+  },
   'a primary that is lost': {
     alerts: ['PaymentsDatabaseReadOnly'],
     said: `${refused} The data centre: the disk of the primary is gone.`,
@@ -255,16 +266,6 @@ export const nights: Readonly<Record<string, Night>> = {
     async repair({ run, sql }) {
       await sql('select pg_promote()', 'psql-standby');
       await run('npm run ops -- restored --yes');
-    },
-  },
-  'a synchronous standby that is gone': {
-    alerts: ['PaymentsFeedStands'],
-    said: 'All platforms: payments end with OUTCOME_UNKNOWN or SERVICE_UNAVAILABLE.',
-    hasStandby: true,
-    breakIt: (machine) => signal(machine, 'standby', 'SIGKILL'),
-    async repair({ machine, run }) {
-      (await run('npm run ops -- doctor')).find(/synchronous_standby_names/);
-      await machine.machine('start', 'standby');
     },
   },
   'a password that has been changed': {
@@ -304,8 +305,8 @@ export const nights: Readonly<Record<string, Night>> = {
       await edit('pgdata/postgres/data/postgresql.conf', 'shared_buffers = 64MB', 'shared_buffers = 96MiB');
       await machine('restart', 'postgres');
     },
-    async repair({ machine: { edit, machine } }) {
-      if (!/shared_buffers/.test(await machine('log', 'postgres'))) throw new Error('the log does not say why');
+    async repair({ log, machine: { edit, machine } }) {
+      await log('postgres', /shared_buffers/);
       await edit('pgdata/postgres/data/postgresql.conf', 'shared_buffers = 96MiB', 'shared_buffers = 96MB');
       await machine('start', 'postgres');
     },
@@ -318,8 +319,8 @@ export const nights: Readonly<Record<string, Night>> = {
       program(process.execPath, '-e', `require('net').createServer().listen(${new URL(url).port}, '127.0.0.1')`);
       await machine('start', 'gateway-2');
     },
-    async repair({ machine, run }) {
-      const [port = ''] = /(?<=port )\d+/i.exec(await machine.machine('log', 'gateway-2')) ?? [];
+    async repair({ log, machine, run }) {
+      const port = await log('gateway-2', /(?<=PORT )\d+(?=.* in use)/);
       const pid = (await run('ss -ltnp')).find(new RegExp(`(?<=:${port} .*pid=)\\d+`));
       process.kill(Number(pid));
       await machine.machine('start', 'gateway-2');
@@ -333,8 +334,8 @@ export const nights: Readonly<Record<string, Night>> = {
       await machine.remount('ro');
       await machine.machine('start', 'postgres');
     },
-    async repair({ machine }) {
-      if (!/Read-only file system/.test(await machine.machine('log', 'postgres'))) throw new Error('no word of it');
+    async repair({ log, machine }) {
+      await log('postgres', /Read-only file system/);
       await machine.remount('rw');
       await machine.machine('start', 'postgres');
     },

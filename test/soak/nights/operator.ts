@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import type { Installation } from './installation.ts';
+import type { Installation, Unit } from './installation.ts';
 
 /** An operator who knows the pages, and types nothing that is neither in them nor in the output of an earlier command. */
 export type Operator = ReturnType<typeof operatorOf>;
@@ -52,6 +53,15 @@ export function operatorOf(machine: Installation) {
     machine,
     /** Runs a command with the settings of the first instance. */
     run: (command: string) => known(command, () => machine.shell(command)),
+    /** Waits until the log of a part says something, and returns it. */
+    async log(unit: Unit, wanted: RegExp): Promise<string> {
+      for (;;) {
+        const output = await machine.machine('log', unit);
+        const [found] = wanted.exec(output) ?? [];
+        if (found !== undefined) return found;
+        await delay(500);
+      }
+    },
     /** Runs a statement with psql, as the superuser, on the primary or on the standby. */
     sql: (statement: string, psql: 'psql' | 'psql-standby' = 'psql') =>
       known(statement, async () => {
