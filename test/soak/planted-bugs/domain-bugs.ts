@@ -15,7 +15,7 @@ export const domainBugs: Bugs = {
       'input: await comparableInput(command)': 'input: command.input',
     },
     'payments/dry-run › a dry run of any payment states its price, and changes nothing': {
-      'if (first) return toResult(first, command, caller);\n  const { result: id': 'const { result: id',
+      'if (first) return toResult(first, command, caller);\n  const plan = withRow': 'const plan = withRow',
     },
     'payments/dry-run › a dry run states what policies would leave, and uses up nothing': {
       'policies.filter(({ subjectId }) => maySeePolicyOf(caller, subjectId))': 'policies',
