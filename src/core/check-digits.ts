@@ -65,7 +65,9 @@ export function clabeFault(value: string, details: AccountDetails): string | und
   return clabe.validate(value).valid.bank ? undefined : `no bank has the code ${value.slice(0, 3)}`;
 }
 
-/** The codes of Nigeria's commercial banks (Central Bank of Nigeria), by name without the words common to all. */
+/**
+ * The codes of Nigeria's commercial banks (Central Bank of Nigeria), by name without the words that most names contain.
+ */
 const nigerianBanks: Readonly<Record<string, string>> = {
   access: '044',
   citi: '023',

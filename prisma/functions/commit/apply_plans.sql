@@ -34,8 +34,8 @@ begin
     insert into arrival select r.* from jsonb_populate_recordset(null::arrival, v_rows) r;
   end if;
 
-  -- The journal of an adjustment gets its id here, like all others: the id contains the time, which must be one at
-  -- which the accounts are locked.
+  -- The journal of an adjustment gets its id here, like all others: the id contains the current time, and by now the
+  -- accounts are locked.
   if p_plans @? '$[*].plan.adjustments' then
     for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop
       continue when not p_plans -> v_at -> 'plan' ? 'adjustments';

@@ -6,7 +6,7 @@ import { connectedRail, type Payments } from '../commands/command.ts';
 import { depositId } from '../orders/order-ids.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 
-/** How often a provider is queried for unreported deposits, in milliseconds. Also the lease of such a query. */
+/** How often a provider is queried for unreported deposits, in milliseconds. A query is leased for as long. */
 const askMs = 60_000;
 /** How long before the last deposit a query begins, in milliseconds: the provider may list deposits out of order. */
 const overlapMs = 120_000;

@@ -114,7 +114,7 @@ export function rowFromFields<M extends keyof WholeRows>(model: M, fields: Recor
   return fields as unknown as WholeRows[M];
 }
 
-/** Returns the value of a JSON column in the type of the only command that writes it, unchecked. */
+/** Returns the value of a JSON column in the type that its only writer stores. The type is not checked. */
 export function trustedJson<T>(column: unknown): T {
   return column as T;
 }
