@@ -113,7 +113,7 @@ test("the rail's last report decides: a settled or failed order is refused, and 
   );
   const away = withAnswer(() => Promise.reject(new Error('connect ECONNREFUSED')));
   await expect(failOrder(away, unknown, byHand)).rejects.toThrow(
-    'the rail cannot be asked: connect ECONNREFUSED. --without-asking ends the order anyway',
+    'the rail cannot be reached: connect ECONNREFUSED. --without-asking ends the order anyway',
   );
   // None of them has changed, and all are due again.
   const all = [settled, refused, unknown];

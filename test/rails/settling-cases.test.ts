@@ -191,7 +191,7 @@ test('a payment without a case, or whose rail is away, silent or in agreement, c
   await expect(settled(id)).rejects.toThrow(`${id} has no open case about a different amount`);
   await work();
   provider.isAway = true;
-  await expect(settled(id)).rejects.toThrow(/^the rail cannot be asked: connect ECONNREFUSED$/);
+  await expect(settled(id)).rejects.toThrow(/^the rail cannot be reached: connect ECONNREFUSED$/);
   provider.isAway = false;
   expect(await statusOf(id)).toBe('PENDING');
   await closeCases(t.gateway.payments.database, id, operator);

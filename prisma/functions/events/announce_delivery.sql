@@ -1,4 +1,4 @@
--- Runs after a webhook delivery has ended. Writes its event, which no webhook carries. Runs with the owner's
+-- Runs after a webhook delivery has ended. Writes its event, for which no webhook is sent. Runs with the owner's
 -- privileges to write to the outbox, because API requests also end deliveries, when they disable an endpoint.
 create or replace function announce_delivery() returns trigger
   language plpgsql

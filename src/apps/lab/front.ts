@@ -4,15 +4,14 @@ import { basicAuthorization, readSettings } from './settings.ts';
 
 // The part of the front page that is alive: the sandbox's payments by status, and the last that moved.
 
-const totals = `query { viewer { feedCursor } transactionTotals { status count } }`;
+const totals = '{ transactionTotals { status count } }';
 
 interface Totals {
-  readonly viewer: { readonly feedCursor: string };
   readonly transactionTotals: readonly { readonly status: string; readonly count: number }[];
 }
 
-const moves = `subscription ($after: String) {
-  transactionUpdates(after: $after) {
+const moves = `subscription {
+  transactionUpdates {
     cursor previousStatus status occurredAt
     transaction { type sentAmount { formatted } receivedAmount { formatted } customer { name } }
   }
@@ -33,33 +32,50 @@ interface Moves {
 }
 
 const shownMoves = 5;
+/** The time between two counts of a busy sandbox, in milliseconds. */
+const countEveryMs = 500;
 
 const { sandbox } = readSettings();
 const [board, list, empty] = ['statuses', 'moves', 'no-moves'].map((id) => document.getElementById(id));
-if (sandbox) await follow(basicAuthorization(sandbox.clientId, sandbox.secret));
+if (sandbox) follow(basicAuthorization(sandbox.clientId, sandbox.secret));
 
-async function follow(authorization: string): Promise<void> {
+function follow(authorization: string): void {
   const client = createClient({
     url: new URL('graphql', location.href).href.replace('http', 'ws'),
     connectionParams: { authorization },
     retryAttempts: Number.POSITIVE_INFINITY,
     shouldRetry: () => true,
   });
-  for await (const { data } of client.iterate<Totals>({ query: totals })) {
-    if (!data) return;
-    for (const { status, count } of data.transactionTotals) add(status, count);
-    board?.removeAttribute('aria-busy');
-    resumingClient(client).subscribe<Moves>(
-      { query: moves, variables: { after: data.viewer.feedCursor } },
-      { next: ({ data }) => data && show(data.transactionUpdates), error: console.warn, complete: () => undefined },
-    );
-  }
+  let isCounting = false;
+  let hasMoved = false;
+  // Counts anew instead of counting along: the totals and the stream do not begin at the same moment.
+  const count = async () => {
+    hasMoved = true;
+    if (isCounting) return;
+    isCounting = true;
+    while (hasMoved) {
+      hasMoved = false;
+      for await (const { data } of client.iterate<Totals>({ query: totals })) showTotals(data?.transactionTotals ?? []);
+      await new Promise((resolve) => setTimeout(resolve, countEveryMs));
+    }
+    isCounting = false;
+  };
+  resumingClient(client).subscribe<Moves>(
+    { query: moves },
+    {
+      next: ({ data }) => {
+        if (data) show(data.transactionUpdates);
+        void count();
+      },
+      error: console.warn,
+      complete: () => undefined,
+    },
+  );
+  void count();
 }
 
-/** Moves a payment from one status to another. */
+/** Shows a payment that has moved. */
 function show({ previousStatus, status, occurredAt, transaction }: Moves['transactionUpdates']): void {
-  if (previousStatus) add(previousStatus, -1);
-  add(status, 1);
   const { sentAmount, receivedAmount, customer } = transaction;
   const item = document.createElement('li');
   const [what, state] = [document.createElement('span'), document.createElement('b')];
@@ -73,12 +89,16 @@ function show({ previousStatus, status, occurredAt, transaction }: Moves['transa
   if (empty) empty.hidden = true;
 }
 
-function add(status: string, count: number): void {
-  const number = board?.querySelector(`[data-status=${status}] strong`);
-  if (!number) return;
-  number.textContent = String(Number(number.textContent) + count);
-  // A status that no payment has is no cause for joy or alarm.
-  number.parentElement?.classList.toggle('quiet', number.textContent === '0');
-  // A new element, which begins its animation.
-  number.replaceWith(number.cloneNode(true));
+function showTotals(counts: Totals['transactionTotals']): void {
+  for (const item of board?.querySelectorAll<HTMLElement>('[data-status]') ?? []) {
+    const number = item.querySelector('strong');
+    const text = String(counts.find(({ status }) => status === item.dataset.status)?.count ?? 0);
+    // A status that no payment has is no cause for joy or alarm.
+    item.classList.toggle('quiet', text === '0');
+    if (!number || number.textContent === text) continue;
+    number.textContent = text;
+    // A new element, which begins its animation.
+    number.replaceWith(number.cloneNode(true));
+  }
+  board?.removeAttribute('aria-busy');
 }

@@ -48,7 +48,7 @@ const furtherSteps: readonly Step[] = [
   {
     operation: 'Deposit',
     title: 'Fund in real time: deposit',
-    about: 'Sends that deposit, as a bank would. The quote executes by itself.',
+    about: 'Sends that deposit, as a bank would. The quote is then executed automatically.',
     docs: 'src/rails/sandbox/README.md',
     query: `mutation Deposit($quote: ID!) {
   sandboxSend(input: { quoteId: $quote, currency: "USD" }) {

@@ -43,7 +43,7 @@ export async function askWithoutSending(payments: Payments, order: DueOrder, adv
   } catch (error) {
     payments.log.error({ err: error, order: order.id }, 'could not ask the rail once more');
     const reason = error instanceof Error ? error.message : String(error);
-    throw new RefusedByHand(`the rail cannot be asked: ${reason}${advice}`);
+    throw new RefusedByHand(`the rail cannot be reached: ${reason}${advice}`);
   }
 }
 

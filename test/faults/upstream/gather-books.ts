@@ -172,7 +172,7 @@ async function failPatiently(here: Side, args: readonly string[], attempts = 5):
   try {
     await here.ops('order', 'fail', ...args);
   } catch (error) {
-    if (attempts === 1 || !String(error).includes('the rail cannot be asked')) throw error;
+    if (attempts === 1 || !String(error).includes('the rail cannot be reached')) throw error;
     await failPatiently(here, args, attempts - 1);
   }
 }
