@@ -88,7 +88,7 @@ const spoken = (character: string) =>
         ? 'a space'
         : nameOfCharacter(character);
 
-/** Creates the format of a number: accepted input, stored value, and the character that does not fit. */
+/** Creates the format of a number: accepted input, stored value, and an explanation of the first wrong character. */
 export function written(form: string, { runs, between = spaces, capitals = false }: Writing): AccountForm {
   const gap = new RegExp(`[${between}]`, 'g');
   const body = runs.map(([characters, least, most = least]) => {
@@ -271,7 +271,7 @@ export function bicField(description: string, more: Partial<AccountField> = {}):
   const [of8, of11] = [short, [...short, [alphanumeric, 3]] as const].map((runs) =>
     written(words, { runs, capitals: true }),
   );
-  if (!of8 || !of11) throw new Error('a BIC has two forms');
+  if (!of8 || !of11) throw new Error('the format of a BIC has two lengths');
   return numberField(
     description,
     {

@@ -30,7 +30,7 @@ export class Cursors {
     let cipher = this.#ciphers.get(name);
     if (!cipher) {
       const [key] = this.#keys;
-      if (!key) throw new Error('without SECRET_KEY there are no cursors');
+      if (!key) throw new Error('cursors need SECRET_KEY');
       cipher = createCipheriv(algorithm, derivedKey(key, name), initialValue);
       this.#ciphers.set(name, cipher);
     }

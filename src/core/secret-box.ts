@@ -23,7 +23,7 @@ export class SecretBox {
   constructor(key: Buffer, fallbacks: readonly Buffer[] = []) {
     const keys = [key, ...fallbacks];
     if (keys.some(({ length }) => length !== keyBytes))
-      throw new Error(`the key of a secret box has ${keyBytes} bytes`);
+      throw new Error(`the key of a secret box must have ${keyBytes} bytes`);
     this.keyId = keyId('SECRET_KEY', key);
     this.#keys = new Map(keys.map((one) => [keyId('SECRET_KEY', one), one]));
   }

@@ -101,7 +101,7 @@ test('the log says once who blocks others, with table and statement, and once th
     await look();
     expect(lines).toHaveLength(2);
   }, 60_000);
-  expect(lines[1]).toMatchObject({ level: 30, msg: 'sessions no longer wait long for locks' });
+  expect(lines[1]).toMatchObject({ level: 30, msg: 'no session waits long for a lock any more' });
 });
 
 /** Opens a session that waits until the customers are unlocked. */

@@ -10,7 +10,7 @@ import { reservation } from './movements.ts';
  */
 export function waitingPlan(plan: Plan, { dueAt, dueInMs, reserves }: ApprovalRequired): Plan {
   const { insert = {}, spend, quotes, journals = [] } = plan;
-  if (!spend) throw new Error('only a payment waits for an approval');
+  if (!spend) throw new Error('only a payment can wait for an approval');
   const { transactionId: id } = spend;
   const reason = 'awaits approval';
   const [row, arrival] = insert.transaction ?? [];

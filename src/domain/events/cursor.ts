@@ -28,7 +28,7 @@ export function positionOf(cursors: Cursors, platformId: string, cursor: string)
   return text === undefined ? undefined : feedPosition(text);
 }
 
-/** Reads the position in a feed that is inside a cursor. */
+/** Returns the feed position that a cursor contains. */
 export function feedPosition(text: string): FeedPosition {
   const [sequence = '', epoch] = text.split(':');
   return { sequence: BigInt(sequence), epoch: epoch === undefined ? null : Number(epoch) };

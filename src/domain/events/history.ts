@@ -3,7 +3,7 @@ import type { Event } from '../../infra/database/generated/client/client.ts';
 import type { Feed } from './feed.ts';
 import { type FollowedNoun, latestEventsOf } from './row-events.ts';
 
-/** The maximum wait for a committed change to be sequenced, in milliseconds: usually it takes a few. */
+/** The maximum wait for a committed change to be sequenced, in milliseconds. Usually it takes only a few. */
 const waitMs = 2_000;
 
 /**

@@ -19,7 +19,7 @@ export class FeedListener {
   readonly #connection: OwnConnection;
   /** Connects, and counts a failure once, however many polls come meanwhile. */
   readonly #reconnect: () => Promise<void>;
-  /** The number of polls since the last notification that found something new. */
+  /** The number of polls that have found something new since the last notification. */
   #missedPolls = 0;
 
   /** @param onAnnounced called with the platforms whose feeds have new events, at least once per sequencer step */

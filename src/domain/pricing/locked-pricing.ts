@@ -36,7 +36,7 @@ export function amountToLock({ lockedSide, lockedAmount }: PricingRequest, liste
 export function checkLock(request: PricingRequest, amount: bigint, lock: RateLock, validMs: number): void {
   const locked = request.lockedSide === 'SENDING' ? lock.sent : lock.received;
   if (locked !== amount) throw new RangeError(`the rail has locked ${locked}, not ${amount}`);
-  if (lock.sent < 1n || lock.received < 1n) throw new RangeError('the rail has locked nothing');
+  if (lock.sent < 1n || lock.received < 1n) throw new RangeError('the rail has locked an amount of zero');
   if (lock.fees < 0n || lock.fees >= lock.sent) throw new RangeError(`the rail has locked fees of ${lock.fees}`);
   const fault = rateFault(lock.rate);
   if (fault !== undefined) throw new RangeError(`the locked rate ${fault}`);

@@ -57,7 +57,7 @@ export const sandboxReceiveUma = command((payments, caller, input: SandboxReceiv
     const { customerId, depositAccountId, currency, ids } = await readReceiver(payments, caller, input);
     const amount = smallestUnits(input.receivingCurrencyAmount, currency, at('receivingCurrencyAmount'));
     const [id, orderId] = ids;
-    if (id === undefined || orderId === undefined) throw new Error('the statement returned no two ids');
+    if (id === undefined || orderId === undefined) throw new Error('the statement did not return two ids');
     const { platformId } = caller;
     const transaction = announcedTransaction(
       {

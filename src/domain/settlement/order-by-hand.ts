@@ -41,7 +41,7 @@ export async function askWithoutSending(payments: Payments, order: DueOrder, adv
   try {
     return await railAnswer(findOrder(payments, order));
   } catch (error) {
-    payments.log.error({ err: error, order: order.id }, 'could not ask the rail once more');
+    payments.log.error({ err: error, order: order.id }, 'could not query the rail once more');
     const reason = error instanceof Error ? error.message : String(error);
     throw new RefusedByHand(`the rail cannot be reached: ${reason}${advice}`);
   }

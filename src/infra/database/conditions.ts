@@ -137,7 +137,7 @@ function conditions(model: string, alias: string, where: Where, binds: Binds, fo
 
 function fieldOf(model: string, name: string): ModelField {
   const field = models.get(model)?.get(name);
-  if (!field) throw new Error(`${model} has no ${name}`);
+  if (!field) throw new Error(`the model ${model} has no field ${name}`);
   return field;
 }
 
@@ -189,6 +189,6 @@ function joinOf(model: string, alias: string, field: ModelField, related: string
           [...(models.get(field.type)?.values() ?? [])].find((other) => other.relationName === field.relationName)
             ?.relationFromFields ?? [],
         ];
-  if (names.length !== 2) throw new Error(`a read does not know how ${model}.${field.name} is joined`);
+  if (names.length !== 2) throw new Error(`a read cannot join ${model}.${field.name}`);
   return `${to}.platform_id = ${from}.${columnName(names[0] ?? '')} and ${to}.id = ${from}.${columnName(names[1] ?? '')}`;
 }

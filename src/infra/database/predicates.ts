@@ -70,7 +70,7 @@ function allOf(model: string, where: Where, references: Map<string, Reference>):
       return [(row, find) => parts.some((part) => part(row, find))];
     }
     const field = fieldsOfModel(model).get(name);
-    if (!field) throw new Error(`${model} has no ${name}`);
+    if (!field) throw new Error(`the model ${model} has no field ${name}`);
     if (field.kind !== 'object') return [ofValue(model, field, condition)];
     return [ofReferred(model, field, condition as Where, references)];
   });

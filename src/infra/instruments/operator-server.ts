@@ -35,7 +35,7 @@ export async function startOperatorServer(
     answer().then(
       ({ status = 200, type, body }) => response.writeHead(status, { 'content-type': type }).end(body),
       (error: unknown) => {
-        log.error({ err: error }, `${path} could not be answered`);
+        log.error({ err: error }, `could not serve ${path}`);
         response.writeHead(500).end();
       },
     );

@@ -41,7 +41,9 @@ function refuse(response: ServerResponse, message: string): void {
   response.writeHead(400, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(body));
 }
 
-/** Refuses on a socket that Node has left to the upgrade listeners. Does not wait for the client to close it. */
+/**
+ * Refuses a request on a socket that Node has left to the upgrade listeners. Does not wait for the client to close it.
+ */
 function refuseUpgrade(socket: Duplex, status = '400 Bad Request'): void {
   socket.on('error', () => undefined);
   socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\n\r\n`, () => socket.destroy());

@@ -94,7 +94,7 @@ async function readKey(file: string): Promise<string | undefined> {
   }
 }
 
-/** Stores a new key that only this user can read. The file appears whole or not at all, whenever a process dies. */
+/** Stores a new key that only this user can read. The file appears whole or not at all, even if the process dies. */
 async function makeKey(file: string, { encoding }: KeyFile): Promise<string> {
   await makeFolder(path.dirname(file));
   const draft = `${file}.${randomUUID()}`;

@@ -1,7 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** The growth of the heap between two collections of the old generation, in percent of what the last one left. */
+/**
+ * The growth of the heap between two collections of the old generation, in percent of the heap that the last one left.
+ */
 const growthPercent = 100;
 
 /**

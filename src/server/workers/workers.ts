@@ -242,7 +242,7 @@ export function lockWatch({ pool }: Database, log: Logger, seconds = patienceSec
     const now = roots.map(({ pid }) => pid).join();
     if (now === said) return;
     said = now;
-    if (roots.length === 0) log.info('sessions no longer wait long for locks');
+    if (roots.length === 0) log.info('no session waits long for a lock any more');
     else
       log.error(
         { blockers: roots.map(nameOf), waiting: waitingFor(sessions) },

@@ -175,7 +175,7 @@ function viewerOf(row: Row): Viewer {
 
 function boundOf(row: Row): Bound {
   if (row.customerId !== null) return { kind: 'CUSTOMER', customerId: row.customerId };
-  if (row.boundTransactionId === null) throw new Error(`client token ${row.id} is bound to nothing`);
+  if (row.boundTransactionId === null) throw new Error(`client token ${row.id} has no record that it is bound to`);
   return { kind: 'PAYMENT', transactionId: row.boundTransactionId, quoteId: row.boundQuoteId };
 }
 

@@ -78,7 +78,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   };
 }
 
-/** Restarts the server on its port. @returns undefined if `signal` ended the wait before */
+/** Restarts the server on its port. @returns undefined if `signal` ended the wait */
 async function bringBack(cluster: Cluster, { pid, port }: JoinedServer, signal: AbortSignal, warn: Warn) {
   warn(`The embedded Postgres (process ${pid}) closed its connection: restarting it on port ${port}`);
   const logged = new Set<string>();
