@@ -66,7 +66,7 @@ export async function install(hasStandby: boolean) {
       if (edited === text) throw new Error(`${file} has no ${from}`);
       await writeFile(at(file), edited);
     },
-    /** Runs a shell command in the project, with the first instance's settings. Returns its output, even if it fails. */
+    /** Runs a shell command in the project with the first instance's settings. Returns its output even if it fails. */
     async shell(command: string) {
       const script = `set -a; . ${at('gateway-1.settings')}; cd ${project}; ${command}`;
       const { PATH, HOME } = process.env;
