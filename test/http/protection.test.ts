@@ -4,11 +4,12 @@ import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { ApolloClient, HttpLink, InMemoryCache } from '@apollo/client';
 import { parse } from 'graphql';
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { readConfig } from '../../src/server/config.ts';
-import { type ChildGateway, startChildGateway, temporaryDataDirectory } from '../setup/child-gateway.ts';
-import { ownGateway, testGateway } from '../setup/gateway.ts';
+import { prepareSandboxPlatform } from '../../src/server/start/sandbox-platform.ts';
+import { ownGateway, startTestGateway, type TestGateway, testGateway } from '../setup/gateway.ts';
 
 /** Tests how responses are protected in browsers, and who may see the pages. */
 
@@ -188,16 +189,17 @@ test('outside the sandbox the front page shows no credentials and no hidden page
 });
 
 describe('the sandbox, whose credentials are public', () => {
-  let gateway: ChildGateway;
-  let data: Awaited<ReturnType<typeof temporaryDataDirectory>>;
+  const lines: string[] = [];
+  let gateway: TestGateway;
   beforeAll(async () => {
-    data = await temporaryDataDirectory();
-    gateway = await startChildGateway({ DATA_DIR: data.path, METRICS_PORT: '0' });
+    const sandbox = await prepareSandboxPlatform(t.gateway.payments);
+    const log = pino({ level: 'warn' }, { write: (line) => lines.push(line) });
+    gateway = await startTestGateway({ ROLE: 'serve', GRAPHIQL: true, METRICS_PORT: 0 }, t.databaseUrl, {
+      sandbox,
+      log,
+    });
   });
-  afterAll(async () => {
-    expect(await gateway?.end('SIGINT')).toBe(0);
-    await data?.remove();
-  });
+  afterAll(() => gateway.stop());
 
   /** GETs with a given Host header: `fetch` would send that of the URL. */
   async function getFrom(host: string, path: string): Promise<IncomingMessage> {
@@ -259,7 +261,7 @@ describe('the sandbox, whose credentials are public', () => {
     for (const origin of ['https://app.example', 'https://app.example', 'http://localhost.example', 'null']) {
       expect((await preflight(gateway.url, origin)).get('access-control-allow-origin')).toBeNull();
     }
-    const logged = (text: string) => gateway.output().split(text).length - 1;
+    const logged = (text: string) => lines.filter((line) => line.includes(text)).length;
     await expect.poll(() => logged('"setting":"CORS_ORIGINS=*"')).toBe(1);
     expect(logged('"setting":"CORS_ORIGINS=https://app.example"')).toBe(1);
     expect(logged('"setting":"CORS_ORIGINS=http://localhost.example"')).toBe(1);

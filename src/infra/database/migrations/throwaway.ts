@@ -46,7 +46,7 @@ export async function createThrowawayDatabase(serverUrl: string, template = 'tem
   const name = `throwaway_${randomUUID().replaceAll('-', '')}`;
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
-  await onServer(serverUrl, `create database ${name} template ${template}`);
+  await onServer(serverUrl, `create database ${name} template ${template} strategy file_copy`);
   return { url: url.href, drop: async () => void (await onServer(serverUrl, `drop database ${name} with (force)`)) };
 }
 
