@@ -103,7 +103,7 @@ export async function install(hasStandby: boolean) {
     remount: (options: string) => run('mount', ['-o', `remount,${options}`, disk]),
     /** Puts a file on the disk that leaves so many bytes, and lets Postgres write until it ends. */
     async fill(file: string, leftBytes: number) {
-      await run('fallocate', ['-l', String((await free()).bytes - leftBytes), path.join(disk, file)]);
+      await run('fallocate', ['-l', String(Math.max(1, (await free()).bytes - leftBytes)), path.join(disk, file)]);
       while (await query(primary, `select ${filler(1_000_000)}`).catch(() => undefined));
     },
     /** Lets Postgres write to its log until this share of the disk is left. */
