@@ -246,7 +246,7 @@ export const nights: Readonly<Record<string, Night>> = {
     },
   },
   'a synchronous standby that is gone': {
-    alerts: ['PaymentsSessionsBlocked', 'PaymentsOrdersOverdue'],
+    alerts: ['PaymentsSessionsBlocked'],
     said: 'All platforms: payments end with OUTCOME_UNKNOWN or SERVICE_UNAVAILABLE.',
     hasStandby: true,
     breakIt: (machine) => signal(machine, 'standby', 'SIGKILL'),
