@@ -1,5 +1,5 @@
-// Who may import whom (ARCHITECTURE.md draws it). The layers of src, from left to right: an import goes only to the right. What is
-// stricter inside a layer stands in `modules`.
+// The import rules, drawn in ARCHITECTURE.md. Each layer of src may import the layers listed with it. `modules` has the
+// stricter rules inside a layer.
 const layers = {
   apps: [],
   ops: ['server', 'api', 'domain', 'rails', 'core', 'infra'],
@@ -11,17 +11,17 @@ const layers = {
   infra: [],
 };
 
-// What all other folders of the domain may import.
+// The modules that all other folders of the domain may import.
 const ledger = ['domain/commands', 'domain/access', 'domain/ledger', 'domain/events'];
 const hooks = ['api/webhooks', 'api/webhooks/endpoints', 'api/webhooks/delivery'];
 // The folders of the schema, one for each subject.
 const subjects = ['customers', 'payments', 'platform', 'streams', 'values', 'webhooks'].map((subject) => `api/graphql/schema/${subject}`);
 const schema = ['api/graphql/schema', 'api/graphql/reading', 'api/graphql', ...hooks];
 
-// A module is a folder without the modules inside it. It imports itself, the modules of its layer that are named after it, and the
-// layers to the right. A folder that is not named belongs to the module around it.
+// A module is a folder without the modules inside it. It may import itself, the modules of its layer that are listed
+// with it, and the layers below its own. A folder that is not named here belongs to the module around it.
 const modules = {
-  // For apps.
+  // The code of apps.
   'apps/client': ['apps/client/generated'],
   'apps/client/generated': ['apps/client'],
   'apps/client/build': ['apps/client'],
@@ -29,7 +29,7 @@ const modules = {
   'apps/console': [],
   'apps/wallet': ['apps/client', 'apps/client/generated'],
   'apps/terminal': ['apps/client', 'apps/client/generated'],
-  // The form of commands, of tables and of failures is one for developers and operators.
+  // Commands, tables and failures have the same form for developers and for operators.
   ops: ['apps/terminal'],
   server: ['server/start', 'server/workers', 'server/observe'],
   'server/start': ['server'],
@@ -74,7 +74,7 @@ const modules = {
   'domain/access/limits': ['domain/access'],
   'domain/access': [],
   'domain/events': [],
-  // The simulation, and another service of the specified REST interface: the domain reaches both through the rail's interface.
+  // The simulation, and a client of another service with the same REST interface. The domain reaches both only through the port.
   'rails/sandbox': ['rails', 'rails/conformance'],
   'rails/upstream': ['rails'],
   'rails/conformance': ['rails'],
@@ -102,7 +102,7 @@ function filesOf(name) {
 }
 
 const layerOf = (name) => name.split('/')[0];
-/** What runs in browsers, and what makes it. */
+/** The code for browsers, and its bundler. */
 const bundled = '^src/(apps/(lab|console|wallet)/|api/pages/build\\.ts$)';
 
 module.exports = {
@@ -122,7 +122,7 @@ module.exports = {
     },
     {
       name: 'simulation-behind-the-rail',
-      comment: 'Only the server and the commands of operators load a rail: everything else reaches it through its interface.',
+      comment: 'Only the server and operator commands load a rail: everything else reaches it through its interface.',
       severity: 'error',
       from: { path: '^src/(api|domain)/' },
       to: { path: '^src/rails/(sandbox|upstream|conformance)/' },
@@ -136,7 +136,7 @@ module.exports = {
     },
     {
       name: 'commands-load-the-service-late',
-      comment: 'The commands of developers know the service by its public API alone: only those of operators load it.',
+      comment: 'Developer commands use only the public API of the service; only operator commands load the service.',
       severity: 'error',
       from: { path: '^src/commands[.]ts$' },
       to: { path: '^src/', pathNot: '^src/apps/terminal/', dynamic: false },
@@ -144,15 +144,15 @@ module.exports = {
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     {
       name: 'packages-of-a-production-install',
-      comment: 'What src imports must be there after `npm ci --omit=dev`: a dependency of package.json.',
+      comment: 'Packages that src imports must be installed by `npm ci --omit=dev`, so they are dependencies.',
       severity: 'error',
-      // An app brings what the client package imports: its peers are packages of development here.
+      // Apps install the peers of the client package, which are devDependencies here.
       from: { path: '^src/', pathNot: [bundled, '^src/apps/client/'] },
       to: { dependencyTypes: ['npm-dev', 'npm-optional', 'npm-no-pkg', 'npm-unknown', 'unknown'] },
     },
     {
       name: 'packages-of-pages',
-      comment: 'What is bundled for browsers, and the bundler, may be missing where no pages are shown: optional dependencies.',
+      comment: 'Packages that are bundled for browsers, and the bundler, are optional: an instance without pages does not need them.',
       severity: 'error',
       from: { path: bundled },
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown', 'unknown'] },
@@ -167,7 +167,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    // Its parser reads no JSX: there Biome checks the imports (biome.json).
+    // Its parser does not read JSX; Biome checks the imports of those files (biome.json).
     exclude: { path: 'src/infra/database/generated|[.](tsx|css)$' },
     tsConfig: { fileName: 'tsconfig.json' },
     parser: 'swc',

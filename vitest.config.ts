@@ -4,15 +4,15 @@ import path from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-// Processes that tests start, some hundred of them, share the compiled form of what they load.
+// The hundred or so processes that tests start share the compiled form of the modules that they load.
 process.env.NODE_COMPILE_CACHE ??= path.join(import.meta.dirname, 'node_modules/.cache/compiled');
 
-/** More than all databases of a run take. */
+/** More than all databases of a run need. */
 const roomBytes = 4 * 1024 ** 3;
 
 /**
- * The folder of a disk in memory, where there is one with room. On other disks more than a tenth of the processor time goes into
- * making and removing the files of the tests' databases.
+ * The folder of an in-memory disk, if there is one with enough space. On other disks more than a tenth of the processor
+ * time is spent on creating and removing the files of the tests' databases.
  */
 export const memoryDisk = (() => {
   const folder = '/dev/shm';
@@ -26,28 +26,28 @@ export const memoryDisk = (() => {
 if (memoryDisk) process.env.TMPDIR ??= memoryDisk;
 
 /**
- * The long checks, for `npm run test:deep`: searches of random documents, orders and faults, proofs, walks over all of an API, the
- * browser, and whatever takes long because processes, servers and providers start, stop and fail in it.
+ * The long checks of `npm run test:deep`: random documents, event orders and faults, proofs, tests over a whole API or
+ * in a browser, and tests that take long because processes, servers and providers start, stop and fail in them.
  */
 export const deep = [
-  'access/token-parents',
+  'access/{same-tick,token-parents}',
   'attack/*',
   'browser/{lab,used,wallet}',
   'cli/{doctor,schema}',
   'client/install',
   'data-directory',
-  'database/{embedded,embedded-supervision,migrate-busy,new-migration,replicas}',
-  'events/{acknowledgements,endings,feed,instances,torture,transports}',
+  'database/{embedded,embedded-supervision,lost-connections,migrate-busy,new-migration,pooler,replicas}',
+  'events/{acknowledgements,endings,feed,instances,replays,torture,transports}',
   'examples/recipes',
   'faults/**/*',
-  'graphql/{connections,oracle,plans}',
-  'http/{overload,stopping}',
-  'ledger/{audit*,commit-lanes,together}',
-  'payments/{account-types,concurrency,leases,model,policy-races,robustness}',
+  'graphql/{connections,oracle,plans,statement-texts}',
+  'http/{no-connection,overload,stopping}',
+  'ledger/{audit*,commit-lanes,locks,together}',
+  'payments/{account-types,concurrency,deposit-races,leases,model,policy-races,robustness,uma-limits}',
   'planted-bugs',
   'proof/*',
   'rails/{cells,conformance,open-transactions,reconciliation,secrets,upstream*}',
-  'rest/{both-apis*,contract,parameters}',
+  'rest/{both-apis*,contract,examples,parameters}',
   'sandbox-start',
   'schedules/*',
   'start',
@@ -65,13 +65,14 @@ const long = [
   'start',
   'graphql/plans',
   'ledger/audit',
-  'access/token-parents',
+  'access/{same-tick,token-parents}',
   'browser/five-minutes',
+  'payments/four-eyes',
   'payments/uma',
   'payments/account-types',
 ].map((name) => path.join(import.meta.dirname, `test/${name}.test.ts`));
 
-/** Begins with the longest files, so that no worker has one of them left when the others have nothing to do any more. */
+/** Starts with the longest files, so that no worker still runs one of them when the others have finished. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId }: TestSpecification) => (long.includes(moduleId) ? long.indexOf(moduleId) : long.length);
@@ -79,13 +80,13 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-/** Test files that replace a module of the program. They have workers of their own: others would get what they replaced. */
+/** Test files that replace a module of the program. They have separate workers, since others would get the replacement. */
 const mocking = ['test/access/database-wall.test.ts'];
 
 export default defineConfig({
   resolve: {
-    // Where Vitest transforms modules, it would load the ES module of graphql while the libraries load its CommonJS twin, and
-    // the two refuse each other's schemas ("from another module or realm").
+    // If Vitest transforms modules, it would load the ES module of graphql while the libraries load the CommonJS one.
+    // Each refuses schemas of the other ("from another module or realm").
     alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }],
   },
   test: {
@@ -96,7 +97,7 @@ export default defineConfig({
           name: 'shared',
           include: ['test/**/*.test.ts'],
           exclude: ['test/soak/**', ...mocking, ...deep],
-          // Node loads the modules itself, as in production: a seventh less CPU for the whole run than through Vitest.
+          // Node itself loads the modules, as in production, which takes a seventh less CPU for the whole run.
           experimental: { viteModuleRunner: false, nodeLoader: false },
         },
       },
@@ -106,11 +107,11 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
-    // Files of one worker share what they import: loading the schema anew for each took more than half of the time.
-    // Each gateway has a database of its own, and modules keep nothing that one test could change for another.
+    // The files of a worker share imported modules: loading the schema for each file took more than half of the time.
+    // Each gateway has its own database, and modules have no state that one test could change for another.
     isolate: false,
     testTimeout: 300_000,
-    // Far above what a busy machine needs.
+    // Far more than a busy machine needs.
     expect: { poll: { timeout: 60_000 } },
     hookTimeout: 300_000,
     teardownTimeout: 60_000,

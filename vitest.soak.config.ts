@@ -3,7 +3,7 @@ import base, { memoryDisk } from './vitest.config.ts';
 
 const { projects: _ofShortTests, ...shared } = base.test ?? {};
 
-// They may need more room than a disk in memory has.
+// The soaks may need more space than an in-memory disk has.
 if (process.env.TMPDIR === memoryDisk) delete process.env.TMPDIR;
 
 /** The long tests (`npm run soak`), one file after the other. */
@@ -13,7 +13,7 @@ export default mergeConfig(
     test: {
       include: ['test/soak/**/*.soak.ts'],
       fileParallelism: false,
-      // Some watch how much memory their process has.
+      // Some measure the memory of their process.
       isolate: true,
       execArgv: ['--expose-gc'],
       testTimeout: 1_800_000,

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 
-/** Waits until the feed is in order and no payment is under way, at most a minute. */
+/** Waits until every event is in the feed and no payment is under way, for at most a minute. */
 export async function drained(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

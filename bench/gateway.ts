@@ -4,10 +4,10 @@ import { type Server, startServer } from './measure.ts';
 
 const secretKey = Buffer.alloc(32, 1);
 
-/** Its cursors. */
+/** The cursors of the gateway. */
 export const cursors = new Cursors([secretKey]);
 
-/** The gateway as it runs for real: production, and every feature on. */
+/** Starts the gateway as in production, with every feature on. */
 export function startGateway(
   databaseUrl: string,
   role: 'all' | 'serve' | 'work' = 'all',

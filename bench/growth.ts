@@ -11,7 +11,8 @@ import { machine } from './report.ts';
 import { writesOf } from './writes.ts';
 
 /**
- * `npm run bench:growth`: the time of reads and payments, and the disk space of a payment, with more and more payments.
+ * `npm run bench:growth`: measures the time of reads and payments, and the disk space of a payment, as the number of
+ * payments grows.
  */
 const { values: options } = parseArgs({
   options: {
@@ -24,7 +25,7 @@ const { values: options } = parseArgs({
 const sizes = options.sizes.split(',').map(Number);
 const timing: Timing = { warmUpMs: 1_200, measureMs: Number(options.seconds) * 1_000, turns: 4 };
 
-/** The bytes of each table of payments with its indexes, for each payment. */
+/** Returns the size of each table of payments with its indexes, in bytes per payment. */
 async function bytesEach({ url, transactions }: Prepared): Promise<string> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -41,12 +42,12 @@ interface Sent {
   readonly connections: number;
 }
 
-/** What is sent: bodies by the name of the case, and how many at a time. */
+/** Returns the requests of each case, by its name, and how many are sent concurrently. */
 async function casesOf(prepared: Prepared): Promise<Map<string, Sent>> {
   const reads = await readCases(prepared);
   const cases = new Map<string, Sent>(
     reads.map(({ name, gateway: { query, variables } }) => [
-      // The depth differs from size to size.
+      // The depth depends on the size.
       name.replace(/ at depth \d+/, ' at a depth of 80 %'),
       { bodies: variables.map((each) => JSON.stringify({ query, variables: each })), connections: 16 },
     ]),

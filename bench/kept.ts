@@ -2,7 +2,7 @@ import pg from 'pg';
 import { drained } from './drained.ts';
 import type { Fact } from './report.ts';
 
-/** Tables whose rows leave after 30 days or sooner: they do not grow with the payments that were ever made. */
+/** Tables whose rows are deleted after 30 days or sooner: they do not grow with the total number of payments. */
 const leaving = ['outbox', 'idempotency_record', 'webhook_delivery', 'webhook_attempt', 'api_token', 'client_token'];
 
 interface Table {
@@ -11,7 +11,7 @@ interface Table {
   readonly indexes: number;
 }
 
-/** The bytes of each table that stays, and of its indexes, once vacuum has made what is dead free again. */
+/** Returns the size of each other table and of its indexes, after a vacuum has freed the dead rows. */
 async function sizesOf(url: string): Promise<Map<string, Table>> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -26,12 +26,12 @@ async function sizesOf(url: string): Promise<Map<string, Table>> {
 }
 
 /**
- * Measures the bytes that the database keeps for good of each payment: how much the tables and their indexes have grown after
- * many payments were made and settled. Tables whose rows leave again do not count.
+ * Measures the bytes that the database stores permanently for each payment: the growth of the tables and their indexes
+ * after many payments were made and settled. Tables whose rows are deleted again do not count.
  * @param pay makes many payments and returns how many
  */
 export async function measureKept(what: string, url: string, pay: () => Promise<number>): Promise<Fact> {
-  // What a run before has left free is used up first.
+  // First uses up the free space that an earlier run has left.
   await pay();
   await drained(url);
   const before = await sizesOf(url);
@@ -50,7 +50,7 @@ export async function measureKept(what: string, url: string, pay: () => Promise<
     .map(({ name, rows, indexes }) => `${name} ${kB(rows)} + ${kB(indexes)}`);
   const all = grown.reduce((sum, { rows, indexes }) => sum + rows + indexes, 0);
   return {
-    what: `kB kept for good of each ${what} (rows + indexes)`,
+    what: `kB that each ${what} stores permanently (rows + indexes)`,
     value: `${kB(all)}: ${parts.join(', ')} (${payments} payments)`,
   };
 }

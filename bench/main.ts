@@ -25,7 +25,7 @@ if (!Number.isSafeInteger(rows) || rows < 10_000) {
   console.error('--rows is a number of transactions, at least 10000');
   process.exit(2);
 }
-// A quick run shows that everything works, and approximate figures.
+// A quick run shows that everything works, with approximate figures.
 const timing = options.quick
   ? { warmUpMs: 200, measureMs: 500, turns: 2 }
   : { warmUpMs: 2_000, measureMs: 8_000, turns: 8 };

@@ -8,29 +8,29 @@ import type { RequestJob } from './load/requests.ts';
 import type { StatementJob } from './load/statements.ts';
 import type { Said, Told, Turn } from './load/tool.ts';
 
-/** How long a measurement takes, and in how many turns where contestants alternate. */
+/** The duration of a measurement, and the number of turns in which contestants alternate. */
 export interface Timing extends Turn {
   readonly turns: number;
 }
 
 /** A measurement, and the processor time that the server took for each request. */
 export interface Result extends Measured {
-  /** Microseconds of processor time per request, user and system; not a number where there is no server or no /proc. */
+  /** Microseconds of processor time per request, user and system; NaN without a server or without /proc. */
   readonly cpuMicros: number;
-  /** The same of all processes of Postgres, whatever they did meanwhile. */
+  /** The same for all processes of Postgres, whatever they did during that time. */
   readonly postgresMicros: number;
 }
 
-/** The Postgres whose processor time counts; bench/main.ts and bench/growth.ts name it once. */
+/** The Postgres whose processor time is measured; bench/main.ts and bench/growth.ts set it once. */
 export const postgres: { pid?: number } = {};
 
-/** A server in a process of its own. */
+/** A server in a separate process. */
 export interface Server {
   readonly url: string;
   readonly pid: number;
-  /** From spawning to its first sign of readiness. */
+  /** The time from spawning it to its first sign of readiness, in milliseconds. */
   readonly startMs: number;
-  /** Milliseconds of processor time until then. */
+  /** The processor time until then, in milliseconds. */
   readonly startCpuMs: number;
   stop(): Promise<void>;
 }
@@ -38,11 +38,11 @@ export interface Server {
 /** Linux counts processor time in hundredths of a second (USER_HZ). */
 const tickMicros = 10_000;
 
-/** Processor time that a process has used, and with `ended` also that of its children that have ended, in microseconds. */
+/** Returns the processor time of a process, with `ended` also that of its children that have ended, in microseconds. */
 export function cpuOf(pid: number, ended = false): number | undefined {
   try {
-    // The name in parentheses may have spaces: fields are counted after it. utime and stime are the 14th and 15th, then those of
-    // children that have ended.
+    // The name in parentheses may contain spaces, so fields are counted after it. utime and stime are the 14th and
+    // 15th, followed by those of children that have ended.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
     return fields.slice(11, ended ? 15 : 13).reduce((sum, ticks) => sum + Number(ticks), 0) * tickMicros;
   } catch {
@@ -54,14 +54,14 @@ function childrenOf(pid: number | undefined): number[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
 }
 
-/** Processor time of a server of databases with all its processes, in microseconds. */
+/** Returns the processor time of a database server with all its processes, in microseconds. */
 function cpuOfPostgres(): number | undefined {
   const { pid } = postgres;
   const own = pid === undefined ? undefined : cpuOf(pid, true);
   return own === undefined ? undefined : childrenOf(pid).reduce((sum, child) => sum + (cpuOf(child) ?? 0), own);
 }
 
-/** How long a process' main thread has run, and how long it was ready to run and had no core, in nanoseconds. */
+/** How long the main thread of a process has run, and how long it was runnable without a core, in nanoseconds. */
 interface Scheduling {
   readonly running: number;
   readonly waiting: number;
@@ -76,7 +76,7 @@ function schedulingOf(pid: number): Scheduling | undefined {
   }
 }
 
-/** Starts to watch the use of the cores; the returned function gives it as text for a table. */
+/** Starts to observe the use of the cores. The returned function describes it as text for a table. */
 export function watchCores(processes: Readonly<Record<string, number>>): () => string {
   const read = () => ({
     at: performance.now(),
@@ -103,7 +103,7 @@ const idleOf = (cores: readonly CoreTimes[]) => cores.reduce((sum, { idle }) => 
 const allOf = (cores: readonly CoreTimes[]) =>
   cores.reduce((sum, { user, nice, sys, idle, irq }) => sum + user + nice + sys + idle + irq, 0);
 
-/** Resident memory of a process in MiB. */
+/** Returns the resident memory of a process in MiB. */
 export function memoryOf(pid: number): number | undefined {
   try {
     const kib = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
@@ -113,15 +113,15 @@ export function memoryOf(pid: number): number | undefined {
   }
 }
 
-/** A load tool in a process of its own, with one job. */
+/** A load tool with one job, in a separate process. */
 interface Load {
-  /** Lets it run, and counts the processor time that the server takes meanwhile. */
+  /** Runs it for a turn, and counts the server's processor time during the turn. */
   take(turn: Turn): Promise<void>;
-  /** What it saw in all turns. It is over then. */
+  /** Returns the results of all turns, and ends the tool. */
   result(): Promise<Result>;
 }
 
-/** Who is measured: a load tool's script, its job, and the process whose processor time counts, if there is one. */
+/** A load tool's script, its job, and the process whose processor time is measured, if there is one. */
 export interface Contestant {
   readonly tool: 'requests' | 'statements';
   readonly job: RequestJob | StatementJob;
@@ -129,10 +129,10 @@ export interface Contestant {
 }
 
 export const requests = (job: RequestJob, server: Server): Contestant => ({ tool: 'requests', job, pid: server.pid });
-/** Without any server, so without its processor time. */
+/** A contestant without a server, and therefore without the server's processor time. */
 export const statements = (job: StatementJob): Contestant => ({ tool: 'statements', job });
 
-/** Adds up what a clock has gone on between `begin` and `end`; NaN where it cannot be read. */
+/** Sums the progress of a clock between `begin` and `end`; NaN if the clock cannot be read. */
 function stopwatch(read: () => number | undefined) {
   let used = 0;
   let before = 0;
@@ -153,7 +153,7 @@ function openLoad({ tool, job, pid }: Contestant): Load {
   });
   const tell = (told: Told<RequestJob | StatementJob>) => child.send(told);
   const clocks = [stopwatch(() => (pid === undefined ? undefined : cpuOf(pid))), stopwatch(cpuOfPostgres)] as const;
-  /** Resolves with the first answer that is of this kind. */
+  /** Resolves with the first message of this kind. */
   const heard = <Kind extends Said>(kind: (said: Said) => said is Kind) =>
     new Promise<Kind>((resolve, reject) => {
       const ended = (code: number | null) => reject(new Error(`the load tool ended with ${code}`));
@@ -184,7 +184,7 @@ function openLoad({ tool, job, pid }: Contestant): Load {
   };
 }
 
-/** Measures one contestant, in turns where the timing has several: how far they are from each other is the noise. */
+/** Measures one contestant, in turns if the timing has several: the differences between them are the noise. */
 export async function measure(contestant: Contestant, timing: Turn & { readonly turns?: number }): Promise<Result> {
   const [result] = await measureInTurns([contestant], { turns: 1, ...timing });
   if (!result) throw new Error('nothing was measured');
@@ -192,8 +192,8 @@ export async function measure(contestant: Contestant, timing: Turn & { readonly 
 }
 
 /**
- * Measures contestants in turns, each as long in all as one alone would be: cores that become slower meanwhile become
- * so for all of them, so that the ratios of their results are those of the contestants.
+ * Measures contestants in turns, each for as long in total as if it were alone. So if the cores become slower, they
+ * do so for all contestants, and the ratios of the results remain valid.
  * @returns their results in the order of the contestants
  */
 export async function measureInTurns(

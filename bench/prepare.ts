@@ -9,7 +9,7 @@ import { readConfig } from '../src/server/config.ts';
 import { openPayments } from '../src/server/gateway.ts';
 import { peerFunctions } from './peers/functions.ts';
 
-/** A database with the rows that are measured, and who asks. */
+/** A database with the rows to read, and the credentials for reading them. */
 export interface Prepared {
   readonly url: string;
   readonly platformId: string;
@@ -19,15 +19,16 @@ export interface Prepared {
 
 export const credentials = { clientId: 'bench', secret: 'bench' };
 
-/** Rows that one statement writes: also the step of the progress shown. */
+/** The number of rows that one statement writes, which is also the step of the displayed progress. */
 const chunk = 50_000;
-/** Smallest units on every customer's USD account at first: more than all its payments take. */
+/** The initial balance of every customer's USD account, in smallest units: more than all its payments need. */
 const funds = 1_000_000_000_000n;
 
 /**
- * The database of this size, filled unless an earlier run has done so: customers with an internal USD and EUR account
- * and three external ones, and transfers spread over 300 days, of which 18 in 20 were delivered, one is under way and
- * one failed and was refunded. Each has its journals and the chain of balances, so the auditor has something to prove.
+ * Returns the database of this size, and fills it unless an earlier run has done so. It has customers with an internal
+ * USD and an internal EUR account and three external ones, and transfers spread over 300 days. Of 20 transfers 18 were
+ * delivered, one is under way, and one failed and was refunded. Each has its journals and the chain of balances, so
+ * that the auditor has something to check.
  */
 export async function prepare(serverUrl: string, transactions: number, log: (line: string) => void): Promise<Prepared> {
   const customers = Math.max(100, Math.ceil(transactions / 100));
@@ -60,7 +61,7 @@ export async function prepare(serverUrl: string, transactions: number, log: (lin
 async function newPlatform(url: string): Promise<string> {
   const database = openDatabase({ url, role: 'gateway_work', poolSize: 2 });
   try {
-    // Of a filling that was broken off nothing but the platform may be left.
+    // If an earlier run was interrupted while it filled the database, only the platform may remain.
     const known = await database.prisma.platform.findUnique({ where: { name: 'bench' } });
     if (known) return known.id;
     const payments = await openPayments(database, readConfig({}), pino({ level: 'silent' }));
@@ -79,7 +80,7 @@ async function fill(
 ): Promise<void> {
   const began = Date.now();
   await client.query(helpers(platformId, customers, transactions));
-  // Triggers and foreign keys rest while history is written: it is made to satisfy them, and the audit proves it.
+  // Triggers and foreign keys are disabled while the history is written. It satisfies them, as the audit proves.
   await client.query('begin');
   await client.query("set local session_replication_role = 'replica'");
   await client.query("set local synchronous_commit = 'off'");
@@ -98,8 +99,8 @@ async function fill(
 }
 
 /**
- * Every id and amount is a function of a row's number, so that all tables can be written in bulk and agree. Customer
- * c has the transactions c, c + N, c + 2N, …: the k-th of them is its 20th, 40th, … when it fails.
+ * Every id and amount is a function of a row's number, so that all tables can be written in bulk and agree. Customer c
+ * has the transactions c, c + N, c + 2N, …; of these, every 20th fails.
  */
 function helpers(platformId: string, customers: number, transactions: number): string {
   return `
@@ -120,7 +121,8 @@ const born = 'bench.time(bench.at(0) - 86400000 + c)';
 
 /**
  * Kinds of ids: 1 customer, 2 and 3 internal USD and EUR accounts, 4 to 6 external accounts, 7 the first deposit. The
- * identifier of each external account ends in 100, which means nothing to the sandbox; other endings make it fail or wait.
+ * identifier of each external account ends in 100, which has no meaning in the sandbox; other suffixes make it fail or
+ * wait.
  */
 const people = `
   insert into customer (platform_id, id, platform_customer_id, customer_type, uma_address, kyc_status, created_at, updated_at, name, search_name, nationality)
@@ -148,7 +150,7 @@ const people = `
     'USD', case leg when 1 then -${funds} else ${funds} end, case leg when 2 then ${funds} end, case leg when 2 then 2 end
   from generate_series(0, bench.customers() - 1) c, generate_series(1, 2) leg;`;
 
-/** Transfer i is the k-th of customer c; before it the account had d debits that stayed, and v changes. */
+/** Transfer i is the k-th of customer c; before it the account had d debits that were not refunded, and v changes. */
 const transfers = `(
   select i, c, k, k - k / 20 as d, 2 + k + k / 20 as v, bench.amount(c) as amount, bench.at(i) as ms, bench.transfer(i) as id,
     case k % 20 when 19 then 'FAILED' when 18 then 'PENDING' else 'COMPLETED' end as status
@@ -185,7 +187,7 @@ const history = [
    from ${transfers}, generate_series(1, 2) leg where status <> 'PENDING'`,
 ];
 
-/** Each account as its last posting left it. */
+/** The state of each account after its last posting. */
 const balances = `
   update account a set posted = p.balance_after, version = p.account_version from (
     select distinct on (account_id) account_id, balance_after, account_version from posting

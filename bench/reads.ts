@@ -2,13 +2,13 @@ import pg from 'pg';
 import { cursors } from './gateway.ts';
 import type { Prepared } from './prepare.ts';
 
-/** One read as sent to each contestant: the same rows, the same fields, the same page, the same order. */
+/** A read in the form of each contestant: the same rows, fields, page and order. */
 export interface ReadCase {
   readonly name: string;
-  /** A document, and the variables of each request in turn. */
+  /** A document, and the variables of the requests, which are used in turn. */
   readonly gateway: { readonly query: string; readonly variables: readonly object[] };
   readonly postgraphile: { readonly query: string; readonly variables: readonly object[] };
-  /** One statement that answers the gateway's very JSON in a column `json`. */
+  /** A statement that returns exactly the gateway's JSON, in a column `json`. */
   readonly sql: string;
   readonly values: readonly (readonly unknown[])[];
 }
@@ -30,7 +30,7 @@ const transactionJson = (
   'customer', json_build_object('id', 'Customer:' || ${customer}.id, 'platformCustomerId', ${customer}.platform_customer_id,
     'umaAddress', ${customer}.uma_address))`;
 
-/** A page of transactions as the gateway answers it. `where` may use $2 and following; $1 is the platform. */
+/** Returns a page of transactions in the gateway's form. `where` may use $2 and later ones; $1 is the platform. */
 const pageSql = (where: string, order: 'desc' | 'asc' = 'desc') => `
   with page as materialized (
     select * from transaction t where t.platform_id = $1 ${where} order by t.id ${order} limit 21
@@ -42,8 +42,8 @@ const pageSql = (where: string, order: 'desc' | 'asc' = 'desc') => `
       ${order === 'desc' ? `, 'hasNextPage', (select count(*) > 20 from page)` : `, 'hasPreviousPage', (select count(*) > 20 from page)`}))))::text as json`;
 
 /**
- * PostGraphile's cursors name the order that they are places of by a digest: the first part of any of them.
- * @param url where it listens
+ * Returns the digest by which PostGraphile's cursors identify their order: the first part of each cursor.
+ * @param url the URL of the peer
  */
 export async function peerOrderOf(url: string, platformId: string): Promise<string> {
   const query = `{ allTransactions(first: 1, condition: { platformId: "${platformId}" }, orderBy: [PRIMARY_KEY_DESC]) { edges { cursor } } }`;
@@ -53,7 +53,7 @@ export async function peerOrderOf(url: string, platformId: string): Promise<stri
   return order;
 }
 
-/** The reads that are measured. Each goes round over 200 different rows, so that no answer is always the same. */
+/** The measured reads. Each cycles through 200 different rows, so that the answers are not always the same. */
 export async function readCases(prepared: Prepared, peerOrder = ''): Promise<readonly ReadCase[]> {
   const { platformId, customers, transactions } = prepared;
   const client = new pg.Client({ connectionString: prepared.url, options: '-c timezone=UTC' });
@@ -79,7 +79,7 @@ export async function readCases(prepared: Prepared, peerOrder = ''): Promise<rea
   const list = `query ($after: String) { transactions(first: 20, after: $after) { edges { node { ${fields} } } ${page} } }`;
   const peerList = (args: string, info = page) =>
     `allTransactions(${args}, condition: { platformId: "${platformId}" }, orderBy: [PRIMARY_KEY_DESC]) { edges { node { ${peerFields} } } ${info} }`;
-  // PostGraphile's cursor of a place in the order of the primary key, both of whose columns count.
+  // PostGraphile's cursor of a position in the order of the primary key, which has two columns.
   const peerCursor = (id: string) => Buffer.from(JSON.stringify([peerOrder, platformId, id])).toString('base64');
 
   return [
@@ -192,7 +192,7 @@ export async function readCases(prepared: Prepared, peerOrder = ''): Promise<rea
   ];
 }
 
-/** A read as a document that nobody has sent before: each request has another alias for the field of its root. */
+/** Returns a read as documents that have never been sent before: each has a different alias for its root field. */
 export function neverAsked({ query, variables }: ReadCase['gateway']): readonly string[] {
   const [whole, name] = /\b(transactions|allTransactions)\(/.exec(query) ?? [];
   if (whole === undefined) throw new Error(`no list in ${query}`);

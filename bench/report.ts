@@ -2,12 +2,10 @@ import { arch, cpus, totalmem } from 'node:os';
 import type { Result } from './measure.ts';
 import type { Speed } from './speed.ts';
 
-/**
- * As in production, and like the peers: payments are begun; settlement and notifications happen outside the measurement.
- */
+/** The gateway as in production, and with settlement and notifications after the measurement, like the peers. */
 const ours = ['gateway', 'gateway, settling later'] as const;
 
-/** What one contestant made of one case. */
+/** The result of one contestant in one case. */
 export interface Row {
   readonly case: string;
   readonly contestant: (typeof ours)[number] | 'PostGraphile 5.1' | 'by hand' | 'no server';
@@ -16,13 +14,13 @@ export interface Row {
   readonly statements?: number | undefined;
 }
 
-/** Anything else that was measured, in words. */
+/** Another measurement, as text. */
 export interface Fact {
   readonly what: string;
   readonly value: string;
 }
 
-/** The machine, without its name. */
+/** Describes the machine, without its name. */
 export function machine(): string {
   const [cpu] = cpus();
   return `${cpus().length} × ${cpu?.model.trim() ?? arch()}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${process.platform} ${arch()}, Node ${process.versions.node}; database, servers and load tool share the cores`;
@@ -32,7 +30,7 @@ const round = (value: number | undefined, digits = 0) =>
   value === undefined || !Number.isFinite(value) ? '–' : value.toFixed(digits);
 const ratio = (a: number | undefined, b: number | undefined) => (a && b ? (a / b).toFixed(2) : '–');
 
-/** One row as it is printed while the benchmark runs. */
+/** Formats one row as it is printed while the benchmark runs. */
 export function line({ case: name, contestant, result, statements }: Row): string {
   return [
     name.padEnd(42),
@@ -48,7 +46,7 @@ export function line({ case: name, contestant, result, statements }: Row): strin
 
 /** A run, as `--save` writes it and `--compare` reads it. */
 export interface Saved {
-  /** When, how and on which machine. */
+  /** The date, the kind of run and the machine. */
   readonly setting: string;
   /** The machine's speed before, between and after the measurements. */
   readonly speeds: readonly Speed[];
@@ -58,7 +56,7 @@ export interface Saved {
 
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** How far the mean of a measurement's turns may be off by chance alone: two standard errors, as a part of it. */
+/** Returns how far the mean of a measurement's turns may be off by chance: two standard errors, as a fraction of it. */
 function noise({ turns }: Result): number {
   const middle = mean(turns);
   const variance = turns.reduce((sum, turn) => sum + (turn - middle) ** 2, 0) / (turns.length - 1);
@@ -66,8 +64,8 @@ function noise({ turns }: Result): number {
 }
 
 /**
- * What has changed since an earlier run, as Markdown: each row's requests a second and processor time as they are, and requests a
- * second at equal speed of the machine. A change within the noise of both runs says nothing.
+ * Describes the changes since an earlier run, as Markdown: each row's requests a second and processor time as measured,
+ * and its requests a second at equal speed of the machine. A change within the noise of both runs means nothing.
  */
 export function comparison(now: Saved, before: Saved): string {
   const slower = (work: keyof Speed) =>
@@ -91,14 +89,14 @@ export function comparison(now: Saved, before: Saved): string {
   ].join('\n');
 }
 
-/** The tables of a run, as Markdown. */
+/** Writes the tables of a run as Markdown. */
 export function markdown({ rows, facts, speeds }: Saved): string {
   const cases = [...new Set(rows.map((row) => row.case))];
   const table = rows.map(
     ({ case: name, contestant, result, statements }) =>
       `| ${name} | ${contestant} | ${round(result.perSecond)} | ${round(result.p50, 1)} | ${round(result.p99, 1)} | ${round(result.cpuMicros)} | ${round(result.postgresMicros)} | ${round(statements, 1)} |`,
   );
-  // How far the turns were from each other: the lowest and the highest ratio of two that followed on each other.
+  // The spread of the turns: the lowest and the highest ratio of two consecutive turns.
   const spread = (a: Result | undefined, b: Result | undefined) => {
     const each = (a?.turns ?? []).flatMap((one, at) => {
       const other = b?.turns[at];
@@ -128,11 +126,11 @@ export function markdown({ rows, facts, speeds }: Saved): string {
     '|---|---|--:|--:|--:|--:|--:|--:|',
     ...table,
     '',
-    '| the gateway against | PostGraphile: requests/s (of single turns) | CPU | by hand: requests/s | CPU |',
+    '| the gateway relative to | PostGraphile: requests/s (of single rounds) | CPU | by hand: requests/s | CPU |',
     '|---|--:|--:|--:|--:|',
     ...ratios,
     '',
-    '| also | |',
+    '| other measurements | |',
     '|---|---|',
     ...facts.map(({ what, value }) => `| ${what} | ${value} |`),
     `| the same piece of work in Node and in Postgres, before, between and after | ${speeds.map(({ node, postgres }) => `${round(node, 1)} and ${round(postgres, 1)} ms`).join(', ')} |`,

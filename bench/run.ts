@@ -69,7 +69,7 @@ async function contest(
   }
 }
 
-/** Everything that is measured, in order. It is sound where no rule of the auditor is broken, and every contestant's answers were right. */
+/** Runs all measurements in order. The run is sound if every answer was right and the auditor finds no broken rule. */
 export async function runAll(
   prepared: Prepared,
   small: Prepared,
@@ -104,7 +104,7 @@ export async function runAll(
   for (const { what, value } of facts) console.log(`${what}: ${value}`);
   const breaches = await drainAndAudit(prepared.url);
   facts.push({
-    what: 'the auditor, after all of it',
+    what: 'the auditor, at the end',
     value: breaches.length === 0 ? `${auditRules} rules hold` : written(breaches),
   });
   console.log(facts.at(-1)?.value);
@@ -116,8 +116,9 @@ function written(breaches: readonly object[]): string {
 }
 
 /**
- * Counts the SQL statements of a request on the wire, and compares the answers. Of ten requests the median counts: now and then a
- * server asks its database something that belongs to no request, such as whether a token still holds.
+ * Counts the SQL statements of a request on the wire, and compares the answers. The median of ten requests counts,
+ * since a server occasionally sends statements that belong to no request, such as a check whether a token is still
+ * valid.
  */
 async function countReads(
   prepared: Prepared,
@@ -175,7 +176,7 @@ async function measureReads(
 ): Promise<void> {
   const gateway = await startGateway(prepared.url);
   const load = { connections: connections.reads };
-  // Just-in-time compilers need a warm-up: every document is sent before any measurement.
+  // Just-in-time compilers need a warm-up, so every document is sent before any measurement.
   const heat = { warmUpMs: timing.warmUpMs, measureMs: 1 };
   for (const { gateway: ours, postgraphile } of cases) {
     await measure(fromGateway(gateway, { bodies: bodies(ours), ...load }), heat);
@@ -210,8 +211,8 @@ async function measureReads(
 const firstUse = '20 transactions with customer, first use of the document';
 
 /**
- * What a document costs that was never sent before: parsed, validated, planned and answered. By servers of their own, since
- * their caches are full of such documents afterwards.
+ * Measures documents that were never sent before, which must be parsed, validated and planned. Uses separate servers,
+ * since their caches are full of such documents afterwards.
  */
 async function measureFirstUses(
   prepared: Prepared,
@@ -239,7 +240,7 @@ async function measureFirstUses(
   for (const server of servers) await server.stop();
 }
 
-/** The cost of a request must grow neither with the number of rows nor with the depth of a page. */
+/** Measures that the cost of a request grows neither with the number of rows nor with the depth of a page. */
 async function measureSizes(prepared: Prepared, small: Prepared, timing: Timing): Promise<Fact[]> {
   const sizes = [small, prepared] as const;
   const servers = await Promise.all(sizes.map(({ url }) => startGateway(url)));
@@ -267,7 +268,7 @@ async function measureSizes(prepared: Prepared, small: Prepared, timing: Timing)
       value: costs[size]?.join(', ') ?? '',
     })),
     {
-      what: 'time of a deep page, times that of the first page (forwards, backwards)',
+      what: 'time of a deep page relative to the first page (forwards, backwards)',
       value: times.join(', '),
     },
   ];
@@ -303,24 +304,24 @@ async function measureWrites(prepared: Prepared, timing: Timing, add: (row: Row)
   await drained(prepared.url);
 
   const start = await feedEnd(gateway, gatewayHeaders);
-  // Each is two events, and one replay may have 10,000.
+  // Each transfer is two events, and one replay may read 10,000.
   const told = Array.from({ length: 4_000 }, (_, at) => writes.transferMany[at % writes.transferMany.length] ?? '');
   await measure(fromGateway(gateway, { bodies: told, once: true, ...load }), timing);
   await drained(prepared.url);
   facts.push(...(await measureDeliveries(gateway, gatewayHeaders, start)));
 
   facts.push(...(await measureOverload(prepared, gateway, timing)));
-  facts.push({ what: 'resident memory after all of it', value: `${Math.round(memoryOf(gateway.pid) ?? 0)} MiB` });
+  facts.push({ what: 'resident memory at the end', value: `${Math.round(memoryOf(gateway.pid) ?? 0)} MiB` });
   await gateway.stop();
 
   return facts;
 }
 
-/** What transfers and executed quotes write, and what they leave in the database for good. */
+/** Measures what transfers and executed quotes write, and what they store permanently. */
 async function measureStored(prepared: Prepared, timing: Timing, only: RegExp): Promise<Fact[]> {
   const writes = await writesOf(prepared);
   const gateway = await startGateway(prepared.url);
-  // Each body is sent once, and that is the end of it.
+  // Each body is sent only once.
   const send = async (bodies: readonly string[], collect?: string) => {
     const load = { bodies, once: true, connections: connections.writes, ...(collect && { collect }) };
     return (await measure(fromGateway(gateway, load), { ...timing, warmUpMs: 0, measureMs: 120_000 })).collected;
@@ -352,7 +353,7 @@ async function measureStored(prepared: Prepared, timing: Timing, only: RegExp): 
   return facts;
 }
 
-/** The streams of an instance, while another one makes the changes. */
+/** Measures the streams of one instance while another one makes the changes. */
 async function measureSubscribers(prepared: Prepared, timing: Timing): Promise<Fact[]> {
   const writes = await writesOf(prepared);
   const gateway = await startGateway(prepared.url);
@@ -373,8 +374,8 @@ async function measureSubscribers(prepared: Prepared, timing: Timing): Promise<F
 }
 
 /**
- * A new database has no quotes and orders yet, and what Postgres plans on empty tables suits only those. An installation has
- * been analysed: that happens by itself within a minute of its first rows.
+ * Analyzes a new database, since the plans that Postgres makes for empty tables of quotes and orders suit only those.
+ * In an installation this happens automatically within a minute of the first rows.
  */
 async function warmTables(prepared: Prepared, gateway: Server, writes: Writes, timing: Timing): Promise<void> {
   const brief = { warmUpMs: 0, measureMs: timing.warmUpMs };
@@ -390,8 +391,8 @@ async function warmTables(prepared: Prepared, gateway: Server, writes: Writes, t
 }
 
 /**
- * Payments as the peers make them: no worker settles meanwhile, the peers' or the gateway's own, since the peers have
- * none. With settlement beside it the gateway is measured in measureWrites.
+ * Measures payments under the conditions of the peers, which do not settle payments: no worker runs at the same time.
+ * measureWrites measures the gateway together with settlement.
  */
 async function comparePayments(prepared: Prepared, timing: Timing, add: (row: Row) => void): Promise<void> {
   const writes = await writesOf(prepared);
@@ -401,7 +402,7 @@ async function comparePayments(prepared: Prepared, timing: Timing, add: (row: Ro
     startPostGraphile(prepared.url),
     startByHand(prepared.url, { transfer: writes.peer.sql, execute: writes.peer.executeSql }),
   ]);
-  // A quote is executed once: each contestant has a third of them, and spends none on warming up.
+  // A quote can be executed only once: each contestant has a third of them, and uses none for a warm-up.
   const { collected } = await measure(
     fromGateway(served, { bodies: writes.createQuote, collect: quoteId, ...load }),
     timing,
@@ -459,7 +460,7 @@ async function comparePayments(prepared: Prepared, timing: Timing, add: (row: Ro
   for (const server of [served, peer, hand]) await server.stop();
 }
 
-/** The list and the transfer of the other API, measured like GraphQL's above. */
+/** Measures the list and the transfer over REST, like those over GraphQL above. */
 async function measureRest(gateway: Server, writes: Writes, timing: Timing, add: (row: Row) => void): Promise<void> {
   const rest = gateway.url.replace('/graphql', '/2025-10-13');
   const headers = { authorization, 'content-type': 'application/json' };
@@ -482,7 +483,7 @@ async function measureRest(gateway: Server, writes: Writes, timing: Timing, add:
   });
 }
 
-/** Twice the load that the service can take, offered whether it answers or not. */
+/** Sends twice the load that the service can sustain, whether or not it answers. */
 async function measureOverload(prepared: Prepared, gateway: Server, timing: Timing): Promise<Fact[]> {
   const list = (await readCases(prepared))[1];
   if (!list) return [];
@@ -493,7 +494,7 @@ async function measureOverload(prepared: Prepared, gateway: Server, timing: Timi
   const answers = Object.entries(over.statuses).map(([status, count]) => `${count} × ${status}`);
   return [
     {
-      what: `20 transactions with customer, ${offered} requests/s offered where ${Math.round(most.perSecond)} can be taken`,
+      what: `20 transactions with customer, ${offered} requests/s offered to a service that sustains ${Math.round(most.perSecond)}`,
       value: `${answers.join(', ')}; p99 of the answers ${Math.round(over.p99Good)} ms, of all ${Math.round(over.p99)} ms`,
     },
   ];

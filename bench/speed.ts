@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 
-/** How long the same piece of work took, in milliseconds: once in Node, once in Postgres. */
+/** The time that the same piece of work takes, in milliseconds: once in Node, once in Postgres. */
 export interface Speed {
   readonly node: number;
   readonly postgres: number;
@@ -11,7 +11,7 @@ const text = JSON.stringify(
   Array.from({ length: 2_000 }, (_, at) => ({ id: at, name: `payment ${at}`, amount: at * 7 })),
 );
 
-/** Parses, writes and hashes the same text again and again: what a gateway does most. */
+/** Parses, writes and hashes the same text repeatedly, which is what a gateway does most. */
 function workInNode(): void {
   for (let turn = 0; turn < 40; turn++)
     createHash('sha256')
@@ -22,8 +22,8 @@ function workInNode(): void {
 const workInPostgres = `select count(*), sum(hashtextextended(n::text, 0) % 1000) from generate_series(1, 200000) n group by n % 7`;
 
 /**
- * Measures the machine: rented ones differ in speed by three times, and change within an hour. Each piece of work is done nine
- * times, and the median counts.
+ * Measures the speed of the machine: rented machines differ by a factor of three, and change within an hour. Each piece
+ * of work is done nine times, and the median counts.
  */
 export async function measureSpeed(url: string): Promise<Speed> {
   const client = new pg.Client({ connectionString: url });

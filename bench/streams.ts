@@ -14,25 +14,25 @@ import { cpuOf, measure, memoryOf, requests, type Server, startServer, watchCore
 import type { Fact } from './report.ts';
 import { feedEnd } from './webhooks.ts';
 
-/** The idle subscriptions whose memory is measured, and how many of them share a socket. */
+/** The numbers of idle subscriptions whose memory is measured, and how many of them share a socket. */
 const idle = [
   { subscriptions: 10_000, perSocket: 20 },
   { subscriptions: 10_000, perSocket: 1 },
 ] as const;
 
 /**
- * The clients that come back after a crash of their instance, in so many processes, and the customers that they follow: each has
- * one payment that they missed.
+ * The clients that reconnect after a crash of their instance, the number of processes that they run in, and the
+ * customers that they follow. Each client has missed one payment.
  */
 const returning = { clients: 10_000, processes: 2, customers: 300 } as const;
 
-/** From this long a measurement on, all idle subscriptions are opened; in a shorter one, fewer. */
+/** The duration of a measurement from which on all idle subscriptions are opened; a shorter one opens fewer. */
 const fullMs = 10_000;
 
 export interface Streams {
-  /** The instance that gets the requests for changes, and makes them. */
+  /** The instance that makes the changes. */
   readonly gateway: Server;
-  /** The same database, for an instance of the subscribers' own: so its time and memory are theirs alone. */
+  /** The same database, for a separate instance of the subscribers, whose time and memory are measured. */
   readonly databaseUrl: string;
   readonly authorization: string;
   readonly platformId: string;
@@ -42,9 +42,9 @@ export interface Streams {
 }
 
 /**
- * As many subscribers as customers, each to the payments of one, on an instance beside the one where those customers'
- * accounts are paid from: every transfer is two changes, its beginning and its end. Then subscribers who all follow the whole
- * platform, clients that come back after a crash, and idle subscriptions by the thousand.
+ * Measures as many subscribers as customers, each following the payments of one customer on a separate instance. Every
+ * transfer is two changes, its beginning and its end. Then measures subscribers that follow the whole platform, clients
+ * that reconnect after a crash, and thousands of idle subscriptions.
  */
 export async function measureStreams(streams: Streams): Promise<Fact[]> {
   const live = await withInstance(streams, async (instance) => [
@@ -58,7 +58,7 @@ export async function measureStreams(streams: Streams): Promise<Fact[]> {
   return [...live, ...facts];
 }
 
-/** Starts an instance that serves alone. */
+/** Starts an instance that only serves. */
 const startInstance = ({ databaseUrl }: Streams, port = '0') =>
   startServer('src/main.ts', {
     DATABASE_URL: servingUrl(databaseUrl),
@@ -77,8 +77,8 @@ async function withInstance<T>(streams: Streams, work: (instance: Server) => Pro
 }
 
 /**
- * From a change's own moment, which its transaction takes from the database's clock just before it commits, to its
- * subscriber: the commit itself is in it, the request is not.
+ * Measures the time from a change, which its transaction reads from the database's clock just before it commits, to its
+ * subscriber. This includes the commit, but not the request.
  */
 async function measureFanOut(instance: Server, streams: Streams): Promise<Fact[]> {
   const { gateway, customerIds, transfers, measureMs } = streams;
@@ -107,9 +107,9 @@ async function measureFanOut(instance: Server, streams: Streams): Promise<Fact[]
         what: `commit → subscriber, ${customerIds.length} subscribers, ${perSecond} changes/s, made by another instance`,
         value: `p50 ${arrivals.p50} ms, p99 ${arrivals.p99} ms, most ${arrivals.max} ms; ${arrivals.messages} of ${expected} changes arrived`,
       },
-      { what: 'main threads meanwhile', value: coresMeanwhile },
+      { what: 'main threads during that time', value: coresMeanwhile },
       {
-        what: 'CPU per message delivered (the reading of the feed in it)',
+        what: 'CPU per message delivered (including reading the feed)',
         value: cpu === undefined ? 'not known without /proc' : `${Math.round(cpu)} µs`,
       },
     ];
@@ -118,7 +118,9 @@ async function measureFanOut(instance: Server, streams: Streams): Promise<Fact[]
   }
 }
 
-/** The same beside replays: each reads the feed from its beginning, repeatedly, on the subscribers' instance. */
+/**
+ * Measures the same during replays: each reads the feed from its beginning, repeatedly, on the subscribers' instance.
+ */
 async function measureBesideReplays(instance: Server, streams: Streams): Promise<Fact[]> {
   const { gateway, platformId, authorization, customerIds, transfers, measureMs } = streams;
   const facts: Fact[] = [];
@@ -150,12 +152,13 @@ async function measureBesideReplays(instance: Server, streams: Streams): Promise
 }
 
 /**
- * Subscribers of one document who all follow the whole platform: each change is one execution and as many messages. First a
- * hundred, for what a message costs; then a thousand, with the payments' rate and time beside those without any subscriber.
+ * Measures subscribers with the same document that all follow the whole platform, so that each change is executed once
+ * and sent to all. A hundred subscribers show the cost of a message; a thousand show the rate and the time of payments,
+ * compared with those without subscribers.
  */
 async function measureFollowersOfAll(instance: Server, streams: Streams): Promise<Fact[]> {
   const { gateway, transfers, measureMs } = streams;
-  // A transfer is two changes: 50 changes/s are 50,000 messages/s to a thousand.
+  // A transfer is two changes, so 50 changes/s are 50,000 messages/s for a thousand subscribers.
   const send = (perSecond: number, ms = measureMs) =>
     measure(requests({ ...transfers, rate: perSecond, connections: 32 }, gateway), { warmUpMs: 0, measureMs: ms });
   await send(25, 1_000);
@@ -182,13 +185,13 @@ async function measureFollowersOfAll(instance: Server, streams: Streams): Promis
       value: `${Math.round((arrivals.messages * 1000) / measureMs)} messages/s, p50 ${arrivals.p50} ms, p99 ${arrivals.p99} ms; ${(cpu / arrivals.messages).toFixed(1)} µs of CPU per message; ${arrivals.messages} of ${expected} messages arrived`,
     })),
     {
-      what: 'payments of 25/s offered: without subscribers, and with 1,000 who follow the whole platform',
+      what: 'payments at 25/s: without subscribers, and with 1,000 who follow the whole platform',
       value: `${written(alone)}; ${written(rows[1]?.payments ?? alone)}`,
     },
   ];
 }
 
-/** Clients by the thousand whose instance is killed, and started again at once where it was. */
+/** Measures thousands of clients whose instance is killed, and immediately restarted at the same address. */
 async function measureReturn(streams: Streams): Promise<Fact> {
   const { gateway, authorization, transfers, measureMs } = streams;
   const customerIds = streams.customerIds.slice(0, returning.customers);
@@ -224,12 +227,12 @@ async function measureReturn(streams: Streams): Promise<Fact> {
   const half = Math.max(...returned.map((one) => one.p50));
   const failures = returned.reduce((sum, one) => sum + one.failures, 0);
   return {
-    what: `${clients} clients with a socket each, from a kill -9 of their instance until they have what they missed`,
-    value: `half of them after ${(half / 1000).toFixed(1)} s, all after ${(last / 1000).toFixed(1)} s; the instance listened again after ${(second.startMs / 1000).toFixed(1)} s; ${failures} tries were in vain`,
+    what: `${clients} clients with a socket each, from a kill -9 of their instance until they have received what they missed`,
+    value: `half of them after ${(half / 1000).toFixed(1)} s, all after ${(last / 1000).toFixed(1)} s; the instance listened again after ${(second.startMs / 1000).toFixed(1)} s; ${failures} attempts to connect failed`,
   };
 }
 
-/** What has arrived when all has, or when nothing more came for ten seconds: a transfer ends when its rail gets to it. */
+/** Returns the arrivals once all are there, or once no more have come for ten seconds. */
 async function arrived(subscribers: ChildProcess, expected: number): Promise<Arrivals> {
   let last = -1;
   for (let unchanged = 0; ; ) {
@@ -243,8 +246,9 @@ async function arrived(subscribers: ChildProcess, expected: number): Promise<Arr
 }
 
 /**
- * What the process grows by: resident, so with all that its heap keeps free. It has served a few subscribers before, so that
- * what the program needs once is not counted; and nothing else, since memory that others have left would be used again.
+ * Measures how much the resident memory of the process grows, including the free part of its heap. The process has
+ * already served a few subscribers, so that memory that the program needs only once is not counted; and nothing else,
+ * since the memory of earlier clients would be reused.
  */
 async function measureIdle(
   instance: Server,
@@ -268,7 +272,7 @@ async function measureIdle(
   };
 }
 
-/** Subscribers in a process of their own, each to one customer's payments, and the server done with opening them. */
+/** Starts subscribers in a separate process, each for one customer's payments, and waits until all are open. */
 async function subscribe(
   instance: Server,
   { authorization }: Streams,
@@ -282,7 +286,7 @@ async function subscribe(
   const job: SubscriberJob = { url: instance.url, authorization, customerIds, perSocket, sampled };
   child.send(job);
   await once(child, 'message');
-  // The last operations are under way to the server when the last socket says that it has sent them.
+  // When the last socket has reported, the last operations are still in transit to the server.
   await settled(instance.pid);
   return child;
 }
@@ -294,7 +298,7 @@ async function drop(subscribers: ChildProcess, instance: Server): Promise<void> 
   await settled(instance.pid);
 }
 
-/** Waits until a process has next to nothing to do: less than 50 ms of processor time in half a second, twice. */
+/** Waits until a process is nearly idle: less than 50 ms of processor time in half a second, twice. */
 async function settled(pid: number): Promise<void> {
   for (let quiet = 0; quiet < 2; ) {
     const before = cpuOf(pid) ?? 0;

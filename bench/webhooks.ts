@@ -5,10 +5,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { cpuOf, type Server } from './measure.ts';
 import type { Fact } from './report.ts';
 
-/** Waits no longer than this for the last delivery. */
+/** The longest wait for the last delivery. */
 const patienceMs = 60_000;
 
-/** Sends one endpoint, which takes everything at once, all events of payments since a cursor again. */
+/** Replays all payment events since a cursor to one endpoint, which accepts everything immediately. */
 export async function measureDeliveries(
   gateway: Server,
   headers: Readonly<Record<string, string>>,
@@ -79,7 +79,7 @@ async function ask<Data>(
   return data;
 }
 
-/** The end of the feed as it is now. */
+/** Returns the current end of the feed. */
 export async function feedEnd(gateway: Server, headers: Readonly<Record<string, string>>): Promise<string> {
   return (await ask<{ viewer: { feedCursor: string } }>(gateway, headers, '{ viewer { feedCursor } }')).viewer
     .feedCursor;

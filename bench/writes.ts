@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Prepared } from './prepare.ts';
 
-/** The measured mutations, and the calls of the peers for them. */
+/** The measured mutations, and the equivalent calls of the peers. */
 export interface Writes {
   readonly transferMany: readonly string[];
   readonly transferHot: readonly string[];
@@ -33,10 +33,10 @@ const peerExecute = `mutation ($input: BenchExecuteQuoteInput!) { benchExecuteQu
 
 const document = (query: string, input: object) => JSON.stringify({ query, variables: { input } });
 
-/** How many accounts take part where many do: as many as there are subscribers in the fan-out. */
+/** The number of accounts in cases with many accounts, which equals the number of subscribers of the fan-out. */
 const accounts = 1_000;
 
-/** The bodies of the writes, over many accounts and over one. */
+/** Builds the bodies of the writes, over many accounts and over one. */
 export async function writesOf(prepared: Prepared): Promise<Writes> {
   const client = new pg.Client({ connectionString: prepared.url });
   await client.connect();
@@ -91,7 +91,7 @@ export async function writesOf(prepared: Prepared): Promise<Writes> {
   };
 }
 
-/** A body for the hand-written handler. */
+/** Builds a body for the hand-written handler. */
 export function byHandBodies(name: string, values: readonly (readonly unknown[])[]): string[] {
   return values.map((each) => JSON.stringify({ name, values: each }));
 }

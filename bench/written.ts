@@ -4,14 +4,14 @@ import type { Fact } from './report.ts';
 
 interface Table {
   readonly name: string;
-  /** New versions of rows: inserted, updated, deleted. */
+  /** New versions of rows: inserted, updated or deleted. */
   readonly versions: number;
-  /** Those of them that no index had to learn of. */
+  /** The versions that needed no index entries. */
   readonly heapOnly: number;
   readonly entries: number;
 }
 
-/** Counts in the database's own log what was written between two positions: the only place that has every entry of an index. */
+/** Counts what was written between two positions of the WAL, which alone contains every index entry. */
 const countStatement = `
   with written as (
     select coalesce(i.indrelid, c.oid) as relation, r.resource_manager, r.record_type
@@ -30,8 +30,8 @@ const countStatement = `
   group by 1`;
 
 /**
- * Counts the versions of rows and the entries of indexes that each payment writes until it has settled and its events have their
- * numbers, by table. The database must be a Postgres 16 or later, and the login a superuser.
+ * Counts the row versions and index entries that each payment writes until it has settled and its events are in the
+ * feed, by table. Needs Postgres 16 or later, and the login of a superuser.
  * @param pay makes many payments and returns how many
  */
 export async function measureWritten(what: string, url: string, pay: () => Promise<number>): Promise<Fact> {
@@ -55,7 +55,7 @@ export async function measureWritten(what: string, url: string, pay: () => Promi
     });
   const sum = (of: (table: Table) => number) => each(rows.reduce((total, table) => total + of(table), 0));
   return {
-    what: `versions of rows + entries of indexes that each ${what} writes`,
+    what: `row versions + index entries that each ${what} writes`,
     value: `${sum(({ versions }) => versions)} + ${sum(({ entries }) => entries)}: ${parts.join(', ')} (${payments} payments)`,
   };
 }

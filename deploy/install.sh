@@ -1,14 +1,12 @@
 #!/bin/sh
-# Installs what an instance needs that has a Postgres of its own, and nothing else: no tools of development, no embedded
-# Postgres, no second Node. It changes node_modules and src/infra/database/generated of this checkout alone. Needs Node 24 with npm.
+# Installs the packages that an instance with an external Postgres needs, without development tools, the embedded Postgres
+# and the second Node. Changes only node_modules and src/infra/database/generated in this checkout. Needs Node 24 with npm.
 set -eu
 cd "$(dirname "$0")/.."
 
 npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
-PATH="$PATH:$PWD/node_modules/.bin" prisma generate > /dev/null
+PATH="$PATH:$PWD/node_modules/.bin" node prisma/generate.cjs
 npm uninstall --no-save --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
-  prisma node @prisma/schema-engine-wasm
-# Compilers of queries for other databases, and maps for debuggers.
-find node_modules/@prisma/client/runtime -name '*.mysql.*' -delete \
-  -o -name '*.sqlite.*' -delete -o -name '*.sqlserver.*' -delete -o -name '*.cockroachdb.*' -delete
+  @prisma/client-generator-ts @prisma/internals @prisma/schema-engine-wasm node
+# Removes source maps.
 find node_modules -name '*.map' -type f -delete

@@ -17,7 +17,9 @@ import { type LocalSandbox, prepareSandboxPlatform, sandboxCredentials } from '.
 import { startTracing } from './server/start/tracing.ts';
 import { refuseUnsafe } from './server/start/unsafe-settings.ts';
 
-/** Runs `npm start`: settings, database, migrations, sandbox, gateway. Ctrl-C or SIGTERM stops them in reverse. */
+/**
+ * Runs `npm start`: settings, database, migrations, sandbox, gateway. Ctrl-C or SIGTERM stops them in reverse order.
+ */
 async function main(): Promise<void> {
   setMemoryFlags();
   const settings = readConfig(process.env);

@@ -46,7 +46,7 @@ describe.each(cases)('%s', (_what, environment) => {
   });
 
   test.runIf(canMount())('on a full disk', () => {
-    // Room for a folder with nothing in it.
+    // The disk has room for an empty folder and nothing else.
     const full = 'mount -t tmpfs -o nr_inodes=2 none "$0" && mkdir "$0/data" && exec "$@"';
     const mounted = ['unshare', '-m', 'sh', '-c', full, parent, ...program];
     const dataDir = path.join(parent, 'data');

@@ -21,7 +21,7 @@ function refusing(node: string): string[] {
     .map(([path]) => path);
 }
 
-/** Returns what a sentence of the README names. */
+/** Returns the version that a sentence of the README names. */
 function named(sentence: RegExp): string {
   const version = sentence.exec(readme)?.[1];
   if (version === undefined) throw new Error(`the README does not say ${sentence}`);

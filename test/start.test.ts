@@ -32,7 +32,7 @@ describe('npm start', () => {
   });
   afterAll(() => data.remove());
 
-  test('brings up a furnished sandbox, prints every address, and keeps its data over a restart', async () => {
+  test('starts a sandbox with sample data, prints every address, and keeps the data over a restart', async () => {
     const accounts = `{ accounts(first: 100) { edges { node { id __typename currency { code } customer { customerType }
       ... on InternalAccount { balance { amount } } ... on ExternalAccount { status } } } } }`;
 
@@ -66,7 +66,7 @@ describe('npm start', () => {
     expect(await second.end('SIGTERM')).toBe(0);
   });
 
-  test('creates a furnished sandbox that passes the audit', () => {
+  test('creates a sandbox with sample data that passes the audit', () => {
     const { status, stdout } = runScript('src/commands.ts', ['ops', 'audit'], { DATA_DIR: data.path });
     expect(stdout).toContain('The ledger is sound');
     expect(status).toBe(0);
@@ -190,7 +190,7 @@ test('a port in use stops startup and is named; nothing keeps running', async ()
   const left = `select count(*)::int as count from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`;
   const probe = new pg.Client(database.url);
   await probe.connect();
-  await vi.waitFor(async () => expect((await probe.query(left)).rows).toEqual([{ count: 0 }]), 5_000);
+  await vi.waitFor(async () => expect((await probe.query(left)).rows).toEqual([{ count: 0 }]), 60_000);
   await probe.end();
   await database.drop();
   other.close();

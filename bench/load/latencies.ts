@@ -1,18 +1,18 @@
-/** What a load tool saw. Times in milliseconds. */
+/** The measurements of a load tool. Times are in milliseconds. */
 export interface Measured {
   readonly requests: number;
   readonly perSecond: number;
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
-  /** How many answers by HTTP status; 0 is none at all. */
+  /** The number of answers by HTTP status; 0 stands for no answer. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** p99 of the answers with status 200 alone. */
+  /** The p99 of the answers with status 200 only. */
   readonly p99Good: number;
   readonly wrong: number;
   readonly firstWrong: string | undefined;
   readonly collected: readonly string[];
-  /** Requests a second of each turn. */
+  /** The requests a second in each turn. */
   readonly turns: readonly number[];
 }
 
@@ -70,7 +70,7 @@ export class Latencies {
   }
 }
 
-/** The value below which this part of sorted values lies. */
+/** Returns the value below which this fraction of the sorted values lies. */
 export function percentile(sorted: readonly number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
 }

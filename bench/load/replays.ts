@@ -1,13 +1,13 @@
 import { WebSocket } from 'ws';
 
-/** Many replays of a feed from its beginning, again and again, over few sockets. */
+/** Many replays of a feed from its beginning, repeated over a few sockets. */
 export interface ReplayJob {
   readonly url: string;
   readonly authorization: string;
   /** The cursor before the first event. */
   readonly after: string;
   readonly replays: number;
-  /** The messages after which a replay begins anew. */
+  /** The number of messages after which a replay starts again. */
   readonly messages: number;
 }
 
@@ -28,7 +28,7 @@ process.on('message', (message: ReplayJob | 'read') => {
   }
 });
 
-/** Resolves with the first message. graphql-transport-ws by hand, as in subscribers.ts. */
+/** Starts a replay, and resolves with its first message. Implements graphql-transport-ws like subscribers.ts. */
 function replay({ url, authorization, after, replays, messages }: ReplayJob, at: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws');

@@ -1,22 +1,22 @@
 import { Client, Pool } from 'undici';
 import { loadTool } from './tool.ts';
 
-/** What to send, where, how often. `%KEY%` in a body becomes another word in each request, which may be a part of a GraphQL name. */
+/** The requests to send. `%KEY%` in a body becomes a different word in each request, valid in a GraphQL name. */
 export interface RequestJob {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The bodies to post, in turn; an empty text is a GET. */
+  /** The bodies to post, in turn; an empty text is sent as a GET. */
   readonly bodies: readonly string[];
   readonly connections: number;
   /** Sends each body once and then ends: for requests that succeed only once. */
   readonly once?: boolean;
-  /** Requests a second, whether earlier ones are answered or not; without it each connection waits for its answer. */
+  /** Requests a second, whether or not earlier ones are answered. Without it each connection waits for its answer. */
   readonly rate?: number;
-  /** Collects the matches of this pattern's first group in answers. */
+  /** Collects the matches of this pattern's first group in the answers. */
   readonly collect?: string;
 }
 
-/** Sends requests: a number of connections that wait for their answers, or so many a second whatever happens. */
+/** Sends requests: over connections that wait for their answers, or at a fixed rate. */
 loadTool((job: RequestJob) => {
   const target = new URL(job.url);
   const marker = `${process.pid.toString(36)}${Date.now().toString(36)}`;

@@ -1,29 +1,31 @@
 import { WebSocket } from 'ws';
 import { percentile } from './latencies.ts';
 
-/** Clients with a socket and a subscription each, that come back by themselves when their socket breaks. */
+/** Clients with a socket and a subscription each, which reconnect automatically when their socket breaks. */
 export interface ReturningJob {
   readonly url: string;
   readonly authorization: string;
-  /** Whose payments each follows. */
+  /** For each client, the customer whose payments it follows. */
   readonly customerIds: readonly string[];
-  /** Where each begins, and begins again: it is back when it has what came since then. */
+  /** The cursor after which each subscribes. A client has caught up when it has received all changes after it. */
   readonly after: string;
-  /** How many changes of each customer came since then. */
+  /** The number of each customer's changes after that cursor. */
   readonly changes: number;
 }
 
-/** When they were back, in milliseconds after the start signal. */
+/** When clients had caught up, in milliseconds after the start signal. */
 export interface Returned {
   readonly p50: number;
   readonly last: number;
-  /** How often one tried and was not let in. */
+  /** How many attempts to connect failed. */
   readonly failures: number;
 }
 
 const query =
   'subscription ($id: ID!, $after: String) { transactionUpdates(of: { customerId: $id }, after: $after) { status cursor } }';
-/** How long a client waits before it tries again, as the client package does: longer after each failure, and never all at once. */
+/**
+ * Returns a client's pause before the next attempt, like the client package: longer after each failure, with jitter.
+ */
 function pauseMs(failed: number): number {
   const ms = Math.min(30_000, 500 * 2 ** Math.min(failed, 6));
   return ms / 2 + (Math.random() * ms) / 2;
@@ -48,7 +50,7 @@ process.on('message', (message: ReturningJob | 'begin') => {
   });
 });
 
-/** A few hundred at a time are opened at first, so that nobody is refused before anything is measured. */
+/** Opens a few hundred sockets at a time, so that none is refused before the measurement. */
 async function openAll(job: ReturningJob): Promise<void> {
   for (let from = 0; from < all; from += 200) {
     await Promise.all(

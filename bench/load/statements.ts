@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { loadTool } from './tool.ts';
 
-/** One prepared statement by several connections at once, without any server: the database's own limit. */
+/** One prepared statement on several concurrent connections without a server: the limit of the database itself. */
 export interface StatementJob {
   readonly url: string;
   readonly sql: string;

@@ -5,17 +5,17 @@ import { percentile } from './latencies.ts';
 export interface SubscriberJob {
   readonly url: string;
   readonly authorization: string;
-  /** Whose payments each follows; null for all of the platform. */
+  /** For each subscription, the customer whose payments it follows; null for those of the whole platform. */
   readonly customerIds: readonly (string | null)[];
-  /** Operations on one socket. */
+  /** The number of operations on each socket. */
   readonly perSocket: number;
-  /** The first of so many subscribers looks at the times of its messages; the others count them, which costs less. */
+  /** One in this many subscribers records the times of its messages; the others only count them, which costs less. */
   readonly sampled: number;
 }
 
-/** What arrived: from the change's own moment (the database's clock, in milliseconds) to the subscriber. */
+/** The messages that arrived, with times from the change (database clock) to the subscriber, in milliseconds. */
 export interface Arrivals {
-  /** All that came. The times are of the sampled subscribers' messages. */
+  /** The number of all messages. The times are those of the sampled subscribers only. */
   readonly messages: number;
   readonly p50: number;
   readonly p99: number;
@@ -57,7 +57,7 @@ async function subscribeAll(job: SubscriberJob): Promise<void> {
   }
 }
 
-/** graphql-transport-ws by hand: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md */
+/** Implements graphql-transport-ws: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md */
 function openSocket(job: SubscriberJob, customerIds: SubscriberJob['customerIds'], isSampled: boolean): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = new WebSocket(job.url.replace('http', 'ws'), 'graphql-transport-ws');

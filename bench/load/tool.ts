@@ -1,21 +1,23 @@
 import { Latencies, type Measured } from './latencies.ts';
 
-/** How long a load tool runs at a time: what it sends at first only warms up. */
+/** The duration of a turn of a load tool. The requests of the warm-up do not count. */
 export interface Turn {
   readonly warmUpMs: number;
   readonly measureMs: number;
 }
 
-/** The messages to a load tool: its job once, then its turns, and at last the request for its results. */
+/** The messages to a load tool: its job once, then its turns, and finally the request for its results. */
 export type Told<Job> = { readonly job: Job } | { readonly turn: Turn } | 'measured';
 
-/** What it says: when a turn begins and ends to count, that a turn is over, and all that it saw. */
+/** The messages from a load tool: the counted part of a turn begins or ends, the turn is over, the results. */
 export type Said = 'begin' | 'end' | 'over' | { readonly measured: Measured };
 
-/** Does the job until `end`, a moment of Date.now(); what happens goes to `latencies` while `counts` says so. */
+/** Does the job until `end`, a time of Date.now(), and records results in `latencies` while `counts` returns true. */
 export type Work = (end: number, counts: () => boolean, latencies: Latencies) => Promise<void>;
 
-/** Makes this process a load tool: a child whose parent says when it is its turn, so that contestants can alternate. */
+/**
+ * Turns this process into a load tool: a child that runs when its parent says so, so that contestants can alternate.
+ */
 export function loadTool<Job>(start: (job: Job) => Work): void {
   const latencies = new Latencies();
   const say = (said: Said) => process.send?.(said);

@@ -1,6 +1,6 @@
 /**
- * What PostGraphile, the hand-written handler and the bare client call: SQL functions that do in one call what a
- * mutation does, with the same checks, money, events and idempotency record, and a list by several conditions.
+ * The SQL functions that PostGraphile, the hand-written handler and the bare client call. Each does in one call what a
+ * mutation does, with the same checks, money, events and idempotency record; one reads a list with several conditions.
  */
 export const peerFunctions = `
   create or replace function bench.transfer_out(source uuid, destination uuid, amount bigint, key text) returns transaction

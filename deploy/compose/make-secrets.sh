@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the passwords and keys of compose.yaml, once, as files that only this user can read. Files that exist stay.
+# Creates the passwords and keys for compose.yaml as files that only this user can read. Existing files are kept.
 set -eu
 folder="$(dirname "$0")/secrets"
 mkdir -p "$folder"
@@ -12,6 +12,6 @@ for name in postgres-password owner-password gateway-password; do make "$name" "
 make owner-url "postgres://payments_owner:$(cat owner-password)@postgres:5432/payments"
 make gateway-url "postgres://payments_gateway:$(cat gateway-password)@postgres:5432/payments"
 for name in secret-key client-token-key; do make "$name" "$(openssl rand -base64 32)"; done
-# Containers read them as other users: the folder is closed, the files are not.
+# Containers read the files as other users, so only the folder is closed to others, not the files.
 chmod 700 .
 chmod 444 ./*

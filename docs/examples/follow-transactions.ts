@@ -10,8 +10,8 @@ import type { Payments } from '../../src/apps/client/payments.ts';
 import type { ClientToken } from '../../src/apps/client/tokens.ts';
 
 /**
- * Following transactions from a web or mobile app with the client package: what both transports share. With
- * `over-websocket.ts` or `over-sse.ts` it is all that an app needs to miss nothing, even while it is closed.
+ * Follows transactions from a web or mobile app with the client package. This file has the code that both transports
+ * share. With `over-websocket.ts` or `over-sse.ts`, an app misses no change, even while it is closed.
  */
 
 export type TransactionChange = FollowTransactionsSubscription['transactionUpdates'];
@@ -26,9 +26,9 @@ export interface App {
     readonly load: () => Promise<string | null>;
     readonly save: (cursor: string) => Promise<void>;
   };
-  /** The current transactions, when there is no cursor to resume from: draw all of them again. */
+  /** Called with the current transactions when there is no cursor to resume from: draw all of them again. */
   readonly onSnapshot: (transactions: TransactionsQuery['transactions']['edges'][number]['node'][]) => void;
-  /** One change. Each comes once and in order; after a crash between this and `save`, one may come again: compare version. */
+  /** Called for each change, once and in order. After a crash before `save` the last one is repeated: compare `version`. */
   readonly onChange: (change: TransactionChange) => void;
 }
 
@@ -42,7 +42,7 @@ export function followed(
     variables: {},
     store: app.store,
     onMessage: ({ transactionUpdates }) => app.onChange(transactionUpdates),
-    // The list and the end of the feed in one query: nothing falls between the two.
+    // One query reads the list and the end of the feed, so no change is lost between the two.
     async begin(signal) {
       const { viewer, transactions } = await payments.execute(Transactions, { first: 50 }, signal);
       app.onSnapshot(transactions.edges.map(({ node }) => node));

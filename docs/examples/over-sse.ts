@@ -4,8 +4,8 @@ import { openPayments } from '../../src/apps/client/payments.ts';
 import { type App, type Following, followed } from './follow-transactions.ts';
 
 /**
- * Follows transactions over server-sent events with graphql-sse: plain HTTP, through any proxy. A token is not renewed on
- * an open stream: when it ends the server cuts the stream, and the reconnect brings a new one.
+ * Follows transactions over server-sent events with graphql-sse, that is over plain HTTP, through any proxy. A token is
+ * not renewed on an open stream: when it expires, the server cuts the stream, and the client reconnects with a new token.
  */
 export function followOverSse(app: App): Following {
   const payments = openPayments({ url: app.url, token: app.token });
@@ -13,7 +13,7 @@ export function followOverSse(app: App): Following {
     url: `${app.url}/stream`,
     // Adds the newest token to each request.
     fetchFn: payments.fetch,
-    // `follow` tries again by itself, forever.
+    // `follow` itself retries forever.
     retryAttempts: 0,
   });
   const following = follow(client, followed(app, payments));

@@ -7,7 +7,7 @@ import { Webhook } from 'standardwebhooks';
 
 /** The message for your push service, APNs or FCM, by any library. */
 export interface Notification {
-  /** Repeats have the same: give it as `apns-collapse-id` or FCM's `collapse_key`, so that a device shows one. */
+  /** The same in repeats: pass it as `apns-collapse-id` or FCM's `collapse_key`, so that a device shows only one. */
   readonly id: string;
   readonly platformCustomerId: string;
   readonly title: string;
@@ -20,11 +20,11 @@ export interface PushServer {
   /** The signing secret of the endpoint. */
   readonly secret: string;
   /**
-   * Notes the version of a payment whose end is being told, and says whether it is the highest so far. In your database, in one
-   * statement: several processes may handle webhooks at once.
+   * Stores the version of a payment of which the customer is notified, and returns whether it is the highest so far. Do
+   * both in one statement of your database, since several processes may handle webhooks at the same time.
    */
   readonly isNewer: (transactionId: string, version: number) => Promise<boolean>;
-  /** Sends a notification. It throws where the push service does not take it. */
+  /** Sends a notification. Throws if the push service does not accept it. */
   readonly send: (notification: Notification) => Promise<void>;
   /** Forgets a version, since its notification was not sent. */
   readonly forget: (transactionId: string, version: number) => Promise<void>;
@@ -37,7 +37,7 @@ interface PaymentEvent {
   readonly transaction?: { readonly id: string; readonly status: string; readonly platformCustomerId: string | null };
 }
 
-/** No amount and no name: a notification is shown on a locked screen. The app reads the rest when it is opened. */
+/** The titles contain no amount and no name, since they appear on a locked screen. The app reads the rest when opened. */
 const titles: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   OUTGOING_PAYMENT: {
     COMPLETED: 'Your payment has arrived',
@@ -50,7 +50,7 @@ const titles: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 /**
  * Handles one webhook.
  * @param body the raw body, as it arrived
- * @returns the status to answer: anything but 2xx and the service sends it again later
+ * @returns the status to answer with; unless it is 2xx, the service sends the webhook again later
  */
 export async function handleWebhook(
   server: PushServer,
@@ -65,8 +65,8 @@ export async function handleWebhook(
   }
   const { type, webhookId, version, transaction } = event;
   const title = transaction && titles[type]?.[transaction.status];
-  // A TEST, a payment under way, or one of the platform's own: there is no one to notify. 202 decides nothing where the service
-  // asks for the approval of an incoming payment: approveTransaction or rejectTransaction does.
+  // Nobody to notify: a TEST, a payment under way, or one of the platform's own. If this webhook asks for the approval
+  // of an incoming payment, 202 leaves the decision to approveTransaction or rejectTransaction.
   if (!title || transaction.platformCustomerId === null) return 202;
   if (!(await server.isNewer(transaction.id, version))) return 202;
   const { id: transactionId, platformCustomerId } = transaction;

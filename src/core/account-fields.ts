@@ -13,15 +13,15 @@ export interface AccountForm {
   readonly pattern: RegExp;
   /** Returns the only spelling that is stored, shown and compared. */
   canonical(value: string): string;
-  /** Returns why a value lacks the format, more exactly than `form`; undefined if there is nothing to add. */
+  /** Explains more precisely than `form` why a value is refused; undefined if there is nothing to add. */
   explain?(value: string): string | undefined;
   /**
-   * Returns why no account can have this value, such as wrong check digits; undefined if one may.
+   * Returns why no account can have this value, such as wrong check digits; undefined if an account may have it.
    * @param value in canonical form
    * @param given as entered
    */
   check?(value: string, details: AccountDetails, given: string): string | undefined;
-  /** Returns when a value that is valid otherwise expires. */
+  /** Returns when an otherwise valid value expires. */
   expiry?(value: string): Date | undefined;
 }
 
@@ -33,7 +33,7 @@ export interface AccountField extends AccountForm {
   readonly values?: readonly string[];
   readonly enumName?: string;
   readonly optional?: true;
-  /** Returns why an optional detail is required beside these details; undefined if it is not. */
+  /** Returns why an optional detail is required together with these details; undefined if it is not. */
   requiredBeside?(details: AccountDetails): string | undefined;
   /** The differences between spellings of the same value, in words. */
   readonly differIn?: string;
@@ -43,11 +43,12 @@ export interface AccountField extends AccountForm {
   readonly formBy?: { readonly field: string; readonly forms: Readonly<Record<string, AccountForm>> };
 }
 
+/** Returns the form of a field, which may depend on another field, such as the country. */
 export function formOf(field: AccountField, details: AccountDetails): AccountForm {
   return field.formBy?.forms[details[field.formBy.field] ?? ''] ?? field;
 }
 
-/** Returns why a value does not have its format; undefined if it has. */
+/** Returns why a value does not have its format; undefined if it does. */
 export function formFault(field: AccountField, value: string, details: AccountDetails): string | undefined {
   if (value.length > field.maxLength) return `the value must have at most ${field.maxLength} characters`;
   const { pattern, form, explain } = formOf(field, details);
@@ -59,7 +60,7 @@ export function formFault(field: AccountField, value: string, details: AccountDe
 /** Separators in printed numbers: spaces of every width, and dashes. For use in a pattern's character class. */
 const spaces = String.raw`\s\-\u2010-\u2015\u2212`;
 const gapsOfPrint = new RegExp(`[${spaces}]`, 'g');
-/** Print uses more separators in Brazilian tax numbers and in telephone numbers. */
+/** Additional separators in printed Brazilian tax numbers and telephone numbers. */
 const punctuation = String.raw`${spaces}.\/\(\)`;
 
 /** A run of characters in a number: their class, and their minimum and maximum number. */
@@ -69,7 +70,7 @@ type Run = readonly [characters: string, least: number, most?: number];
 interface Writing {
   readonly runs: readonly Run[];
   readonly between?: string;
-  /** Whether small letters are equivalent to capitals. */
+  /** Whether lower-case letters are equivalent to upper-case ones. */
   readonly capitals?: boolean;
 }
 
@@ -103,7 +104,7 @@ export function written(form: string, { runs, between = spaces, capitals = false
   };
 }
 
-/** Returns which character of a number is not allowed at its place, or that there are too many or too few. */
+/** Describes the first character of a number that is not allowed at its position, or the wrong number of characters. */
 function misfit(characters: readonly string[], runs: readonly Run[]): string | undefined {
   const places = runs.flatMap(([allowed, least, most = least]) =>
     Array.from({ length: most }, () => new RegExp(`^${allowed}$`)),
@@ -123,7 +124,7 @@ function misfit(characters: readonly string[], runs: readonly Run[]): string | u
   return count < least || count > places.length ? `it has ${count}` : undefined;
 }
 
-/** Returns a question: was one letter meant as a digit, or a digit as a letter? Undefined unless one answer fits. */
+/** Suggests, as a question, the only exchange of similar letters and digits that makes a value right; else undefined. */
 function exchanged(value: string, isRight: (value: string) => boolean): string | undefined {
   // Letters are typed for digits more often than digits for letters.
   const found = [['O0', 'I1'] as const, ['0O', '1I'] as const]
@@ -137,7 +138,7 @@ function exchanged(value: string, isRight: (value: string) => boolean): string |
 }
 
 /**
- * Returns the variants of a value with a character replaced: each time at one of its positions, then at all of them.
+ * Returns the variants of a value with a character replaced: first at each of its positions alone, then at all of them.
  */
 function exchangesOf(value: string, from: string, to: string) {
   const places = [...value].flatMap((character, place) => (character === from ? [place] : []));
@@ -145,6 +146,7 @@ function exchangesOf(value: string, from: string, to: string) {
   return places.length > 1 ? [...each, { place: undefined, from, to, value: value.replaceAll(from, to) }] : each;
 }
 
+/** Creates a check of check digits. Its fault suggests an exchange of similar characters that makes the value right. */
 export function checkDigits(
   which: string,
   isRight: (value: string, details: AccountDetails) => boolean,
@@ -162,6 +164,7 @@ export const notZeros: NonNullable<AccountForm['check']> = (value) =>
 
 /** The default maximum number of characters of a detail. */
 const usualLength = 140;
+/** Defines an account number, which must not consist of zeros only. */
 export const numberField = (
   description: string,
   form: AccountForm,
@@ -174,6 +177,7 @@ export const numberField = (
   ...more,
 });
 
+/** Defines a free text, such as a name. */
 export const text = (description: string, more: Partial<AccountField> = {}): AccountField => ({
   description,
   maxLength: usualLength,
@@ -193,6 +197,7 @@ export const identifyingBankName = text('Name of the bank, which is part of what
   compared: (value) => foldedText(value.normalize('NFKC')).replace(gapsOfPrint, ''),
 });
 
+/** Defines a number of `least` to `most` digits. */
 export const digits = (
   description: string,
   least: number,
@@ -222,7 +227,7 @@ export const lettersOrDigits = numberField(
   written('4 to 34 letters or digits', { runs: [[alphanumeric, 4, 34]], capitals: true }),
   {
     differIn: 'spaces, dashes, letter case',
-    // A number of a bank that uses letters has others than those that resemble digits.
+    // A bank that uses letters in its numbers also uses letters that do not resemble digits.
     check: (value, details, given) => {
       const [letter] = /^[OIL]*[0-9][0-9OIL]*$/.test(value) ? (/[OIL]/.exec(value) ?? []) : [];
       if (letter === undefined) return notZeros(value, details, given);
@@ -239,7 +244,7 @@ const bareIban = written('an IBAN: a country code, 2 digits and 11 to 30 letters
   ],
   capitals: true,
 });
-/** The word that ISO 13616 has before a printed IBAN. No country has the code IB. */
+/** Removes the word IBAN, which ISO 13616 puts before a printed number. No country has the code IB. */
 const withoutLabel = (value: string) => value.replace(/^\s*IBAN[\s:]*/i, '');
 
 export const ibanForm: AccountForm = {
@@ -249,6 +254,7 @@ export const ibanForm: AccountForm = {
   explain: (value) => bareIban.explain?.(withoutLabel(value)),
 };
 
+/** Defines an IBAN with a further check of its country. */
 export const ibanField = (check: AccountForm['check']) =>
   numberField('IBAN, 15 to 34 characters.', ibanForm, {
     differIn: 'spaces, dashes, letter case, the word IBAN before it',
@@ -327,7 +333,7 @@ export const pixKeyForms = {
         .toLowerCase()
         .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
     check: (value) =>
-      /^[0-9a-f-]{36}$/.test(value) ? undefined : 'a random key has the digits 0 to 9 and the letters a to f',
+      /^[0-9a-f-]{36}$/.test(value) ? undefined : 'a random key contains only the digits 0 to 9 and the letters a to f',
   },
 } as const satisfies Readonly<Record<string, AccountForm>>;
 

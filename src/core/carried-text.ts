@@ -8,7 +8,8 @@ interface CharacterSet {
 }
 
 const characterSets = {
-  // The Latin set of the European Payments Council with its replacements (EPC217-08); 70 characters a name (pain.001).
+  // The Latin set of the European Payments Council (EPC217-08) and its replacements; a name has up to 70 characters
+  // (pain.001).
   SEPA: {
     allowed: /^[A-Za-z0-9/?:().,'+ -]$/,
     nameLength: 70,

@@ -48,7 +48,7 @@ export function ibanFault(value: string, details: AccountDetails): string | unde
 /** Returns why an IBAN requires a BIC: outside SEPA, the BIC identifies the bank. */
 export function bicNeeded({ iban }: AccountDetails): string | undefined {
   const country = ibanForm.canonical(iban ?? '').slice(0, 2);
-  // What is no IBAN is refused for that alone.
+  // A value that is not an IBAN is refused for that reason alone.
   if (!countrySpecs[country]?.chars || isSEPACountry(country)) return undefined;
   return `an IBAN of ${country}, which is outside SEPA, needs the BIC of its bank`;
 }
@@ -58,14 +58,16 @@ const clabeChecksum = checkDigits(
   (value) => clabe.computeChecksum(value) === Number(value.at(-1)),
 );
 
-/** Checks a CLABE: its bank and its check digit, but not its place: many accounts have an unlisted one. */
+/** Checks a CLABE: its bank and its check digit, but not its city: the city codes of many accounts are unlisted. */
 export function clabeFault(value: string, details: AccountDetails): string | undefined {
   const reason = clabeChecksum(value, details, value);
   if (reason !== undefined) return reason;
   return clabe.validate(value).valid.bank ? undefined : `no bank has the code ${value.slice(0, 3)}`;
 }
 
-/** The codes of Nigeria's commercial banks (Central Bank of Nigeria), by name without the words common to all. */
+/**
+ * The codes of Nigeria's commercial banks (Central Bank of Nigeria), by name without the words that most names contain.
+ */
 const nigerianBanks: Readonly<Record<string, string>> = {
   access: '044',
   citi: '023',

@@ -19,7 +19,7 @@ export interface ChangeFilter extends CreationFilter {
   readonly updatedBefore?: Given<Date>;
 }
 
-/** Returns the condition for rows created in a period. Ids contain the time: one index is enough. */
+/** Returns the condition for rows created in a period. Ids contain the time, so the index on ids is enough. */
 export function created({ createdAfter: after, createdBefore: before }: CreationFilter) {
   return after || before
     ? { id: { ...(after && { gte: firstIdAt(after) }), ...(before && { lte: lastIdAt(before) }) } }
@@ -31,6 +31,7 @@ export function updated({ updatedAfter: after, updatedBefore: before }: ChangeFi
   return after || before ? { updatedAt: { ...(after && { gte: after }), ...(before && { lte: before }) } } : {};
 }
 
+/** Returns the condition that a field has one of the values. Without values it is empty and matches everything. */
 export function anyOf<Field extends string, Value>(
   field: Field,
   values: Given<readonly Value[]>,

@@ -36,6 +36,7 @@ export const currencies: readonly Currency[] = table;
 
 const byCode: ReadonlyMap<string, Currency> = new Map(currencies.map((currency) => [currency.code, currency]));
 
+/** Returns a currency by its code, or undefined. */
 export function currencyOf(code: string): Currency | undefined {
   return byCode.get(code);
 }
@@ -53,6 +54,10 @@ export interface Money {
   readonly currency: Currency;
 }
 
+/**
+ * Returns an amount in minor units with its currency.
+ * @throws Error for an unknown code
+ */
 export function money(amount: bigint, currency: string): Money {
   return { amount, currency: requiredCurrency(currency) };
 }
@@ -81,7 +86,7 @@ export function formatForeign(amount: bigint, code: string): string {
   return currency ? formatMajor(amount, currency) : `${amount} of the smallest unit of ${code}`;
 }
 
-/** Reports a locale that is not a BCP 47 language tag, or whose number format is unknown here. */
+/** Reports a locale that is not a BCP 47 language tag, or whose number format Intl does not have. */
 export class UnknownLocale extends RangeError {
   readonly locale: string;
 
@@ -176,7 +181,7 @@ export function smallestUnits(given: GivenAmount, currency: Currency, path: Fiel
   return amount;
 }
 
-/** Returns a given amount in smallest units if the currency has it, else unchanged: for comparing inputs. */
+/** Returns a given amount in smallest units for comparing inputs; unchanged if the currency cannot represent it. */
 export function comparableAmount(given: GivenAmount, currency: Currency | undefined): GivenAmount {
   if (typeof given === 'bigint' || !currency) return given;
   try {

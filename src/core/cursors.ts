@@ -13,7 +13,7 @@ const maxCiphers = 2_000;
  * Encrypts positions in lists and in the feed as cursors, and decrypts them. In plain text, two cursors of the feed
  * would tell a customer's app how active its platform is. Each list of each platform has its own key, derived from
  * SECRET_KEY, so no cursor is valid in another list or for another platform.
- * .
+ *
  * A position is text: an id, a number, a number and an id (`1764137000000:0199…`), or two numbers (`17:2`).
  */
 export class Cursors {

@@ -31,6 +31,7 @@ export function parseDecimal(text: string): Fraction {
   return { numerator: BigInt(text.replace('.', '')), denominator: powerOfTen(places) };
 }
 
+/** Returns whether a text is a decimal number without exponent, plus sign or superfluous leading zeros. */
 export function isPlainDecimal(text: string): boolean {
   return /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text);
 }
@@ -66,6 +67,7 @@ export function divide(a: Fraction, b: Fraction): Fraction {
   return { numerator: sign * a.numerator * b.denominator, denominator: sign * a.denominator * b.numerator };
 }
 
+/** Compares fractions, whose denominators are positive. */
 export function isLess(a: Fraction, b: Fraction): boolean {
   return a.numerator * b.denominator < b.numerator * a.denominator;
 }

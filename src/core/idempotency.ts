@@ -20,6 +20,7 @@ export function keyedOperation({ keySpace }: KeyOwner, operation: string): strin
 /** The path of the idempotency key, which is not part of a command's input. */
 export const keyPath: FieldPath = ['idempotencyKey'];
 
+/** Returns whether a text is a valid key: 1 to 255 visible ASCII characters. */
 export function isIdempotencyKey(key: string): boolean {
   return /^[\x21-\x7e]{1,255}$/.test(key);
 }

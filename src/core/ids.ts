@@ -25,11 +25,14 @@ export type IdType =
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
+/** Returns the public id of a row, the same in all APIs: `Type:uuid`. */
 export function publicId(type: IdType, uuid: string): string {
   return `${type}:${uuid}`;
 }
 
-/** Returns the uuid in a public id of one of these types. Undefined for other text: a malformed id is an unknown id. */
+/**
+ * Returns the uuid in a public id of one of these types. Undefined for other text: a malformed id counts as unknown.
+ */
 export function uuidOf(id: string, ...types: readonly IdType[]): string | undefined {
   const separator = id.indexOf(':');
   const uuid = id.slice(separator + 1);
@@ -54,11 +57,12 @@ export function creationTime(uuid: string): Date {
   return new Date(Number.parseInt(uuid.replaceAll('-', '').slice(0, 12), 16));
 }
 
+/** Returns the public id of an account of this kind. */
 export function accountPublicId(kind: 'INTERNAL' | 'EXTERNAL', uuid: string): string {
   return publicId(kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount', uuid);
 }
 
-/** Returns the reference, derived from its id, that both sides put on a payment to find it again. */
+/** Returns a payment's reference, derived from its id, by which both sides can find the payment. */
 export function paymentReference(uuid: string): string {
   return `PAY-${uuid.slice(-12).toUpperCase()}`;
 }

@@ -34,7 +34,7 @@ declare module 'invoices' {
       readonly signature: string;
       readonly tags: readonly number[];
     }): { readonly request: string };
-    /** Throws for what is not an invoice. */
+    /** Throws if the text is not an invoice. */
     parsePaymentRequest(request: { readonly request: string }): {
       /** ISO 8601. */
       readonly expires_at: string;

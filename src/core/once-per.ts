@@ -1,4 +1,6 @@
-/** Returns a function that computes its value once for each object: at the first call, whose further arguments it gets. */
+/**
+ * Returns a function that computes its value once per object, with the further arguments of the object's first call.
+ */
 export function oncePer<Of extends object, More extends readonly unknown[], Value>(
   compute: (of: Of, ...more: More) => Value,
 ): (of: Of, ...more: More) => Value {

@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 /** The capacity that a request occupies while it is processed. */
 export interface RequestSlot {
   release(): void;
-  /** Takes capacity again. Never refused: a request that has begun is carried out. */
+  /** Takes the capacity again. This never fails, since a request that has begun is carried out. */
   retake(): void;
   /** Passes the turn to other requests of its tenant; this request still counts as being processed. */
   yieldTurn(): void;
@@ -12,11 +12,14 @@ export interface RequestSlot {
 
 const slots = new AsyncLocalStorage<RequestSlot>();
 
+/** Runs work in the slot of its request, which `outsideWait` releases while it waits. */
 export function withSlot<Result>(slot: RequestSlot, work: () => Result): Result {
   return slots.run(slot, work);
 }
 
-/** Waits for others of the same tenant without holding the request's turn: work that need not wait goes first. */
+/**
+ * Waits for others of the same tenant without holding the request's turn, so that work that need not wait goes first.
+ */
 export async function turnlessWait<Result>(wait: Promise<Result>): Promise<Result> {
   const slot = slots.getStore();
   slot?.yieldTurn();

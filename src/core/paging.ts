@@ -9,7 +9,7 @@ export interface Page<Key> {
   readonly read: 'asc' | 'desc';
   /** The range of keys on the page: those on this side of the cursor, or between two cursors. */
   readonly bound: { readonly gt?: Key; readonly lt?: Key } | undefined;
-  /** The cursor where the read starts, and the keys beyond it: if there are any, the other `has…Page` is true. */
+  /** The keys at and beyond the cursor where the read starts: if there are any, the other `has…Page` is true. */
   readonly beyond: { readonly gte: Key } | { readonly lte: Key } | undefined;
 }
 

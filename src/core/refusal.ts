@@ -2,7 +2,7 @@ import { isDatabaseFault, isLockTimeout, OutcomeUnknown } from '../infra/databas
 
 /**
  * The codes of all refusals, with the HTTP status of each in REST (decisions 46, 6 and 7). GraphQL maps the same codes
- * to members of its result unions (graphql/schema/refusals.ts).
+ * to members of its result unions (src/api/graphql/schema/refusals.ts).
  */
 export const refusals = {
   INVALID_INPUT: 400,
@@ -75,7 +75,7 @@ export const databaseAway = 'the database is unreachable or overloaded; try agai
 export const databaseBusy = 'the database is busy: another session holds a lock that this request needs; try again';
 
 /**
- * Returns the refusal that an error is or stands for; undefined for any other error. SERVICE_UNAVAILABLE means that the
+ * Returns the refusal that corresponds to an error; undefined if there is none. SERVICE_UNAVAILABLE means that the
  * request had no effect and may be sent again. OUTCOME_UNKNOWN means that it may have taken effect.
  */
 export function refusalIn(error: unknown): Refusal | undefined {
@@ -93,7 +93,10 @@ export function outcomeUnknown(): Refusal {
   );
 }
 
-/** Refuses a command; each API presents this in its own form. Nothing has changed, but for OUTCOME_UNKNOWN. */
+/**
+ * The error for a refused command, which each API presents in its own form. The command had no effect, except that one
+ * with OUTCOME_UNKNOWN may have had it.
+ */
 export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly details: RefusalDetails;

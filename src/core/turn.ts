@@ -6,10 +6,10 @@ export interface WorkTurn extends RequestSlot {
   end(): void;
 }
 
-/** Waits for the platform's turn (http/turns.ts). `end` must follow. */
+/** Waits for the platform's turn (src/api/http/turns.ts). `end` must follow. */
 export type TakeTurn = (platformId: string) => Promise<WorkTurn>;
 
-/** Limits the expensive work of one platform while other platforms send requests, too (http/turns.ts). */
+/** Limits the expensive work of one platform while other platforms send requests, too (src/api/http/turns.ts). */
 export interface ExpensiveTurns {
   beginExpensive(platformId: string): Promise<void> | undefined;
   endExpensive(platformId: string): void;
@@ -26,6 +26,7 @@ export async function inExpensiveTurn<Result>(turns: ExpensiveTurns, platformId:
   }
 }
 
+/** Runs work in a turn, which ends with it. */
 export async function inTurn<Result>(turn: WorkTurn, work: () => Promise<Result>): Promise<Result> {
   try {
     return await withSlot(turn, work);

@@ -38,7 +38,7 @@ function strangeIn58(value: string): string | undefined {
     : `character ${place + 1} is ${value[place]}, which these addresses never contain because it resembles another character`;
 }
 
-/** Refuses the key of zeros, to which people are led by empty fields of programs. */
+/** Refuses the key of zeros, which programs produce from empty fields. */
 const nobody = (key: Uint8Array) =>
   key.every((byte) => byte === 0) ? 'nobody owns this address: money sent to it would be lost' : undefined;
 
@@ -134,7 +134,7 @@ export const layer2Address = address(
     canonical: (value) => (isCapital(value) ? bare(value).toLowerCase() : bare(value)),
     differIn: 'upper or lower case throughout, spaces',
     check: (value) => {
-      // A person may take an address of the Bitcoin network itself for one of the second layer.
+      // People may mistake an address of the Bitcoin network itself for one of the second layer.
       const { prefix } = bech32.decodeUnsafe(value, false) ?? bech32m.decodeUnsafe(value, false) ?? {};
       if (prefix === undefined) return wrongChecksum;
       return /^(?:bc|tb|bcrt)$/.test(prefix) || !bech32m.decodeUnsafe(value, false)
@@ -194,6 +194,7 @@ export const lightningOffer = address(
   },
 );
 
+/** Checks that an address ends with a domain name. */
 export const domainFault: AccountForm['check'] = (value) =>
   /^[^@]+@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]+)$/.test(value)
     ? undefined

@@ -7,7 +7,7 @@ export function addBlocked(program: Program): void {
   program
     .command('blocked')
     .description(
-      'show which sessions wait for locks, which sessions hold them, since when, and what it costs to end one',
+      'show which sessions wait for locks, which sessions hold them, since when, and what is lost if one is ended',
     )
     .action(withDatabase(show));
 }
@@ -46,7 +46,9 @@ function wayOut(session: LockSession): string {
     : `To end it: select pg_terminate_backend(${session.pid}). ${endingOf(session)}`;
 }
 
-/** Describes the effect of ending a session. The ledger bears it: a transaction is carried out whole or not at all. */
+/**
+ * Describes the effect of ending a session. It never harms the ledger, since every transaction is committed as a whole.
+ */
 function endingOf({ kind, application, statement }: LockSession): string {
   if (kind === 'autovacuum worker') {
     return /to prevent wraparound/.test(statement)

@@ -16,7 +16,7 @@ export function addDeposits(program: Program): void {
   decision(deposits, 'credit', 'assign a deposit to an account; the workers credit it')
     .requiredOption('--to <account>', "an internal account of the deposit's platform and currency: InternalAccount:…")
     .action(withDatabase(credit));
-  decision(deposits, 'close', 'close a deposit that is for no account here; moves no money').action(
+  decision(deposits, 'close', 'close a deposit that is for no account of this installation; moves no money').action(
     withDatabase(close),
   );
 }

@@ -39,7 +39,10 @@ export function undatedDeprecations(schema: DocumentNode): string[] {
   return undated;
 }
 
-/** Returns an earlier schema without long-deprecated elements: they may be gone, with the types they led to. */
+/**
+ * Returns an earlier schema without the elements that may have been removed, because they were deprecated long ago, and
+ * without the types that only they led to.
+ */
 export function lasting(earlier: DocumentNode, now: Date): GraphQLSchema {
   const remove = (element: Deprecable) => {
     const since = sinceOf(element);
@@ -49,7 +52,7 @@ export function lasting(earlier: DocumentNode, now: Date): GraphQLSchema {
   const rest = buildASTSchema(
     visit(earlier, { FieldDefinition: remove, InputValueDefinition: remove, EnumValueDefinition: remove }),
   );
-  // Without the other types, a schema has those that its roots reach. Objects reached only by interfaces are named.
+  // By default, a schema contains the types that its roots reach. Objects that only interfaces lead to must be listed.
   const types = Object.values(rest.getTypeMap()).filter(
     (type) => isObjectType(type) && type.getInterfaces().length > 0,
   );

@@ -23,13 +23,13 @@ function addBoth(noun: Program, what: string, argument: readonly [string, string
           run(id, frozen, freeze(database, id, { by, reason, frozen })),
         ),
       );
-  command('freeze', `freeze ${what}: new payments from and to it are refused; payments under way still end`, true);
+  command('freeze', `freeze ${what}: new payments from and to it are refused; payments under way continue`, true);
   command('thaw', `unfreeze ${what}`, false);
 }
 
 async function run(id: string, frozen: boolean, work: Promise<Frozen>): Promise<Answer> {
   const { changed, since } = await work;
   const frozenAt = frozen ? since : null;
-  const state = frozen ? `is frozen since ${since?.toISOString()}` : 'is not frozen';
+  const state = frozen ? `has been frozen since ${since?.toISOString()}` : 'is not frozen';
   return { data: { id, frozenAt, changed }, lines: [`${changed ? '' : 'Nothing done: '}${id} ${state}.`] };
 }

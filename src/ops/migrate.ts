@@ -12,7 +12,7 @@ export function addMigrate(program: Program): void {
     .action(withSettings(apply, asOwner));
 }
 
-/** Makes the owner's address serve as DATABASE_URL if that is unset: migrations need no other login. */
+/** Uses the owner's address as DATABASE_URL if that is unset: migrations need no other login. */
 function asOwner(environment: Screen['environment']): Screen['environment'] {
   const { DATABASE_URL, DATABASE_URL_FILE, DATABASE_OWNER_URL, DATABASE_OWNER_URL_FILE } = environment;
   if (DATABASE_URL || DATABASE_URL_FILE) return environment;

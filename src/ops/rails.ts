@@ -58,7 +58,7 @@ async function compare({ database, payments }: Tools, name: string, { from, to, 
     reference,
   }));
   const held = balances ? `${balances.length} balances agree` : 'the rail reports no balances';
-  const none = `No difference between ${orders} orders here and ${movements} payments at the provider; ${held}.`;
+  const none = `No difference between ${orders} orders and ${movements} payments at the provider; ${held}.`;
   const data = { orders, movements, differences: rows };
   return { ...listed(rows, none), data, exitCode: rows.length > 0 ? 1 : 0 };
 }

@@ -23,7 +23,7 @@ export function addReconcile(program: Program): void {
     .argument('<difference>', 'its id: ReconciliationDifference:…')
     .action(withDatabase(close));
   periodOf(found.command('days'))
-    .description('list the movements of each day in each currency, here and at the provider, and the balances')
+    .description('list the movements of each day in each currency, in the ledger and at the provider, and the balances')
     .argument('<platform>', 'the name of the platform')
     .action(withDatabase(days));
 }

@@ -26,7 +26,7 @@ export function addSchema(program: Program): void {
     .option('--check', 'check whether they are up to date')
     .option(
       '--breaks <revision>',
-      'list the breaking changes since the schema.graphql of a git revision, or since a file; what was deprecated there for six months may go',
+      'list the breaking changes since the schema.graphql of a git revision, or since a file; elements that were deprecated there for six months may be removed',
     )
     .action(actionOf(run));
 }
@@ -35,7 +35,9 @@ async function run(_job: Job, { check, breaks }: { readonly check?: true; readon
   if (breaks !== undefined) return listBreakingChanges(breaks);
   const undated = undatedDeprecations(parse(printedSchema()));
   if (undated.length > 0)
-    throw new Failure(`${undated.join(', ')}: the reason of a deprecation ends with its day, as "Since 2027-03-01."`);
+    throw new Failure(
+      `${undated.join(', ')}: the reason of a deprecation must end with its date, such as "Since 2027-03-01."`,
+    );
   for (const [place, print] of Object.entries(printed)) {
     const file = new URL(`../../${place}`, import.meta.url);
     if (!check) await writeFile(file, print());

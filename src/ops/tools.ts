@@ -83,12 +83,17 @@ async function toolsOf(given: Settings, database: Database): Promise<Tools> {
   return { ...given, config, database, payments, webhooks: openWebhooks(payments, config) };
 }
 
+/**
+ * Reads a time with a time zone.
+ * @throws InvalidArgumentError for another text
+ */
 export function momentIn(text: string): Date {
   const moment = parseTimestamp(text);
   if (!moment) throw new InvalidArgumentError(`${text} is not a time with a time zone.`);
   return moment;
 }
 
+/** Adds the required options of a period to a command. */
 export function periodOf(command: Program): Program {
   return command
     .requiredOption('--from <time>', 'the start of the period, such as 2026-01-01T00:00:00Z', momentIn)

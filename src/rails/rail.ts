@@ -45,8 +45,8 @@ export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
   payOut?(order: RailOrder): Promise<RailOutcome>;
 
   /**
-   * Collects money from an account or a UMA address, or returns the current state of the collection; called as `payOut`
-   * is. A rail with this method must also have `giveBack`.
+   * Collects money from an account or a UMA address, or returns the current state of the collection. Called in the same
+   * way as `payOut`. A rail with this method must also have `giveBack`.
    */
   collect?(order: RailOrder): Promise<RailOutcome>;
 
@@ -57,9 +57,9 @@ export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
   findOrder?(order: RailOrder): Promise<RailOutcome | undefined>;
 
   /**
-   * Refunds a collection to its source because no account here can take it: the balance would exceed its limit. Called
-   * at least once, with the collection's order. The payment is FAILED once this returns; after an exception it is
-   * called again. After the first call, `collect` must answer `failed` for this order, so that the refunded money is
+   * Refunds a collection to its source because no internal account can take it: the balance would exceed its limit.
+   * Called at least once, with the collection's order. The payment is FAILED once this returns; after an exception it
+   * is called again. After the first call, `collect` must answer `failed` for this order, so that the refunded money is
    * not credited when there is capacity again.
    */
   giveBack?(order: RailOrder): Promise<void>;

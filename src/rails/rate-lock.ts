@@ -4,7 +4,7 @@ import type { IdentityRequest, RailAccount } from './rail-parts.ts';
 /** The part of a rail that converts money itself, at a rate that its provider has promised (decision 83). */
 export interface RailLocks {
   /**
-   * Locks a rate at the provider for one payment, before a quote promises it here. It moves no money. The payment's
+   * Locks a rate at the provider for one payment, before a quote promises it. It moves no money. The payment's
    * order then carries the lock (`RailOrder.lock`). `payOut` takes `sent` for it, in the sending currency, and delivers
    * `received`; its `settled` reports both amounts. A lock that no order uses expires. An exception means that nothing
    * is locked, or that the lock will expire unused. Without this method quotes use the rate of `rate`.
@@ -23,7 +23,9 @@ export interface LockRequest {
   readonly lockedSide: 'SENDING' | 'RECEIVING';
   /** The amount of the locked side, in its smallest unit; on the sending side, the total that the rail will take. */
   readonly amount: bigint;
-  /** The external account to pay; undefined if the money stays here and the rail converts it for the platform. */
+  /**
+   * The external account to pay; undefined if the money stays in the gateway and the rail converts it for the platform.
+   */
   readonly account: RailAccount | undefined;
   /** The receiver at a UMA address, found by `lookUp`; undefined for others. The two currencies may be the same. */
   readonly uma?: UmaPayment | undefined;

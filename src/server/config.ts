@@ -79,7 +79,7 @@ export function readConfig(environment: Environment): Config {
   return {
     ...config,
     SHUTDOWN_DELAY_MS: config.SHUTDOWN_DELAY_MS ?? (production ? 2_000 : 0),
-    // With DATABASE_URL it is not a sandbox: anyone who reaches the port would get the page.
+    // With DATABASE_URL the service is not a local sandbox, and anyone who can reach the port would get the page.
     GRAPHIQL: config.GRAPHIQL ?? (!production && config.DATABASE_URL === undefined),
     PUBLIC_CONTRACT: config.PUBLIC_CONTRACT ?? !production,
     AUTOMATIC_PERSISTED_QUERIES: config.AUTOMATIC_PERSISTED_QUERIES ?? !production,
@@ -88,7 +88,9 @@ export function readConfig(environment: Environment): Config {
   };
 }
 
-/** Reads the `<name>_FILE` files, without line ends. Throws ConfigError for a missing or empty file or a duplicate. */
+/**
+ * Reads the `<name>_FILE` files, without line ends. Throws ConfigError for a missing or empty file, or if both are set.
+ */
 function readSecretFiles(environment: Environment): Record<string, string> {
   const secrets: Record<string, string> = {};
   const faults: string[] = [];

@@ -26,6 +26,7 @@ export const textKey = z
   .min(32, 'must have at least 32 characters')
   .refine((text) => !text.includes(';'), 'must not contain a semicolon');
 
+/** Defines a setting that is a list, separated by semicolons. */
 export const listOf = <Key extends z.ZodType<unknown, string>>(kind: Key) =>
   z
     .string()

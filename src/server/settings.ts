@@ -68,7 +68,7 @@ export const settings = {
   }),
   ALLOW_UNSAFE: unsafe.optional().meta({
     description:
-      'unsafe things to allow, separated by commas: `any-origin` (`CORS_ORIGINS=*`), `loopback-webhooks` (sandbox platforms may use webhook endpoints on the loopback interface), `owner-login` (the login of `DATABASE_URL` is a superuser, bypasses row-level security or owns the tables), `unverified-tls` (no verified TLS to a database on another machine, or `NODE_TLS_REJECT_UNAUTHORIZED=0`), `weak-keys` (keys that can be guessed)',
+      'unsafe settings to allow, separated by commas: `any-origin` (`CORS_ORIGINS=*`), `loopback-webhooks` (sandbox platforms may use webhook endpoints on the loopback interface), `owner-login` (the login of `DATABASE_URL` is a superuser, bypasses row-level security or owns the tables), `unverified-tls` (no verified TLS to a database on another machine, or `NODE_TLS_REJECT_UNAUTHORIZED=0`), `weak-keys` (keys that can be guessed)',
     shownDefault: 'all of these; none in production',
   }),
   DATABASE_POOL: wholeNumber(1, 200).default(10).meta({
@@ -138,7 +138,7 @@ export const settings = {
     .meta({ description: '`fatal`, `error`, `warn`, `info`, `debug` or `silent`' }),
   ACCESS_LOG: onOff.default(false).meta({
     description:
-      '`on` or `off`: whether each request gets a log line with its id, method, path, operation, status, time, platform, token, address and the rows that it created or changed, and each attempt to deliver a webhook one, too',
+      '`on` or `off`: whether each request gets a log line with its id, method, path, operation, status, time, platform, token, address and the rows that it created or changed, and each attempt to deliver a webhook gets one, too',
   }),
   OTEL_EXPORTER_OTLP_ENDPOINT: z
     .url({ protocol: /^https?$/, error: 'must be an http or https address' })

@@ -17,11 +17,11 @@ const { platform } = t;
  */
 const others: readonly Operation[] = [
   ...(['createCustomer', 'createExternalAccount', 'createQuote', 'createClientToken', 'createApiToken'] as const),
-  // It happens once to a token.
+  // A token can be rotated only once.
   'rotateApiToken',
   ...(['createWebhookEndpoint', 'lookUpReceiver', 'sandboxReceiveUma', 'sandboxFundAccount', 'sandboxSend'] as const),
   ...(['transferOut', 'transferIn', 'transferInternal'] as const),
-  // They send again, whatever the state.
+  // They send messages again, whatever the state of the record.
   ...(['sendTestWebhook', 'replayWebhookEvents', 'resendWebhookDelivery'] as const),
 ];
 
@@ -199,7 +199,7 @@ describe('over REST', async () => {
   const token = await serverOf(platform, 'VIEW');
   const customer = await newCustomer(platform);
 
-  /** Requests that change a record, where it is read, and bodies that are different each time. */
+  /** Requests that change a record, with the path that reads it, and bodies that are different each time. */
   const requests: readonly [method: string, path: string, read: string | undefined, body: () => object | undefined][] =
     [
       [

@@ -60,7 +60,7 @@ test('the lists are those of the schema', () => {
 
 test.each(lists)('the list %s neither shows nor counts rows of another platform', async (list) => {
   const [mine, theirs] = [await listed(platforms[0], list), await listed(platforms[1], list)];
-  // Both have some, so that a row of the other one would show.
+  // Both platforms have some, so that a foreign row would be noticed.
   expect(mine.total).toBeGreaterThan(0);
   expect(theirs.total).toBeGreaterThan(0);
   expect(mine.ids.filter((id) => theirs.ids.includes(id))).toEqual([]);

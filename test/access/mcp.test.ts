@@ -207,6 +207,10 @@ describe('an agent instructed to', () => {
     const client = await clientOf(await payingAgent());
     const { texts } = await call(client, 'PayBill', { payee: stranger, amount: '1.00', key: 'refused' });
     expect(texts).toEqual([expect.stringContaining('LIMIT_EXCEEDED')]);
+    expect(await call(client, 'PayBill', { payee: payees[0], amount: '12,50', key: 'comma' })).toMatchObject({
+      isError: true,
+      data: { transferOut: { code: 'INVALID_AMOUNT' } },
+    });
   });
 
   const unchanged = async (attempt: () => Promise<void>) => {

@@ -11,6 +11,8 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { schema } from '../../src/api/graphql/server/schema.ts';
 import { type Operation, operationNames, showsExisting } from '../../src/domain/access/operations.ts';
 import { platformItself } from '../../src/domain/access/platform-itself.ts';
+import { deletePolicy } from '../../src/domain/policies/policies.ts';
+import { transferOut } from '../../src/domain/transfers/transfers.ts';
 import { act, between, succeed } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { serverOf } from '../setup/new-credentials.ts';
@@ -34,7 +36,7 @@ afterAll(async () => {
   await t.stop();
 });
 
-/** In a different order each time, so that it is a change. */
+/** The list is reversed each time, so that every call is a change. */
 const currencies = ['USD', 'EUR'];
 /** A mutation that returns each noun, and its field in the success. */
 const mutations: Readonly<Record<string, readonly [name: Operation, field: string, input: () => object]>> = {
@@ -70,9 +72,9 @@ test('every noun that a mutation returns is covered', () => {
     return Object.values(success.getFields()).map((field) => getNamedType(field.type));
   });
   const nouns = new Set(answered.filter(isObjectType).map((type) => type.name));
-  // Nouns that read, or decide who reads, need VIEW themselves.
+  // The mutations that return these nouns need VIEW themselves.
   for (const name of ['Lookup', 'WebhookEndpoint', 'WebhookDelivery']) nouns.delete(name);
-  // It describes a fault of the input.
+  // This type describes a fault of the input.
   nouns.delete('RefusedField');
   // An edge repeats the row.
   for (const name of nouns) if (name.endsWith('Edge')) nouns.delete(name);
@@ -205,7 +207,7 @@ const answers = {
     ...['deleteCustomer', 'sandboxFundAccount', 'sandboxSetExternalAccountStatus', 'sandboxSetKycStatus'],
     ...['deleteExternalAccount', 'setPolicy', 'updateCustomer', 'updateExternalAccount', 'updatePlatform'],
   ],
-  /** They read, or decide who reads: they need VIEW themselves. */
+  /** Mutations that need VIEW themselves, since they read, or decide who may read. */
   reads: [
     ...['createWebhookEndpoint', 'lookUpReceiver', 'resendWebhookDelivery', 'rotateWebhookSecret'],
     'updateWebhookEndpoint',
@@ -243,7 +245,7 @@ test.each(existing)('%s returns %s, which existed before, with VIEW only', async
   const selected = isCompositeType(getNamedType(field?.type)) ? `${name} { __typename }` : name;
   const args = field?.args.some(isRequiredArgument);
   if (args) return;
-  // Which object is named does not matter: the call is refused before that.
+  // The named object does not matter: the call is refused before it is looked up.
   const nobody = '019a0000-0000-7000-8000-000000000000';
   const inputs: Record<string, object> = {
     deleteCustomer: { customerId: `Customer:${nobody}` },
@@ -258,7 +260,7 @@ test.each(existing)('%s returns %s, which existed before, with VIEW only', async
   const ask = (selection: string) =>
     act(blind, mutation as Operation, inputs[mutation] ?? {}, `${noun} { ${selection} }`);
   expect(await ask(selected)).toMatchObject({ __typename: 'ForbiddenError', code: 'FORBIDDEN' });
-  // There is one platform, which needs no name.
+  // This mutation names no record because there is only one platform.
   if (mutation === 'updatePlatform')
     expect(await ask('id')).toMatchObject({ platform: { id: expect.stringMatching(/^Platform:/) } });
   else expect((await ask('id')).code).toMatch(/_NOT_FOUND$/);
@@ -340,4 +342,18 @@ test('creating or redirecting an endpoint whose answers approve payments needs T
   // From then on it ends with the token that may approve.
   expect(await change(t.platform, { endpointId: other, eventTypes: ['INCOMING_PAYMENT'] })).toBe(first);
   await succeed(manager, 'updateWebhookEndpoint', { endpointId: asking, eventTypes: ['TEST'], enabled: true });
+});
+
+test('a domain command refuses a caller without its permission, even from an API that forgot to', async () => {
+  const { payments } = t.gateway;
+  const { platformId } = t.platform;
+  const reader = { ...platformItself({ platformId, environment: 'SANDBOX' }), permissions: ['VIEW'] as const };
+  const transfer = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100n };
+  const dry = { ...payments, validateOnly: () => undefined };
+  for (const attempt of [
+    transferOut(payments, reader, transfer),
+    transferOut(dry, reader, transfer),
+    deletePolicy(payments.database, reader, { subjectId: scene.customerId }),
+  ])
+    await expect(attempt).rejects.toMatchObject({ code: 'FORBIDDEN' });
 });

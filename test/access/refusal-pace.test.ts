@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { RefusalPace } from '../../src/domain/access/limits/refusal-pace.ts';
 
-// When refusals that arrive at one moment are sent, in milliseconds.
+// Tests when refusals that arrive at one moment are sent, in milliseconds.
 
 const pace = () => new RefusalPace(() => 0);
 const waits = (count: number, of = pace(), source = 'platform') => Array.from({ length: count }, () => of.next(source));
@@ -26,7 +26,7 @@ describe('refusals of one source', () => {
 
   test('are spread as evenly while another source is flooding', () => {
     const both = pace();
-    // Interleaved with two of another source: a shared spread would give each third slot to this one.
+    // The other source sends two for each of these: with a shared spread, this source would get only every third slot.
     const turns = Array.from({ length: 900 }, () => [both.next('platform'), both.next('other'), both.next('other')]);
     expect(turns.map(([first]) => first)).toEqual(waits(900));
   });

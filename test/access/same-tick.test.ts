@@ -11,8 +11,8 @@ import { makeScene } from '../setup/scene.ts';
 import { selection } from '../setup/selection.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
-// What a request reads never depends on concurrent requests of others: one server gets the requests of two platforms in
-// one piece.
+// The data that a request reads never depends on concurrent requests of others. Here a server gets requests of two
+// platforms in one piece.
 
 /** The objects of a platform that paths and arguments name. */
 type Things = Readonly<Record<string, string>>;

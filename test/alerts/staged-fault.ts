@@ -7,7 +7,7 @@ import { succeed } from '../setup/acts.ts';
 import { query } from '../setup/embedded-servers.ts';
 import type { Data, TestPlatform } from '../setup/gateway.ts';
 
-/** What faults are injected into. The clients of the load move money meanwhile. */
+/** The system into which faults are injected while the clients of the load move money. */
 export interface Stage extends Surroundings {
   /** The affected instance, unless all are. */
   readonly instance: Instance;

@@ -213,6 +213,44 @@ test('every text of every mutation is refused or stored as the table of strange 
   expect(wrong).toEqual([]);
 });
 
+/** Returns copies of variables, each with a different text replaced. */
+function spoilt(value: unknown, text: string): unknown[] {
+  if (typeof value === 'string') return [text];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, part]) =>
+    spoilt(part, text).map((other) =>
+      Array.isArray(value) ? value.with(Number(key), other) : { ...value, [key]: other },
+    ),
+  );
+}
+
+test('a text that cannot be stored finds nothing, or is refused', async () => {
+  const wrong: unknown[] = [];
+  const queries = calls.filter(({ kind }) => kind === 'query');
+  const tasks = queries.flatMap(({ field, query, bases }) =>
+    bases.flatMap((make) =>
+      ['a\0b', 'a\ud800b'].flatMap((text) =>
+        spoilt(make(own), text).map((variables) => async () => {
+          const { errors = [] } = await t.platform.send(query, variables as object);
+          const faults = errors.filter(({ extensions }) => !/^INVALID_/.test(extensions?.code));
+          if (faults.length > 0) wrong.push({ field, variables, faults });
+        }),
+      ),
+    ),
+  );
+  for (const [path, { get }] of Object.entries<Data>(rest.document.paths))
+    for (const { name, in: place } of (get?.parameters ?? []).filter(({ in: place }: Data) => place !== 'header'))
+      for (const text of ['a%00b', 'a%ED%A0%80b'])
+        tasks.push(async () => {
+          const at = path.replace(/\{(\w+)\}/g, (_whole, part) => (part === name ? text : own.Customer));
+          const { status } = await rest.call('GET', place === 'query' ? `${at}?${name}=${text}` : at);
+          if (status >= 500) wrong.push({ at, name, text, status });
+        });
+  expect(tasks.length).toBeGreaterThan(200);
+  await inTurns(tasks);
+  expect(wrong).toEqual([]);
+});
+
 test('every REST text is bounded in the document, and refused as the table of strange texts says', async () => {
   const wrong: string[] = [];
   let texts = 0;

@@ -4,20 +4,20 @@ import { browserPath, screenshot } from '../setup/browser.ts';
 import { sandboxInBrowser } from '../setup/browser-sandbox.ts';
 import { labOf } from '../setup/lab-page.ts';
 
-// The way of docs/guides/first-five-minutes.md, step by step, with the mouse. Its pictures are made by
+// Follows docs/guides/first-five-minutes.md step by step, with the mouse. This command takes its pictures:
 // `SCREENSHOTS=docs/pictures npx vitest run test/browser/five-minutes.test.ts`.
 
 describe.skipIf(browserPath === undefined)('in a browser', () => {
   const started = sandboxInBrowser();
 
-  test('whoever knows only the front page pays, watches, cuts the network, fails on purpose, reads why, and copies the operation', async () => {
+  test('a newcomer at the front page pays, watches, cuts the network, fails on purpose, finds out why, and copies the operation', async () => {
     const context = await started.browser.newContext({ viewport: { width: 1100, height: 760 }, locale: 'en-US' });
     const front = await context.newPage();
     await front.goto(started.gateway.url);
     await front.locator('#statuses:not([aria-busy])').waitFor();
     await screenshot(front, 'five-minutes-front');
     const steps = front.getByRole('region', { name: 'The first five minutes' });
-    /** Follows a link of the front page in a new tab of the browser, as with the middle mouse button. */
+    /** Opens a link of the front page in a new tab, as with the middle mouse button. */
     const open = async (name: string): Promise<Page> => {
       const [opened] = await Promise.all([
         context.waitForEvent('page'),
@@ -65,7 +65,12 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await failed.click();
     await lab.isOpen('Timeline');
     await lab.run('"final"');
-    await labPage.getByRole('figure', { name: 'The payment' }).getByText('OFFRAMP_FAILED').waitFor();
+    const drawn = labPage.getByRole('figure', { name: 'The payment' });
+    await drawn.getByText('OFFRAMP_FAILED').waitFor();
+    // What came back is what was paid, to each of the parties.
+    const movements = (await drawn.getByRole('listitem').allTextContents()).filter((text) => text.includes('→'));
+    expect(movements).toContain('DebitUSD account → Liquidity$9.92');
+    expect(movements).toContain('RefundLiquidity → USD account$9.92');
     await screenshot(labPage, 'five-minutes-timeline');
 
     await labPage.getByRole('button', { name: 'Copy as curl' }).click();

@@ -28,7 +28,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await page.getByRole('link', { name: /^Lab/ }).click();
     const lab = labOf(page);
 
-    // The first payment is one press of the button, and the next tab follows it to its end.
+    // One press of the button makes the first payment, and the next tab follows it to its end.
     await lab.eventOf(await lab.run('Transaction:'), 'COMPLETED').waitFor();
     await page.getByText(/^200 OK · [\d,]+ ms · [\d.]+ kB · cost \d+$/).waitFor();
     expect(await lab.result.textContent()).not.toContain('extensions');
@@ -44,7 +44,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await lab.open('Quote');
     expect(await lab.run('totalReceivingAmount')).toContain('Quote:');
 
-    // Its stream begins before the payment, goes on while other tabs are open, and is there when its tab is opened again.
+    // The tab's stream begins before the payment, and continues while other tabs are open. Its messages are not lost.
     await lab.open('Watch');
     expect(await lab.run('"status": "')).not.toContain('errors');
     await lab.open('Execute');
@@ -88,6 +88,8 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect(await lab.run('"policy"')).toContain('Policy:');
     await lab.open('Limits left');
     expect(await lab.run('"leftAmount"')).toContain('$5,000.00');
+    await lab.open('Remove the limits');
+    await lab.run('"replayed": false');
 
     await lab.open('Webhooks');
     expect(await lab.run('"secret"')).toContain('WebhookEndpoint:');
@@ -115,7 +117,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await lab.state('live');
     await failing.waitFor();
 
-    // The command line copied from a tab sends the same request as the tab.
+    // The curl command copied from a tab sends the same request as the tab.
     await page.getByRole('button', { name: 'Copy as curl' }).click();
     const curl = (await page.locator('dialog pre').textContent()) ?? '';
     expect(curl).toContain(`curl -s ${started.gateway.url}/graphql`);
@@ -144,7 +146,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await page.getByText('mutation Pay(').waitFor();
     await lab.events.first().waitFor();
     expect(bytes).toBeLessThan(300_000);
-    // What is opened before GraphiQL is there stays open.
+    // A tab that is opened before GraphiQL has loaded stays open.
     await lab.open('Look around');
     await page.getByText('query LookAround').waitFor();
     editor.resolve();
@@ -176,7 +178,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
       variables: '{\n  "id": "Customer:1"\n}',
     });
     await page.getByRole('button', { name: 'Close', exact: true }).click();
-    // Where the lab is open already, a link opens its tab.
+    // If the lab is already open, a link opens its tab.
     await page.goto(link.replace('Mine', 'Yours'));
     await page.getByRole('tab', { name: 'Yours', selected: true }).waitFor();
 
@@ -207,6 +209,12 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     const completed = lab.eventOf(await lab.run('Transaction:'), 'COMPLETED');
     await completed.waitFor();
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+    // Nor does anything but the tabs and code scroll sideways, here or where the events are beside the tabs.
+    const main = page.locator('.lab-main');
+    expect(await main.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+    await page.setViewportSize({ width: 1024, height: 768 });
+    expect(await main.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+    await page.setViewportSize({ width: 390, height: 844 });
     await screenshot(page, 'lab-phone-dark');
     await page.emulateMedia({ colorScheme: 'light' });
     await screenshot(page, 'lab-phone');
@@ -237,7 +245,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect(await answer.locator('.response-col_status').last().textContent()).toContain('200');
     await screenshot(page, 'console-answer');
 
-    // The example of a body works unchanged, and the ids that one request makes are in the example of the next.
+    // The example of a body works unchanged, and the ids that one request creates are in the example of the next.
     const open = async (operationId: string) => {
       await page.locator('.operation-filter-input').fill(operationId);
       const operation = page.locator(`.opblock[id$="-${operationId}"]`);
@@ -264,7 +272,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
   });
 });
 
-/** What a page asks of other hosts, and what its policy refuses. */
+/** The requests of a page to other hosts, and those that its content security policy refuses. */
 function watch(page: Page): { readonly foreign: string[]; readonly refusedByPolicy: string[] } {
   const [foreign, refusedByPolicy]: [string[], string[]] = [[], []];
   let own = '';

@@ -10,8 +10,9 @@ import { labOf } from '../setup/lab-page.ts';
 import { startPrefixProxy } from '../setup/prefix-proxy.ts';
 
 /**
- * What a newcomer does on a sandbox that others have used for a day, in a service that a proxy serves under /pay: the sample
- * customer is frozen, others have no money or are deleted, there are twenty endpoints and thousands of payments.
+ * Follows a newcomer's steps on a sandbox that others have used for a day, behind a proxy that serves it under /pay.
+ * The sample customer is frozen, other customers have no money or are deleted, and there are twenty endpoints and
+ * thousands of payments.
  */
 
 const payments = Number(process.env.USED_PAYMENTS ?? 1_000);
@@ -37,7 +38,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
     await page.goto(`${proxy.url}/`);
     await page.getByRole('link', { name: /^Lab/ }).click();
     const lab = labOf(page);
-    // The keyboard stops once at the tabs, and its arrows move between them.
+    // The tab key stops once at the list of tabs, and the arrow keys move between them.
     const openTab = page.getByRole('tab', { selected: true });
     await openTab.focus();
     for (const [key, title] of [
@@ -108,7 +109,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
     await remove();
   });
 
-  test('every link of every page leads somewhere, and to nothing outside the prefix', async () => {
+  test('no link on any page is broken, or leads outside the prefix', async () => {
     const wanted = [`${proxy.url}/`];
     for (const address of wanted) {
       const response = await fetch(address, { headers: { accept: 'text/html', authorization: sandbox.authorization } });
@@ -152,7 +153,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
 
 const hasHeading = (page: Page) => page.locator('h1').first().waitFor({ state: 'attached' });
 
-/** Every kind of page, and what shows that it is there. */
+/** Every kind of page, and a function that waits until the page is ready. */
 const pages: readonly (readonly [path: string, isReady: (page: Page) => Promise<unknown>])[] = [
   ['/', async (page) => page.locator('#statuses:not([aria-busy])').waitFor()],
   ['/lab', async (page) => page.locator('.graphiql-execute-button').waitFor()],
@@ -177,7 +178,7 @@ const endpointsOf = async (platform: TestPlatform): Promise<string[]> =>
     ({ node }: Data) => node.id,
   );
 
-/** Uses a sandbox for a day. */
+/** Uses a sandbox like others would in a day. */
 async function useUp(sandbox: TestPlatform, dataDirectory: string): Promise<void> {
   const { customerId, sourceAccountId } = await payerOf(sandbox.url);
   const { accounts } = await sandbox.ask(

@@ -8,7 +8,7 @@ import { sandboxInBrowser } from '../setup/browser-sandbox.ts';
 import { connect, type TestPlatform } from '../setup/gateway.ts';
 import { serverOf } from '../setup/new-credentials.ts';
 
-/** The subscriptions that the page has open on its sockets. */
+/** Returns the open subscriptions on the page's sockets. */
 function openSubscriptions(page: Page): ReadonlySet<unknown> {
   const open = new Set<unknown>();
   page.on('websocket', (socket) => {
@@ -52,13 +52,13 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await pay.getByLabel('Amount').fill('12.34');
     await pay.getByRole('button', { name: 'Get a quote' }).click();
     await pay.getByRole('timer').waitFor();
-    expect(await pay.getByRole('timer').textContent()).toMatch(/^Good for \d+ s$/);
+    expect(await pay.getByRole('timer').textContent()).toMatch(/^Good for [45]:\d\d min$/);
     await screenshot(page, 'wallet-quote', { fullPage: true });
     expect(await faultsOf(page)).toEqual([]);
 
     await pay.getByRole('button', { name: 'Pay $12.34' }).click();
     await pay.getByRole('status').waitFor();
-    // Under StrictMode every effect runs twice: two streams of the whole wallet, one of the payment, and none that leaks.
+    // StrictMode runs every effect twice. Even so there are only two streams of the wallet and one of the payment.
     await expect.poll(() => subscriptions.size).toBeLessThanOrEqual(3);
     const incoming = await announce(started.gateway.url);
     const waiting = history.getByRole('listitem').filter({ hasText: '$7.77' });
@@ -73,23 +73,29 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await history.getByText('COMPLETED').first().waitFor();
     await pay.getByRole('figure', { name: 'The payment' }).getByText('Clearing → Outside').waitFor();
 
-    // This one had not ended when the network was cut: the stream that came back shows its end.
+    // This payment had not ended when the network was cut; the resumed stream shows its end.
     expect(await waiting.getByText('PENDING').count()).toBe(1);
     await incoming.approve();
     await waiting.getByText('COMPLETED').waitFor();
 
     await page.emulateMedia({ colorScheme: 'dark' });
     await page.getByRole('button', { name: 'Statement of USD account' }).click();
-    const statement = page.getByRole('region', { name: 'Statement' });
+    const statement = page.getByRole('dialog', { name: 'Statement of USD account' });
     await statement.getByText('Balance now').waitFor();
     await statement.getByRole('img', { name: 'The balance over time' }).waitFor();
+    const entries = statement.getByRole('listitem');
+    expect(await entries.first().textContent()).toMatch(/^From .*Deposit.*\$7\.77$/);
+    expect(await faultsOf(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    const opener = page.getByRole('button', { name: 'Statement of USD account' });
+    expect(await opener.evaluate((button) => button === document.activeElement)).toBe(true);
     await waiting.click();
     await waiting.getByRole('figure', { name: 'The payment' }).getByText('Outside → USD account').waitFor();
     await screenshot(page, 'wallet-dark', { fullPage: true });
     expect(await faultsOf(page)).toEqual([]);
-    // Nothing is wider than a phone.
+    // The page is not wider than a phone.
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
-    // The payment has ended, and with it its stream.
+    // The stream of the payment has ended with the payment.
     await expect.poll(() => subscriptions.size).toBe(2);
     expect(problems).toEqual([]);
     await page.close();
@@ -115,6 +121,10 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await pay.getByLabel('From').selectOption({ index: await optionWith(page, 'From', 'USD account') });
     await pay.getByText('$100.00 left today · 5 payments left today').waitFor();
     await pay.getByLabel('To').selectOption({ index: 0 });
+    await pay.getByLabel('Amount').fill('100.01');
+    await pay.getByRole('button', { name: 'Get a quote' }).click();
+    await pay.getByText('More than your limit allows: $100.00 left today.').waitFor();
+    expect(await pay.getByRole('button', { name: 'Pay $100.01' }).isDisabled()).toBe(true);
     await pay.getByLabel('Amount').fill('20.01');
     await pay.getByRole('button', { name: 'Get a quote' }).click();
     await pay.getByRole('button', { name: 'Pay $20.01' }).click();
@@ -146,7 +156,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await page.close();
   });
 
-  test('a payee of every kind is added as an invoice prints it, and what is wrong is said beside its field or after it', async () => {
+  test('a payee of every type is added as printed on an invoice, and the form shows every error and warning', async () => {
     const page = await started.browser.newPage({ locale: 'de-DE' });
     onTestFailed(() => screenshot(page, 'payee-failed', { fullPage: true }));
     await page.goto(`${started.gateway.url}/wallet`);
@@ -176,7 +186,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
           expect(words, JSON.stringify(details)).toMatch(
             /^(?:The payee is added\.|You have this payee already\.)(?!.*PRODUCTION)/,
           );
-        // In the sandbox an address in wrong capitals is that in right ones.
+        // Some addresses with wrong capitals are refused only in PRODUCTION.
         else if (words.startsWith('The payee is added.'))
           expect(words, JSON.stringify(details)).toMatch(/[\w)]: PRODUCTION would refuse it: /);
         else expect(words, JSON.stringify(details)).toMatch(/the value|needs|already/);
@@ -193,7 +203,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     ['en-US', '12,5', undefined],
     ['de-DE', '12.5', undefined],
     ['de-DE', '0.005', undefined],
-  ])('in %s the amount %s is what its people mean by it, or asked about', async (locale, typed, paid) => {
+  ])('in %s the amount %s is read as its users mean it, or not accepted', async (locale, typed, paid) => {
     const page = await started.browser.newPage({ locale });
     await page.goto(`${started.gateway.url}/wallet`);
     const pay = page.getByRole('region', { name: 'Pay' });
@@ -205,7 +215,35 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await page.close();
   });
 
-  test('a quote beyond the balance says what the account has, and cannot be executed', async () => {
+  test('a quote ends when it is cancelled or its fields change; the keyboard goes on where it was', async () => {
+    const page = await started.browser.newPage({ locale: 'en-US' });
+    await page.goto(`${started.gateway.url}/wallet`);
+    const pay = page.getByRole('region', { name: 'Pay' });
+    const amount = pay.getByLabel('Amount in USD');
+    const isFocused = (element: Element) => element.contains(document.activeElement);
+    await pay.getByLabel('To').selectOption({ index: 0 });
+    await amount.fill('0');
+    await amount.press('Enter');
+    await pay.getByText('the amount must be at least 0.01 USD').waitFor();
+    expect(await amount.getAttribute('aria-invalid')).toBe('true');
+    await amount.fill('2.00');
+    expect(await pay.getByRole('alert').count()).toBe(0);
+    await amount.press('Enter');
+    await pay.getByRole('button', { name: 'Pay $2.00' }).waitFor();
+    await amount.fill('3.00');
+    expect(await pay.getByRole('button', { name: /^Pay/ }).count()).toBe(0);
+    await amount.press('Enter');
+    await pay.getByRole('button', { name: 'Cancel' }).press('Enter');
+    expect(await pay.getByRole('timer').count()).toBe(0);
+    expect(await amount.evaluate(isFocused)).toBe(true);
+    await amount.press('Enter');
+    await pay.getByRole('button', { name: 'Pay $3.00' }).press('Enter');
+    await pay.getByRole('figure', { name: 'The payment' }).waitFor();
+    expect(await pay.locator('.card').evaluate(isFocused)).toBe(true);
+    await page.close();
+  });
+
+  test('a quote that exceeds the balance shows the balance, and cannot be executed', async () => {
     const page = await started.browser.newPage({ locale: 'en-US' });
     await page.goto(`${started.gateway.url}/wallet`);
     const pay = page.getByRole('region', { name: 'Pay' });
@@ -218,13 +256,13 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
   });
 });
 
-/** The fields of a type of account that are texts, with nothing in them. */
+/** Returns empty values for the text fields of an account type. */
 function emptied(type: string): Readonly<Record<string, string>> {
   const { fields } = accountTypes[type as keyof typeof accountTypes];
   return Object.fromEntries(Object.entries(fields).flatMap(([name, field]) => ('values' in field ? [] : [[name, '']])));
 }
 
-/** The id of the customer of the wallet. */
+/** Returns the id of the wallet's customer. */
 async function sampleCustomer(sandbox: TestPlatform): Promise<string> {
   const { customers } = await sandbox.ask(
     '{ customers(first: 1, filter: { name: "Sample Person" }) { edges { node { id } } } }',
@@ -232,7 +270,7 @@ async function sampleCustomer(sandbox: TestPlatform): Promise<string> {
   return customers.edges[0].node.id;
 }
 
-/** Announces a payment of $7.77 to the customer of the wallet, which waits until its platform approves it. */
+/** Announces a payment of $7.77 to the wallet's customer, which waits until its platform approves it. */
 async function announce(url: string): Promise<{ approve(): Promise<void> }> {
   const sandbox = connect(url, '', `Basic ${btoa('sandbox:sandbox')}`);
   const { transaction } = await succeed(
@@ -253,7 +291,7 @@ async function announce(url: string): Promise<{ approve(): Promise<void> }> {
   };
 }
 
-/** The place of the first option of a list that contains a text. */
+/** Returns the index of the first option of a list that contains a text. */
 async function optionWith(page: Page, label: string, text: string): Promise<number> {
   const options = page.getByLabel(label).locator('option');
   await options.first().waitFor({ state: 'attached' });

@@ -79,7 +79,7 @@ async function firstCursor(): Promise<string> {
   return events.edges[0].cursor;
 }
 
-test('acts are found by operator, command, row, platform and time, and are printed as a table for people', async () => {
+test('acts are found by operator, command, row, platform and time, and are printed as a readable table', async () => {
   const only = async (...filter: string[]) => (await acts(...filter)).map(({ act }) => act);
   expect(await only('--act', 'customer')).toEqual(['customer thaw', 'customer freeze']);
   expect(await only('--act', 'customer thaw')).toEqual(['customer thaw']);

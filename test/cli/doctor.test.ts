@@ -58,11 +58,11 @@ interface Broken {
   /** Run in the database of the case, as a superuser. */
   readonly sql?: readonly string[];
   readonly settings?: (url: string) => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
-  /** Called while the fault exists; returns what ends it. */
+  /** Called to inject a fault that SQL in the database cannot; returns the function that ends it. */
   readonly during?: (url: string) => Promise<() => Promise<unknown>>;
   /** Run on the whole server, afterwards. */
   readonly after?: readonly string[];
-  /** The durations that already count as too long after a moment. */
+  /** Limits of the doctor that are exceeded immediately, so that the test need not wait. */
   readonly hasty?: Partial<Limits>;
 }
 
@@ -86,7 +86,7 @@ const ofServer = (setting: string): Broken => ({
     };
   },
 });
-/** A session that stays open meanwhile. */
+/** Keeps a session open during the check. */
 const session = (...texts: readonly string[]): Broken => ({
   hasty: { transactionSeconds: 0 },
   during: async (url) => {
@@ -96,7 +96,7 @@ const session = (...texts: readonly string[]): Broken => ({
     return () => client.end();
   },
 });
-/** A change of a row without its triggers and foreign keys. */
+/** Changes a row without its triggers and foreign keys. */
 const row = (text: string) => sql('set session_replication_role = replica', text);
 const id = "'01990000-0000-7000-8000-000000000001'";
 const waitingEvent = row(

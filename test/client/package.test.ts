@@ -27,7 +27,7 @@ import { type Data, testGateway } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
 import { makeScene } from '../setup/scene.ts';
 
-/** What an app installs, and how Apollo, urql and Relay work with it. */
+/** Tests the package as an app uses it, including with Apollo, urql and Relay. */
 
 const root = path.resolve(import.meta.dirname, '../..');
 
@@ -37,7 +37,7 @@ afterEach(() => vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0), {
 
 const token = () => mint(t.platform, { customerId: scene.customerId, permissions: ['VIEW', 'TRANSACT'] });
 
-/** The service as the scene's customer sees it in an app, until the test is over. */
+/** Opens the service like an app of the scene's customer, until the test ends. */
 function open(source: () => Promise<Data> = token): Payments {
   const payments = openPayments({ url: `${t.url}/graphql`, token: source, webSocketImpl: WebSocket });
   onTestFinished(() => payments.stop());
@@ -51,7 +51,7 @@ async function pays(count: number): Promise<string[]> {
   return ids;
 }
 
-test('a stream that is stopped is stopped, whatever it waits for: nothing is called and nothing stays open', async () => {
+test('a stream can be stopped whatever it waits for: then no callback runs, and nothing stays open', async () => {
   const [paid] = await pays(1);
   const steps = ['token', 'load', 'begin', 'save'] as const;
   for (const stopAt of steps) {
@@ -79,14 +79,14 @@ test('a stream that is stopped is stopped, whatever it waits for: nothing is cal
     await following.done;
     const before = [...calls];
     released.resolve();
-    // Whatever would go on does so in the turns of the event loop after this request.
+    // Any remaining callback would be called before this request has ended.
     await payments.fetch(payments.url, { method: 'HEAD' }).catch(() => undefined);
     expect(calls.filter((name) => name !== 'token')).toEqual(before.filter((name) => name !== 'token'));
     expect(t.gateway.feed.subscriptions).toBe(0);
   }
 });
 
-test('everything can be stopped at each moment: nothing is thrown, and no socket is opened any more', async () => {
+test('everything can be stopped at any moment: nothing is thrown, and no further socket is opened', async () => {
   const [paid] = await pays(1);
   const thrown: unknown[] = [];
   const onThrown = (error: unknown) => thrown.push(error);
@@ -133,12 +133,12 @@ test('everything can be stopped at each moment: nothing is thrown, and no socket
 
 const silent = { next: () => undefined, error: () => undefined, complete: () => undefined };
 
-/** A subscription of an app, which says itself where it begins. */
+/** A subscription of the app's own, which passes `after` itself. */
 const Own = operation<{ transactionUpdates: { cursor: string; transaction: Data } }, { after: string }>(
   'subscription ($after: String) { transactionUpdates(after: $after) { cursor transaction { id status } } }',
 );
 
-test('a stream begins after the cursor that the app gives, and after the newer one that it has stored', async () => {
+test('a stream begins after the cursor in its variables, or after a newer one that is stored', async () => {
   const { viewer } = await t.platform.ask('{ viewer { feedCursor } }');
   const [second, first] = await pays(2);
   const payments = open();
@@ -163,7 +163,7 @@ test('a stream begins after the cursor that the app gives, and after the newer o
   expect((await until(viewer.feedCursor, cursor, second)).seen).toEqual([second]);
 });
 
-test('what is answered instead of data is said: the code, the status, when to try again, and what was answered beside it', async () => {
+test('a failed request reports its code, its status, when to retry, and the data beside its errors', async () => {
   const asked = async (response: Response) => {
     const payments = openPayments({ url: t.url, token, fetch: async () => response });
     onTestFinished(() => payments.stop());
@@ -179,7 +179,7 @@ test('what is answered instead of data is said: the code, the status, when to tr
   expect(await asked(Response.json(null))).toMatchObject({ code: 'UNKNOWN', status: 200 });
 });
 
-test('without a WebSocket class an app sends requests, and is told at the first stream what is missing', async () => {
+test('without a WebSocket class an app can send requests, and the first stream reports what is missing', async () => {
   vi.stubGlobal('WebSocket', undefined);
   onTestFinished(() => void vi.unstubAllGlobals());
   const payments = openPayments({ url: `${t.url}/graphql`, token });
@@ -195,7 +195,7 @@ test('without a WebSocket class an app sends requests, and is told at the first 
   ).toThrow('There is no global WebSocket: give openPayments a class as webSocketImpl.');
 });
 
-test('an app with a socket and six operations has no parser of GraphQL, and is small', async () => {
+test('an app with a socket and six operations contains no GraphQL parser, and is small', async () => {
   const { outputFiles, metafile } = await build({
     ...{ bundle: true, minify: true, metafile: true, write: false, format: 'esm', target: 'es2022' },
     stdin: {
@@ -213,7 +213,7 @@ test('an app with a socket and six operations has no parser of GraphQL, and is s
   expect(gzipSync(outputFiles[0]?.contents ?? '', { level: 9 }).length).toBeLessThan(12_000);
 });
 
-test('operations travel as hashes, also in streams: for a token that may send registered documents only', async () => {
+test('operations can be sent as hashes, also for streams, with a token for registered documents only', async () => {
   const [paid] = await pays(1);
   const id = String(paid);
   const manifest = Object.entries(hashes).map(([name, hash]) => [hash.slice('sha256:'.length), texts[name]]);
@@ -233,7 +233,7 @@ test('operations travel as hashes, also in streams: for a token that may send re
 });
 const texts: Readonly<Record<string, string>> = operations;
 
-test('Apollo: pages become one list, streams write into it, and nothing older replaces what is newer', async () => {
+test('Apollo: pages become one list, streams update it, and older data never replaces newer data', async () => {
   const paid = await pays(3);
   const payments = open();
   const cache = new InMemoryCache(apolloCache());
@@ -260,7 +260,7 @@ test('Apollo: pages become one list, streams write into it, and nothing older re
   await list.fetchMore({ variables: { after } });
   await expect.poll(() => ids()).toEqual(paid);
 
-  // The end of the list is another list, and so are those named by a directive.
+  // The end of the list is stored as a separate list, and so are lists that a directive names.
   const page = '{ edges { cursor node { id } } pageInfo { startCursor } }';
   await client.query({ query: parse(`{ transactions(last: 1) ${page} }`) });
   await client.query({ query: parse(`{ transactions(first: 1) @connection(key: "newest") ${page} }`) });
@@ -282,10 +282,10 @@ test('Apollo: pages become one list, streams write into it, and nothing older re
   shown.unsubscribe();
 });
 
-test('Apollo parses BigInt and DateTime: in results, in its cache, in messages of streams, and writes them in variables', async () => {
+test('Apollo parses BigInt and DateTime in results, its cache and stream messages, and serializes them in variables', async () => {
   const [id = ''] = await pays(1);
   const payments = open();
-  // The types of the options depend on what the app declares: test/client/install.test.ts declares it.
+  // The types of the options depend on the app's declarations: test/client/install.test.ts has them.
   const cache = new InMemoryCache(apolloScalars() as never);
   const link = ApolloLink.split(
     ({ operationType }) => operationType === 'subscription',
@@ -314,7 +314,7 @@ test('Apollo parses BigInt and DateTime: in results, in its cache, in messages o
   expect(message.data.transactionUpdates.transaction).toMatchObject(parsed);
 });
 
-test('an answer that is older than a message of a stream is asked for again', async () => {
+test('a query whose result is older than a stream message is sent again', async () => {
   const answers = [2, 3, 1, 3];
   let asked = 0;
   const client = new ApolloClient({
@@ -337,7 +337,7 @@ test('an answer that is older than a message of a stream is asked for again', as
   expect(asked).toBe(4);
 });
 
-test('urql: pages become one list, and streams write into it', async () => {
+test('urql: pages become one list, and streams update it', async () => {
   const paid = await pays(3);
   const payments = open();
   const schema = introspectionFromSchema(buildSchema(readFileSync(path.join(root, 'schema.graphql'), 'utf8')));
@@ -378,7 +378,7 @@ test('urql: pages become one list, and streams write into it', async () => {
   expect(warnings).not.toHaveBeenCalled();
 });
 
-/** What Relay's compiler makes of an operation with one field that has a transaction. */
+/** Returns the output of Relay's compiler for an operation with one field that returns a transaction. */
 function compiled(
   kind: 'query' | 'subscription',
   path: readonly string[],
@@ -437,7 +437,7 @@ test('Relay: a query and a stream write into its store', async () => {
   expect(store.getSource().get(id)).toMatchObject({ status: 'COMPLETED' });
 });
 
-test('a list applies changes by their versions, and stays as long as it was asked for', () => {
+test('a list applies changes by their versions, and never exceeds the requested length', () => {
   const row = (id: string, version: number) => ({ id, version });
   const list = applyChanges(
     undefined,

@@ -17,10 +17,10 @@ import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
 const t = await testGateway();
 const scene = await makeScene(t.platform);
 
-/** What an app writes: neither `after` nor `cursor`. */
+/** The document of an app, with neither `after` nor `cursor`. */
 const query = `subscription Payments($id: ID!) { transactionUpdates(of: { customerId: $id }) { status transaction { id version } } }`;
 
-/** Holds reconnects back until they are let through. */
+/** Delays reconnects until they are released. */
 class Gate {
   #open = Promise.withResolvers<void>();
   readonly wait = (): Promise<void> => this.#open.promise;
@@ -102,7 +102,7 @@ const clients: Readonly<Record<string, (gate: Gate) => Connection>> = {
 };
 
 test.each(Object.keys(clients))(
-  '%s: cut while payments are made, it has every change once and in order',
+  '%s gets every change once and in order, although it is cut while payments are made',
   async (name) => {
     const gate = new Gate();
     const connection = clients[name]?.(gate);
@@ -138,7 +138,7 @@ test.each(Object.keys(clients))(
   },
 );
 
-/** The changes of payments that are in the feed, as the list has them. */
+/** Returns the changes of payments in the feed after a cursor. */
 async function changesAfter(cursor: string): Promise<string[]> {
   const { events } = await t.platform.ask(
     `query ($after: String, $filter: EventFilter) { events(first: 100, after: $after, filter: $filter) { edges { node {
@@ -194,7 +194,7 @@ test('graphql-sse over one connection for each operation resumes in the same way
   await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0), { timeout: 60_000 });
 });
 
-test('a message has its cursor where the request asks for it, on every transport, and the cursor resumes the stream', async () => {
+test('a message has its cursor if the request asks for it, on every transport, and a stream resumes after it', async () => {
   const [url, { authorization }] = [t.url, t.platform];
   const text = `subscription { transactionUpdates(of: { customerId: "${scene.customerId}" }) { status transaction { id } } }`;
   const first = await feedEnd(t.platform);

@@ -7,7 +7,7 @@ import { externalAccount, fund, makeScene, newCustomer } from '../setup/scene.ts
 import { createEndpoint, endpointUntil } from '../webhooks/endpoint.ts';
 import { answer, ownReceiver } from '../webhooks/receiver.ts';
 
-/** The operations of src/apps/client/operations as they stand there, each sent once, with the token that its screen has. */
+/** Sends each file of src/apps/client/operations unchanged, with the token that its screen has. */
 
 const folder = 'src/apps/client/operations';
 const files = readdirSync(folder).filter((name) => name.endsWith('.graphql'));
@@ -15,7 +15,7 @@ const text = (name: string) => readFileSync(`${folder}/${name}`, 'utf8');
 
 const t = await testGateway();
 const now = async (): Promise<string> => (await t.platform.ask('{ viewer { serverTime } }')).viewer.serverTime;
-/** When the first payment was about to be made. */
+/** A time just before the first payment. */
 const start = await now();
 const scene = await makeScene(t.platform);
 const app = await appOf({ customerId: scene.customerId });
@@ -28,7 +28,7 @@ async function appOf(bound: object, permissions = ['VIEW', 'TRANSACT']): Promise
 
 const shown = new Set<string>();
 
-/** Sends the operation of a file, and answers its data, in which nothing was refused. */
+/** Sends the operation of a file, and returns its data. */
 async function show(by: TestPlatform, name: string, variables: object = {}): Promise<Data> {
   shown.add(`${name}.graphql`);
   return by.ask(text(`${name}.graphql`), variables);
@@ -36,13 +36,15 @@ async function show(by: TestPlatform, name: string, variables: object = {}): Pro
 
 const nodes = (connection: Data): Data[] => connection.edges.map(({ node }: Data) => node);
 const cursors = (connection: Data): string[] => connection.edges.map(({ cursor }: Data) => cursor);
-/** A number of which people see the end only. */
+/** An account number of which only the end is visible. */
 const masked = expect.stringMatching(/^•••• .{1,4}$/u);
 const text1 = expect.stringMatching(/./);
 const cursor = text1;
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT/);
 
-/** Pays 10 dollars to the euro account outside by a quote, as an app does, and answers the ended transaction's id. */
+/**
+ * Pays 10 dollars to the external euro account with a quote, as an app does. Returns the transaction's id at its end.
+ */
 async function payQuote(by: TestPlatform, rest: object = {}): Promise<string> {
   const { createQuote } = await show(by, 'create-quote', { input: usdToEur(scene, rest) });
   const { executeQuote } = await show(by, 'execute-quote', { input: { quoteId: createQuote.quote.id } });
@@ -51,7 +53,7 @@ async function payQuote(by: TestPlatform, rest: object = {}): Promise<string> {
   return createQuote.quote.transaction.id;
 }
 
-test('are valid documents of one operation each, whose screens have a row on their page', () => {
+test('the files are valid documents of one operation each, and docs/screens.md has a row for each', () => {
   const schema = buildSchema(readFileSync('schema.graphql', 'utf8'));
   const page = readFileSync('docs/screens.md', 'utf8');
   const names = files.map((name) => {
@@ -73,7 +75,7 @@ test('are valid documents of one operation each, whose screens have a row on the
   expect(names).not.toContain(undefined);
 });
 
-test('home: what the customer has and what happened last, without rates that nobody took', async () => {
+test('home: balances and the latest payments, without quotes that were never executed', async () => {
   const pulled = { sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd, amount: 300 };
   const { transaction: came } = await succeed(t.platform, 'transferIn', pulled, 'transaction { id }');
   await ended(t.platform, came.id);
@@ -115,7 +117,7 @@ test('home: what the customer has and what happened last, without rates that nob
   expect(cursors(viewer.customer.transactions)).toEqual([cursor, cursor]);
 });
 
-test('payee picker: whom to pay from which account, page by page, a new payee, and who was paid last', async () => {
+test('payee picker: accounts and payees page by page, a new payee, and the latest payees', async () => {
   const input = {
     customerId: scene.customerId,
     currency: 'EUR',
@@ -174,7 +176,7 @@ test('payee picker: whom to pay from which account, page by page, a new payee, a
   });
 });
 
-test('a receiver at a UMA address: what it takes and asks for, a quote to it, and its receipt', async () => {
+test('a receiver at a UMA address: its currencies and required facts, a quote to it, and its receipt', async () => {
   const umaAddress = '$success.usd@sandbox.uma.money';
   const { lookUpReceiver } = await show(app, 'look-up-receiver', {
     input: { umaAddress, sender: { customerId: scene.customerId } },
@@ -207,7 +209,7 @@ test('a receiver at a UMA address: what it takes and asks for, a quote to it, an
   });
 });
 
-test('quote with countdown: the time that is left comes with the quote, whenever it is read', async () => {
+test('quote with countdown: every read of the quote has the remaining time', async () => {
   const { createQuote } = await show(app, 'create-quote', { input: usdToEur(scene), locale: 'en-US' });
   const { quote, serverTime } = createQuote;
   const left = Date.parse(quote.expiresAt) - Date.parse(serverTime);
@@ -235,7 +237,7 @@ test('quote with countdown: the time that is left comes with the quote, whenever
   expect(executeQuote).toMatchObject({ __typename: 'QuoteExpiredError', code: 'QUOTE_EXPIRED', expiredAt: time });
 });
 
-test('quote with countdown: refusals say what is missing, in words and amounts for people', async () => {
+test('quote with countdown: refusals say what is missing, in readable words and amounts', async () => {
   const { createQuote } = await show(app, 'create-quote', {
     input: usdToEur(scene, { lockedCurrencyAmount: { units: 9_000_000 } }),
   });
@@ -252,7 +254,7 @@ test('quote with countdown: refusals say what is missing, in words and amounts f
   });
 });
 
-test('pay in: each way to pay a quote from outside, with what the payer has to give', async () => {
+test('pay in: each way to pay a quote from outside, with the details that the payer needs', async () => {
   const source = { realtimeFunding: { customerId: scene.customerId, currency: 'USD' } };
   const { createQuote } = await show(app, 'create-quote', { input: usdToEur(scene, { source }) });
   expect(createQuote.quote.paymentInstructions).toContainEqual({
@@ -266,7 +268,7 @@ test('pay in: each way to pay a quote from outside, with what the payer has to g
   );
 });
 
-test('receipt: who, how much, at which rate and fees, how it went, and where the money is after a failure', async () => {
+test('receipt: parties, amounts, rate, fees and progress, and where the money is after a failure', async () => {
   const id = await payQuote(app, { description: 'for the boat' });
   const { transaction, viewer } = await show(app, 'receipt', { transactionId: id });
   expect(viewer).toMatchObject({ serverTime: time, feedCursor: cursor });
@@ -337,7 +339,7 @@ test('history: by filters and in both orders, page by page, each row with its cu
   expect(times).toEqual(times.toSorted().toReversed());
 });
 
-test('statement: the balances at both ends and the entries between, which add up, with names for people', async () => {
+test('statement: the balances at both ends and the entries between, which add up, with readable names', async () => {
   await fund(t.platform, scene.usd, 555n);
   const period = { accountId: scene.usd, from: start, to: new Date(Date.parse(await now()) + 1).toISOString() };
   const { account } = await show(app, 'statement', { ...period, first: 100 });
@@ -347,7 +349,7 @@ test('statement: the balances at both ends and the entries between, which add up
   const sum = entries.reduce((total, { amount }) => total + BigInt(amount.amount), BigInt(openingBalance.amount));
   expect(sum).toBe(BigInt(closingBalance.amount));
   expect(credits.count + debits.count).toBe(entries.length);
-  expect(entries.at(-1)).toMatchObject({
+  expect(entries[0]).toMatchObject({
     kind: 'DEPOSIT',
     amount: { formatted: '$5.55' },
     balanceAfter: { formatted: closingBalance.formatted },
@@ -407,7 +409,7 @@ test('support view: a platform finds the customer and sees what happened to each
   ).toBe(null);
 });
 
-test('all of them were sent here, and an app may ask for whole pages of each', async () => {
+test('every operation was sent in this file, and an app may request full pages of each', async () => {
   expect([...shown].toSorted()).toEqual(files.toSorted());
   const most: Readonly<Record<string, object>> = {
     home: { recent: 100 },
@@ -416,6 +418,6 @@ test('all of them were sent here, and an app may ask for whole pages of each', a
     statement: { first: 100, accountId: scene.usd, from: start, to: await now() },
   };
   for (const [name, variables] of Object.entries(most)) await show(app, name, variables);
-  // It also has the history of each payment, counts and sums.
+  // The support view also has the history of each payment, counts and sums.
   await show(t.platform, 'support-view', { first: 30, customerId: scene.customerId });
 });

@@ -7,7 +7,7 @@ import { QuoteStatus, TransactionStatus } from '../../src/infra/database/generat
 import type { ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
 import { freshDatabase } from '../setup/database.ts';
 
-/** Facts that both TypeScript and SQL state stand once on each side, and are compared here. */
+/** Each fact that both TypeScript and SQL state is stated once on each side, and the two are compared here. */
 
 let throwaway: ThrowawayDatabase;
 let database: Database;

@@ -8,7 +8,7 @@ import type { EmbeddedPostgres } from '../../src/infra/database/embedded/embedde
 import { canMount, EmbeddedServers, isDown, onDiskOfItsOwn, query } from '../setup/embedded-servers.ts';
 
 const servers = new EmbeddedServers();
-/** Enough for a machine that is also used by others: the awaited event takes a fraction of a second. */
+/** Long enough for a machine with other work: the awaited event takes a fraction of a second. */
 const soon = { timeout: 30_000, interval: 10 };
 
 test('a killed server comes back on the same address with its committed data, and logs each once', async () => {

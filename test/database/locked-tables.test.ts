@@ -79,7 +79,7 @@ test('the log says once who blocks others, with table and statement, and once th
     await vi.waitFor(async () => {
       await look();
       expect(lines).toHaveLength(1);
-    }, 10_000);
+    }, 60_000);
     await look();
     await look();
     expect(lines).toEqual([
@@ -100,7 +100,7 @@ test('the log says once who blocks others, with table and statement, and once th
   await vi.waitFor(async () => {
     await look();
     expect(lines).toHaveLength(2);
-  }, 10_000);
+  }, 60_000);
   expect(lines[1]).toMatchObject({ level: 30, msg: 'sessions no longer wait long for locks' });
 });
 

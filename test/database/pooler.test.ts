@@ -9,8 +9,8 @@ import { freshDatabase } from '../setup/database.ts';
 import { startTestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-// Tests without a pooler: a server whose sessions belong to one client each is treated as one behind a pooler. The soak "pooler"
-// has a real one.
+// Tests without a real pooler: the service treats an ordinary server as one behind a pooler. The soak "pooler" uses a
+// real one.
 
 let database: ThrowawayDatabase;
 let url: string;

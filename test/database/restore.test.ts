@@ -243,7 +243,7 @@ describe('cursors of the feed after a restore', () => {
     const second = await start();
     expect(sequenceIn(await cursorOf(second))).toBe(BigInt(sequence ?? 0) + 1n);
     second.socket.terminate();
-    // It is written once more when its connection has ended.
+    // The position is written once more when the connection has ended.
     const isWritten = async () => (await t.owner.query('select from resume_point where sent is not null')).rowCount;
     await vi.waitFor(async () => expect(await isWritten()).toBe(1), { timeout: 60_000 });
     // An instance that has survived the restore may still write this.
@@ -256,7 +256,7 @@ describe('cursors of the feed after a restore', () => {
 });
 
 describe('subscribers of an instance that stays connected during a restore', () => {
-  /** Writes changes that nothing else makes. */
+  /** Returns SQL that writes events. Nothing else writes any meanwhile. */
   const write = (count: number) =>
     `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
      select '${platformId}', uuid_v7(), 'TEST', now(), 1, '{}' from generate_series(1, ${count});`;

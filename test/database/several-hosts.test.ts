@@ -7,8 +7,8 @@ import type { ThrowawayDatabase } from '../../src/infra/database/migrations/thro
 import { freshDatabase } from '../setup/database.ts';
 import { type DatabaseProxy, databaseProxy } from '../setup/database-proxy.ts';
 
-// An address with several hosts. That the writable one is found after a promotion is tested with a real standby: `npm run soak --
-// promotion`.
+// Addresses with several hosts. `npm run soak -- promotion` tests with a real standby that the writable host is found
+// after a promotion.
 
 let database: ThrowawayDatabase;
 let proxies: readonly [DatabaseProxy, DatabaseProxy];
@@ -42,14 +42,14 @@ test('an unreachable host is replaced by another, and the other way round', asyn
   await first.startListening();
   await second.stopListening();
   // The pool may not have noticed yet that its connections are cut.
-  await vi.waitFor(async () => expect(await ask()).toBe('gateway_work'), 10_000);
+  await vi.waitFor(async () => expect(await ask()).toBe('gateway_work'), 60_000);
   expect([first.connections > 0, second.connections]).toEqual([true, 0]);
   await second.startListening();
 });
 
 test('while no host answers, the error is that of an unreachable database', async () => {
   for (const proxy of proxies) await proxy.stopListening();
-  await vi.waitFor(async () => await expect(ask()).rejects.toMatchObject({ code: 'ECONNREFUSED' }), 10_000);
+  await vi.waitFor(async () => await expect(ask()).rejects.toMatchObject({ code: 'ECONNREFUSED' }), 60_000);
   for (const proxy of proxies) await proxy.startListening();
   expect(await ask()).toBe('gateway_work');
 });

@@ -139,7 +139,7 @@ describe('Prisma and SQL in one transaction', () => {
       const late = inTransaction(hasty, ({ prisma }) => renameWithToken(prisma));
       const failed = expect(late).rejects.toMatchObject({ code: 'P1018' });
       await waitForLocks(holder, 1);
-      // As long as Prisma's own timer, and started after it.
+      // This timer is as long as Prisma's own, and starts after it.
       await delay(transactionMs);
       await letGo();
       await failed;

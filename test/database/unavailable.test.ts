@@ -124,7 +124,7 @@ async function otherwiseAnswered(calls: readonly Call[], by: TestPlatform): Prom
 
 /** Waits until a payment can be made and is settled in the background. */
 async function untilRecovered(): Promise<void> {
-  const made = await vi.waitFor(() => succeed(platform, 'transferOut', paymentWithKey(), 'transaction { id }'), 10_000);
+  const made = await vi.waitFor(() => succeed(platform, 'transferOut', paymentWithKey(), 'transaction { id }'), 60_000);
   expect(await ended(platform, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
 }
 const paymentWithKey = () => ({ ...payment(), idempotencyKey: crypto.randomUUID() });
@@ -132,7 +132,7 @@ const paymentWithKey = () => ({ ...payment(), idempotencyKey: crypto.randomUUID(
 test('while the database is read-only, commands report that nothing happened, and lists are answered', async () => {
   await server.query(`alter database ${name()} set default_transaction_read_only = on`);
   await endSessions();
-  await vi.waitFor(() => platform.ask('{ viewer { kind } customers { totalCount } }'), 10_000);
+  await vi.waitFor(() => platform.ask('{ viewer { kind } customers { totalCount } }'), 60_000);
   expect(await otherwiseAnswered(writes(), platform)).toEqual([]);
   for (const { send } of reads()) expect(await send(platform)).toMatchObject({ unavailable: false });
   await server.query(`alter database ${name()} reset default_transaction_read_only`);
@@ -158,7 +158,7 @@ test.each<[string, { stage(): Promise<unknown>; end(): Promise<unknown> }]>([
       async stage() {
         await server.query(`alter database ${name()} with allow_connections false`);
         await endSessions();
-        await vi.waitFor(() => server.query(`alter database ${name()} rename to ${name()}_away`), 5_000);
+        await vi.waitFor(() => server.query(`alter database ${name()} rename to ${name()}_away`), 60_000);
       },
       async end() {
         await server.query(`alter database ${name()}_away rename to ${name()}`);

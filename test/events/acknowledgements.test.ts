@@ -7,7 +7,8 @@ import { makeScene, newCustomer } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket, type RawSocket } from '../setup/streams.ts';
 
 /**
- * Streams that resume after the last message that their client acknowledged by answering pings, as stock clients do by default.
+ * Streams that resume after the last message that their client acknowledged by answering pings, as stock clients do
+ * by default.
  */
 
 const one = await testGateway({ STREAMS_PER_API_TOKEN: 20 });
@@ -96,7 +97,7 @@ test('a stream resumes after its last acknowledged message, on any instance, and
   await change(customerId);
   expect(await next(second)).toEqual([version + 3, undefined]);
 
-  // The end of the old one tells nothing about how far the client has read.
+  // The end of the old connection does not show how far the client has read.
   expect(await next(first)).toEqual([version + 3, undefined]);
   first.socket.terminate();
   await vi.waitFor(() => expect(one.gateway.feed.subscriptions).toBe(0), { timeout: 60_000 });
@@ -163,7 +164,7 @@ test('an unacknowledged stream of one object repeats its present state, and then
   await vi.waitFor(async () => {
     const { node } = await one.platform.ask('query ($id: ID!) { node(id: $id) { ... on Quote { status } } }', { id });
     expect(node.status).toBe('COMPLETED');
-  }, 10_000);
+  }, 60_000);
   const second = await subscribe();
   expect(await show(second)).toEqual(['PENDING', { resumed: true, mayRepeat: true }]);
   const statuses: string[] = [];

@@ -111,8 +111,8 @@ test('a stream until FINAL lasts while a bank may return the money, and ends wit
     { status: 'REFUNDED', terminal: true, transaction: { final: true } },
   ]);
   expect(await finalityOf(t.platform, transaction.id)).toEqual({ terminal: true, final: true });
-  // Now the payment has ended: resumed anywhere, the stream sends the rest and completes, and repeated messages have the current
-  // state.
+  // Now the payment has ended. A stream that resumes at any point sends the rest and completes, and repeated messages
+  // have the current state.
   for (const [at, { cursor }] of all.entries()) {
     expect(await messages(t.platform, 'untilFinal', { id: transaction.id, after: cursor })).toEqual(all.slice(at + 1));
   }
@@ -127,7 +127,7 @@ test('a stream until FINAL lasts while a bank may return the money, and ends wit
   expect(last).toMatchObject({ status: 'COMPLETED', transaction: { final: false } });
   expect(await finalityOf(t.platform, watched.transaction.id)).toEqual({ terminal: true, final: false });
   const resumed = messages(t.platform, 'untilFinal', { id: watched.transaction.id, after: last.cursor });
-  // As when the rail reports that the money has not come back.
+  // As if the rail had reported that the money has not come back.
   await t.gateway.payments.database.pool.query('update rail_order set due_at = null where transaction_id = $1', [
     uuidOf(watched.transaction.id, 'Transaction'),
   ]);

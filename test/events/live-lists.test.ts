@@ -286,7 +286,8 @@ test('followers of the same list share the processing of a change', async () => 
     return Promise.all(Array.from({ length: 10 }, () => raw.receive('next')));
   });
   expect(left.result[0].payload.data.quoteChanges.changes).toMatchObject([{ op: 'LEAVE', node: { id: result.id } }]);
-  // Two for each change, and the payment may have changed again meanwhile: ten separate followers would need twenty.
+  // A change takes two statements, and the payment may have changed again meanwhile. Ten separate followers would need
+  // at least twenty.
   expect(left.statements.length).toBeGreaterThanOrEqual(2);
   expect(left.statements.length).toBeLessThan(10);
   raw.socket.close();
@@ -356,7 +357,7 @@ test('several payments make one stream: the present state of each, every change,
   for await (const update of stream) rest.push(update);
   expect(rest.map(({ transaction }) => transaction.id)).toEqual(rest.map(() => open.transaction.id));
   expect(rest.at(-1)).toMatchObject({ status: 'COMPLETED', terminal: true });
-  // Resumed anywhere, it sends the rest of all, and its end.
+  // Wherever it is resumed, the stream sends everything that follows, and its end.
   const all = [...firsts, ...rest];
   for (const [at, { cursor }] of all.entries()) {
     const resumed: Data[] = [];

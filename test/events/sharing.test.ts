@@ -95,7 +95,7 @@ test('streams that open together check access in one statement, each for its own
       }
     }
   });
-  // Separately, each of the 23 would check once.
+  // Without sharing, each of the 23 streams would send its own check.
   const asked = sent.filter((text) => text.includes('customer'));
   expect(asked.length).toBeGreaterThan(0);
   expect(asked.length).toBeLessThan(20);

@@ -107,7 +107,8 @@ test('a newer token of the same subject in a ping keeps the socket; any other to
   const bearer = async (expiresInSeconds: number) =>
     `Bearer ${(await mint(t.platform, { customerId: scene.customerId, expiresInSeconds })).token}`;
   const newer = await bearer(60);
-  // It is used right after its creation, before it expires. The third, whose expiry closes its socket, expires later.
+  // This token is used right after its creation, before it expires. The third one, whose expiry closes its socket,
+  // expires later.
   const kept = await openRawSocket(t.url, await bearer(2));
   // The pong repeats the ping's payload without the credentials.
   kept.send({ type: 'ping', payload: { authorization: newer, AUTHORIZATION: 1, at: 7 } });

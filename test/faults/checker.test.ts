@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { check } from './checker.ts';
 import type { Change, Command, Evidence } from './history.ts';
 
-// Each row breaks one promise in evidence that is sound, and the checker must name it.
+// Each row breaks one promise in sound evidence, and the checker must report it.
 
 const command = (key: string, rest: Partial<Command> = {}): Command => ({
   key,
@@ -38,7 +38,7 @@ const feed = [
   change(13n, 'T-quote', 'COMPLETED', 3),
 ];
 
-/** An acknowledged transfer, a quote and its execution, a refused transfer and an unknown one that never happened. */
+/** An acknowledged transfer, a quote and its execution, a refused transfer, and an unknown one that never happened. */
 const sound: Evidence = {
   history: [
     command('out'),
@@ -64,7 +64,7 @@ const sound: Evidence = {
   followers: new Map([['socket', feed.map(({ id }) => id)]]),
   webhooks: new Set(['E9', 'E10', 'E11', 'E12', 'E13']),
   balances: new Map([['A', { before: 5_000n, after: 3_900n }]]),
-  // Of 10 dollars each.
+  // Each of 10 dollars.
   usage: new Map([['A', { payments: 2, amount: 2_000n }]]),
   breaches: [],
 };
@@ -92,7 +92,7 @@ const withChange = (at: number, other: Change) => ({ feed: feed.with(at, other) 
 const received = (...messages: readonly string[]) => ({ followers: new Map([['socket', messages]]) });
 const counted = (payments: number, amount: bigint) => ({ usage: new Map([['A', { payments, amount }]]) });
 
-/** Evidence in which a held payment was decided, with this outcome, and went through these statuses. */
+/** Returns evidence of a held payment that was decided with this outcome and had these statuses. */
 const decided = (outcome: 'succeeded' | 'refused', ...statuses: readonly string[]): Partial<Evidence> => {
   const changes = statuses.map((status, at) => change(14n + BigInt(at), 'T-held', status, at + 1));
   const status = statuses.at(-1) ?? '';
@@ -116,7 +116,7 @@ const decided = (outcome: 'succeeded' | 'refused', ...statuses: readonly string[
   };
 };
 
-/** What the checker names, and nothing else where the list is complete (`…` stands for consequences). */
+/** The violations that the checker must report. Others may follow only if the list ends with `…`. */
 const broken: Readonly<Record<string, readonly [evidence: Partial<Evidence>, kinds: string]>> = {
   'sound evidence': [{}, ''],
   'an acknowledged payment that is lost': [{ payments: without(sound.payments, 0) }, 'lost …'],
@@ -161,20 +161,20 @@ const broken: Readonly<Record<string, readonly [evidence: Partial<Evidence>, kin
   'a missing beginning of the feed': [{ feed: without(feed, 0) }, 'feed …'],
   'a gap in the feed': [{ feed: without(feed, 2) }, 'feed …'],
   'a change that is in the feed twice': [{ feed: [...feed, { id: 'E9', sequence: 14n }] }, 'feed …'],
-  'a feed that ends with another status than the payment has': [withStatus('FAILED'), 'feed …'],
+  'a feed that ends with a different status from the payment': [withStatus('FAILED'), 'feed …'],
   'an illegal end of a path of statuses': [withChange(3, change(11n, 'T-out', 'REFUNDED', 2)), 'status path …'],
   'an illegal beginning of a path of statuses': [withChange(1, change(9n, 'T-out', 'COMPLETED', 1)), 'status path …'],
-  'a version that is left out': [withChange(3, change(11n, 'T-out', 'COMPLETED', 3)), 'status path'],
+  'a missing version': [withChange(3, change(11n, 'T-out', 'COMPLETED', 3)), 'status path'],
   'a message that a follower misses': [received(...without(ids, 1)), 'follower'],
   'a last message that a follower misses': [received(...without(ids, 5)), 'follower'],
   'a message that a follower gets twice': [received(...ids, 'E13'), 'follower'],
   'an earlier message that a follower gets again': [received(...ids.toSpliced(2, 0, 'E9')), 'follower'],
-  'messages in another order': [received(...ids.toReversed()), 'follower'],
+  'messages in a different order': [received(...ids.toReversed()), 'follower'],
   'a missing webhook': [{ webhooks: new Set(ids.slice(1, -1)) }, 'webhook'],
   'a webhook for nothing': [{ webhooks: new Set([...sound.webhooks, 'E99']) }, 'webhook'],
   'money that is missing': [{ balances: new Map([['A', { before: 5_000n, after: 3_899n }]]) }, 'balance'],
   'what the auditor finds': [{ breaches: [{ rule: 'all postings of a currency sum to zero', rows: [{}] }] }, 'audit'],
-  'what callers could not understand': [{ internalErrors: ['500'] }, 'internal error'],
+  'an answer that clients could not understand': [{ internalErrors: ['500'] }, 'internal error'],
 };
 
 describe('the checker names', () => {
@@ -184,7 +184,7 @@ describe('the checker names', () => {
     expect(kinds.join(', ')).toBe(names);
   });
 
-  test('the fault that was on', () => {
+  test('the latest fault', () => {
     const violations = check({ ...sound, payments: without(sound.payments, 0) });
     expect(violations).toContainEqual(expect.objectContaining({ kind: 'lost', during: 'a kill' }));
   });

@@ -1,7 +1,7 @@
 import type { Change, Command, Evidence, Payment } from './history.ts';
 import { amount } from './load-acts.ts';
 
-/** What a promise came to that was broken. */
+/** A broken promise. */
 export interface Violation {
   readonly kind:
     | 'lost'
@@ -20,11 +20,11 @@ export interface Violation {
     | 'policy'
     | 'audit';
   readonly words: string;
-  /** The fault that was the latest one when the command ended, where a command is the victim. */
+  /** For a command, the latest fault that was injected before the command ended. */
   readonly during?: string;
 }
 
-/** The moves of a transaction (decision 57), as far as payments without a receiver lookup make them. */
+/** The status changes of a transaction (decision 57) that are possible for payments without a receiver lookup. */
 const moves: Readonly<Record<string, readonly string[]>> = {
   '': ['PENDING', 'CREATED'],
   CREATED: ['PENDING', 'PROCESSING', 'COMPLETED', 'REJECTED', 'EXPIRED'],
@@ -33,9 +33,7 @@ const moves: Readonly<Record<string, readonly string[]>> = {
   COMPLETED: ['REFUNDED'],
 };
 
-/**
- * Decides whether the promises held, from what can be seen from outside and the auditor's report. Returns what was broken.
- */
+/** Decides from the visible state and the auditor's report whether the promises were kept. Returns the violations. */
 export function check(evidence: Evidence): Violation[] {
   return [
     ...evidence.internalErrors.map((words): Violation => ({ kind: 'internal error', words })),
@@ -51,7 +49,7 @@ export function check(evidence: Evidence): Violation[] {
   ];
 }
 
-/** Acknowledged commands happened once, refused ones never, unknown ones at most once and as their receipts say. */
+/** Checks that acknowledged commands happened once, refused ones never, and unknown ones as their receipts say. */
 export function checkCommands(evidence: Pick<Evidence, 'history' | 'payments' | 'feed' | 'receipts'>): Violation[] {
   const made = Map.groupBy(evidence.payments, ({ description }) => description ?? '');
   const done: Partial<Record<Command['operation'], ReadonlySet<string>>> = {
@@ -84,14 +82,14 @@ export function checkCommands(evidence: Pick<Evidence, 'history' | 'payments' | 
   });
 }
 
-/** The payments that began or wait for an approval: those of quotes are PENDING before. */
+/** Returns the payments that began or wait for approval. Until its execution, the payment of a quote is PENDING. */
 function executedIn(feed: readonly Change[]): ReadonlySet<string> {
   return new Set(
     feed.flatMap(({ payment }) => (payment && /^(PROCESSING|CREATED)$/.test(payment.status) ? [payment.id] : [])),
   );
 }
 
-/** The payments that waited for an approval, and had one of these statuses next. */
+/** Returns the payments that waited for approval and then got one of these statuses. */
 function decidedIn(feed: readonly Change[], statuses: readonly string[]): ReadonlySet<string> {
   const waits = new Set<string>();
   return new Set(
@@ -104,7 +102,7 @@ function decidedIn(feed: readonly Change[], statuses: readonly string[]): Readon
   );
 }
 
-/** Every payment was ordered; it has ended if it should have, and its end is in the feed. */
+/** Checks that each payment belongs to a command, has ended if it should have, and that its end is in the feed. */
 function checkPayments({ history, payments, feed }: Evidence): Violation[] {
   const commands = new Map(history.map((command) => [command.key, command]));
   const executed = executedIn(feed);
@@ -122,7 +120,7 @@ function checkPayments({ history, payments, feed }: Evidence): Violation[] {
   });
 }
 
-/** The numbers of the feed follow each other without a gap, and no change is in it twice. */
+/** Checks that the numbers of the feed have no gap, and that no change is in it twice. */
 function checkFeed({ feed, start }: Evidence): Violation[] {
   const seen = new Set<string>();
   return feed.flatMap(({ id, sequence }, at): Violation[] => {
@@ -135,7 +133,7 @@ function checkFeed({ feed, start }: Evidence): Violation[] {
   });
 }
 
-/** The changes of each payment have the versions 1, 2, 3 …, and its statuses follow the allowed moves. */
+/** Checks that each payment's changes have the versions 1, 2, 3 …, and that its status changes are allowed. */
 function checkStatusPaths({ feed }: Evidence): Violation[] {
   const stories = Map.groupBy(
     feed.flatMap(({ payment }) => (payment ? [payment] : [])),
@@ -150,7 +148,7 @@ function checkStatusPaths({ feed }: Evidence): Violation[] {
   });
 }
 
-/** Each follower received each change of the feed once, in the order of the feed. */
+/** Checks that each follower received each change of the feed once, in the order of the feed. */
 function checkFollowers({ feed, followers }: Evidence): Violation[] {
   const ids = feed.map(({ id }) => id);
   return [...followers].flatMap(([name, received]) => {
@@ -161,7 +159,7 @@ function checkFollowers({ feed, followers }: Evidence): Violation[] {
   });
 }
 
-/** Webhooks brought each change of a payment at least once, and nothing else. */
+/** Checks that webhooks reported each change of a payment at least once, and nothing else. */
 function checkWebhooks({ feed, webhooks }: Evidence): Violation[] {
   const due = new Set(feed.filter(({ payment }) => payment !== undefined).map(({ id }) => id));
   return [
@@ -174,7 +172,7 @@ function checkWebhooks({ feed, webhooks }: Evidence): Violation[] {
   ];
 }
 
-/** The balance of each account has changed by the payments that completed, and by nothing else. */
+/** Checks that only completed payments have changed the balances. */
 function checkBalances({ history, payments, balances }: Evidence): Violation[] {
   const commands = new Map<string | null, Command>(history.map((command) => [command.key, command]));
   const changes = new Map<string, bigint>();
@@ -189,7 +187,7 @@ function checkBalances({ history, payments, balances }: Evidence): Violation[] {
   });
 }
 
-/** A policy has counted the payments that have begun, without those that were not delivered, and nothing else. */
+/** Checks that policies have counted exactly the payments that began, except those that were not delivered. */
 function checkUsage({ history, payments, usage }: Evidence): Violation[] {
   const commands = new Map<string | null, Command>(history.map((command) => [command.key, command]));
   return [...usage].flatMap(([accountId, used]): Violation[] => {
@@ -208,7 +206,7 @@ function checkUsage({ history, payments, usage }: Evidence): Violation[] {
   });
 }
 
-/** The ids of the payments that must still come to an end. */
+/** Returns, in words, the payments that have not ended yet, or whose end is not in the feed yet. */
 export function underWay(payments: readonly Payment[], feed: readonly Change[], history: readonly Command[]): string[] {
   return checkPayments({ history, payments, feed } as Evidence)
     .filter(({ kind }) => kind === 'unfinished' || kind === 'feed')

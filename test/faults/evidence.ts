@@ -4,7 +4,7 @@ import { mutationName } from '../setup/documents.ts';
 import type { Data, TestPlatform } from '../setup/gateway.ts';
 import type { Change, Command, Payment, Receipt } from './history.ts';
 
-/** Asks until it is answered. The instances may still be coming back. */
+/** Repeats a query until it is answered, since the instances may still be restarting. */
 async function ask(platform: TestPlatform, query: string, variables: object = {}): Promise<Data> {
   for (;;) {
     const answer = await platform.ask(query, variables).catch((error: unknown) => error);
@@ -13,7 +13,7 @@ async function ask(platform: TestPlatform, query: string, variables: object = {}
   }
 }
 
-/** All rows of a connection, page by page. */
+/** Reads all rows of a connection, page by page. */
 async function all<T>(
   platform: TestPlatform,
   query: string,
@@ -42,7 +42,7 @@ export function readPayments(platform: TestPlatform): Promise<Payment[]> {
   );
 }
 
-/** Reads the feed after a cursor to its present end. */
+/** Reads the feed from a cursor to its current end. */
 export function readFeed(platform: TestPlatform, start: string): Promise<Change[]> {
   return all(
     platform,
@@ -58,10 +58,10 @@ export function readFeed(platform: TestPlatform, start: string): Promise<Change[
   );
 }
 
-/** As many as a document may have aliases. */
+/** The maximum number of aliases in a document. */
 const receiptsAtOnce = 20;
 
-/** Asks for the receipts of all commands. */
+/** Reads the receipts of all commands. */
 export async function readReceipts(
   platform: TestPlatform,
   history: readonly Command[],

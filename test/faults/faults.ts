@@ -8,35 +8,35 @@ import type { Load } from './load.ts';
 import type { Disk, DoomedPostgres } from './postgres.ts';
 import type { Random } from './random.ts';
 
-/** What faults happen to. */
+/** The parts of the system that faults affect. */
 export interface Surroundings {
   readonly load: Load;
   readonly instances: readonly Instance[];
   readonly postgres: DoomedPostgres;
-  /** The connection pooler that the instances use, where there is one. */
+  /** The connection pooler that the instances use, if any. */
   readonly pooler: PgBouncer | undefined;
-  /** The way of all instances to the replica, where there is one. */
+  /** The proxy through which all instances reach the replica, if any. */
   readonly replica: DatabaseProxy | undefined;
-  /** The database, without a proxy in between. */
+  /** The database's own address, without a proxy. */
   readonly databaseUrl: string;
   readonly random: Random;
 }
 
-/** Ends a fault: killed processes run again, and cut connections are restored. */
+/** Ends a fault: restarts killed processes and restores cut connections. */
 type Heal = () => Promise<void> | void;
 
 export interface Fault {
-  /** Lets it happen, and returns what ends it. */
+  /** Injects the fault, and returns the function that ends it. */
   inject(around: Surroundings): Promise<Heal>;
-  /** Whether others may follow before it has ended. */
+  /** Whether other faults may follow before this one has ended. */
   readonly overlaps?: boolean;
-  /** Why it cannot be tried here; undefined where it can. */
+  /** Returns why the fault cannot be injected here, or undefined if it can. */
   unavailable?(postgres: DoomedPostgres): string | undefined;
 }
 
-/** So many attempts of callers must have met a fault before it ends. */
+/** The number of clients' attempts that a fault must disturb before it ends. */
 const met = 3;
-/** So many commands go past a part that hangs before it goes on. */
+/** The number of commands that must be acknowledged while connections stall, before they continue. */
 const past = 5;
 
 const nothing: Heal = () => undefined;
@@ -51,7 +51,7 @@ async function anyInstance({ instances, random }: Surroundings): Promise<Instanc
   }
 }
 
-/** Waits until each order to the rail that is under way now has come to its end. Those that wait for approval are due much later. */
+/** Waits until every order that is due within a minute has ended. Those that wait for approval are due later. */
 async function nothingLeftOf(databaseUrl: string): Promise<void> {
   const underWay = "select id from rail_order where due_at < now() + interval '1 minute'";
   const orders = await query<{ id: string }>(databaseUrl, underWay);
@@ -99,7 +99,7 @@ export const faults = {
     async inject(around) {
       const instance = await anyInstance(around);
       instance.pause();
-      // It wakes up with payments in its hands that others have long finished.
+      // When it continues, it still holds payments that others have completed long ago.
       await nothingLeftOf(around.databaseUrl);
       return () => instance.goOn();
     },
@@ -129,7 +129,7 @@ export const faults = {
         await query<{ pid: number }>(databaseUrl, `${backends} and backend_type = 'client backend'`),
       );
       process.kill(pid, 'SIGKILL');
-      // The others have shared its memory: the whole server ends, and starts again.
+      // The other backends share memory with it, so the whole server ends and restarts.
       return () => postgres.back();
     },
   },
@@ -143,7 +143,7 @@ export const faults = {
     async inject(around) {
       const { proxy } = await anyInstance(around);
       proxy.stall();
-      // Some stalls are over before anybody has given up. New connections are good: few attempts meet a stall.
+      // Some stalls end before any client has given up. New connections still work, so few attempts notice a stall.
       await (around.random.oneIn(2) ? around.load.more(past) : around.load.moreDisturbed(1));
       return () => proxy.goOn();
     },

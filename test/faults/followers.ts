@@ -2,16 +2,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Data } from '../setup/gateway.ts';
 import { openEventStream, openRawSocket } from '../setup/streams.ts';
 
-/** A subscriber that comes back after its last cursor whenever it is cut. */
+/** A subscriber that reconnects after its last cursor whenever its connection is cut. */
 export type Follower = ReturnType<typeof startFollower>;
 
 const query = 'subscription ($after: String) { events(after: $after) { id cursor } }';
-/** A follower that was cut waits so long before it comes back. */
+/** How long a follower waits before it reconnects. */
 const pauseMs = 20;
-/** A connection that says nothing for so long is given up, not to follow an instance that hangs. */
+/** A follower gives up a connection without messages after this time, since its instance may hang. */
 const silentMs = 5_000;
 
-/** Starts followers of everything, over WebSockets and event streams in turn, each at another instance every time. */
+/**
+ * Starts followers of the whole feed, over WebSockets and event streams in turn. Each reconnect changes the instance.
+ */
 export function startFollowers(count: number, urls: () => readonly string[], authorization: string, after: string) {
   return Array.from({ length: count }, (_, at) => {
     const name = at % 2 === 0 ? 'socket' : 'event stream';
@@ -47,7 +49,7 @@ function startFollower(
       const life = new AbortController();
       let timer = setTimeout(() => life.abort(), silentMs);
       const take = ({ data, errors }: Data) => {
-        // What comes after the connection was given up comes again on the next one.
+        // Messages that arrive after the connection was given up are sent again on the next one.
         if (life.signal.aborted || errors) return;
         received.push(data.events.id);
         cursor = data.events.cursor;
@@ -76,7 +78,7 @@ function startFollower(
 const readSocket: Read = async (url, authorization, after, take, stop) => {
   const stopped = new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve()));
   const opening = openRawSocket(url, authorization);
-  // An instance that is paused accepts connections, and says nothing.
+  // A paused instance accepts connections, but sends nothing.
   opening.then(
     ({ socket }) => stop.addEventListener('abort', () => socket.terminate()),
     () => undefined,

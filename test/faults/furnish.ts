@@ -14,25 +14,25 @@ import { limitedAs } from './load-acts.ts';
 export const environment = {
   SANDBOX_PACE_MS: '20',
   SECRET_KEY: secretKey,
-  // No quote that a client has left expires by itself while the evidence is read.
+  // No quote that a client has abandoned expires while the evidence is read.
   SANDBOX_QUOTE_SECONDS: '7200',
   LOG_LEVEL: 'silent',
-  // A lease ends after two seconds, and no endpoint is disabled within seven minutes.
+  // A lease lasts two seconds, and no endpoint is disabled within seven minutes.
   WEBHOOK_TIME_SCALE: '1000',
-  // With a compile cache, starts take half of the processor time.
+  // A compile cache halves the processor time of a start.
   NODE_COMPILE_CACHE: path.resolve('node_modules/.cache/faults'),
 };
-/** More than all payments of a client together. */
+/** More than a client spends in all of its payments. */
 export const money = 10_000_000_000n;
 
-/** Returns the settings of the instances of a run. Where no attempt may fail, a stop lets clients notice it, as in production. */
+/** Returns the settings of a run's instances. If no attempt may fail, clients notice a shutdown, as in production. */
 export function settingsOf({ undisturbed }: { readonly undisturbed?: true }): Record<string, string> {
   return { ...environment, ...(undisturbed && { SHUTDOWN_DELAY_MS: '2000' }) };
 }
 
 /**
- * Makes the objects of the load: the tables, a platform with its webhook endpoint, tokens for one who pays and one who approves,
- * and a customer for each client, with a policy if they are `limited`.
+ * Creates everything that the load needs: the tables, a platform with its webhook endpoint, tokens for a payer and an
+ * approver, and a customer for each client, with a policy if they are `limited`.
  */
 export async function furnish(databaseUrl: string, receiver: Receiver, clients: number, limited: boolean) {
   await migrate(databaseUrl);

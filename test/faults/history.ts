@@ -1,23 +1,23 @@
 import type { Operation } from '../../src/domain/access/operations.ts';
 import type { Breach } from '../../src/domain/ledger/audit.ts';
 
-/** What a caller knows of a command in the end. */
+/** What a caller knows about a command at the end. */
 export type Outcome =
   /** It was acknowledged. */
   | 'succeeded'
-  /** It was refused, or the service said that nothing has happened, or it never reached anybody. */
+  /** It was refused, the service answered that nothing has happened, or it never reached an instance. */
   | 'refused'
   /** The caller gave up before it learned the outcome. */
   | 'unknown';
 
-/** What `mutationReceipt` says of a command. */
+/** The answer of `mutationReceipt` for a command. */
 export interface Receipt {
   readonly outcome: 'NONE' | 'SUCCEEDED' | 'REFUSED';
 }
 
 /** One command as its caller saw it, over all of its attempts with one idempotency key. */
 export interface Command {
-  /** The idempotency key. It is also the description of the payment that the command makes, if it makes one. */
+  /** The idempotency key. It is also the description of the payment that the command creates, if any. */
   readonly key: string;
   readonly operation: Extract<
     Operation,
@@ -26,14 +26,14 @@ export interface Command {
   readonly accountId: string;
   /** How the completed payment changes the balance of the account, in smallest units. */
   readonly change: bigint;
-  /** The statuses in which its payment may end; COMPLETED, if left out. */
+  /** The statuses in which its payment may end; by default only COMPLETED. */
   readonly ends?: readonly string[];
   readonly outcome: Outcome;
   /** The code of the refusal. */
   readonly code?: string;
-  /** The transactions that its answers named: more than one where a repeat was answered differently. */
+  /** The transactions that its answers named: more than one if a repeat got a different answer. */
   readonly transactionIds: readonly string[];
-  /** Of an execution or a decision: the transaction, which another command has made. */
+  /** For an execution or a decision: the transaction, which another command has created. */
   readonly transactionId?: string;
   /** The latest fault that was injected before the command ended. */
   readonly during: string;
@@ -64,21 +64,21 @@ export interface Usage {
 /** Everything that can be seen from outside after the faults have ended. */
 export interface Evidence {
   readonly history: readonly Command[];
-  /** Answers that said neither what happened nor that it is unknown, in words. */
+  /** The answers, as text, that tell a client neither the outcome nor that the outcome is unknown. */
   readonly internalErrors: readonly string[];
-  /** By idempotency key; read in the end. */
+  /** By idempotency key; read at the end. */
   readonly receipts: ReadonlyMap<string, Receipt>;
   readonly payments: readonly Payment[];
   /** The number of the feed after which `feed` begins. */
   readonly start: bigint;
   readonly feed: readonly Change[];
-  /** By the name of the follower: the ids of the changes that it received, in the order in which it did. */
+  /** For each follower, by name: the ids of the changes that it received, in the order of receipt. */
   readonly followers: ReadonlyMap<string, readonly string[]>;
-  /** The ids of the changes that webhooks brought. */
+  /** The ids of the changes that webhooks reported. */
   readonly webhooks: ReadonlySet<string>;
   /** By the id of the account. */
   readonly balances: ReadonlyMap<string, { readonly before: bigint; readonly after: bigint }>;
-  /** By the id of the account: what the policy of its customer has counted today. */
+  /** By the id of the account: the payments that the policy of its customer has counted today. */
   readonly usage: ReadonlyMap<string, Usage>;
   readonly breaches: readonly Breach[];
 }

@@ -2,7 +2,7 @@ import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
 import { databaseProxy } from '../setup/database-proxy.ts';
 
-/** An instance of the service, in whichever process it runs, and its proxy to the database. */
+/** An instance of the service, in its current process, with its proxy to the database. */
 export type Instance = Awaited<ReturnType<typeof startInstance>>;
 
 const program = ['--disable-warning=ExperimentalWarning', 'test/faults/instance-process.ts'];
@@ -20,7 +20,7 @@ export async function startInstance(databaseUrl: string, environment: Record<str
           ? { DATABASE_URL: proxy.url }
           : { DATABASE_URL: poolerUrl, DATABASE_DIRECT_URL: servingUrl(proxy.url) };
       const begun = startChildGateway({ ...environment, ...addresses }, [process.execPath, ...program]);
-      // It does not start while the database is away: like a supervisor, this tries again.
+      // An instance does not start while the database is unavailable: like a supervisor, this retries.
       const child = await begun.catch(() => undefined);
       if (child) return child;
       failures += 1;
@@ -32,7 +32,7 @@ export async function startInstance(databaseUrl: string, environment: Record<str
   let isUp = true;
   let starting: Promise<ChildGateway> | undefined;
   return {
-    /** The present address, or the last one. */
+    /** The current address, or the last one if the instance is down. */
     get url() {
       return child.url;
     },
@@ -40,25 +40,25 @@ export async function startInstance(databaseUrl: string, environment: Record<str
       return isUp;
     },
     proxy,
-    /** Kills it without a word, and waits for its end. */
+    /** Kills the process, and waits until it has exited. */
     async kill() {
       isUp = false;
       await child.end('SIGKILL');
     },
-    /** Starts it again, and waits until it serves: until the database is there. */
+    /** Starts it again, and waits until it serves, for which the database must be available. */
     async start() {
       starting = launch();
       child = await starting;
       isUp = true;
     },
-    /** Starts another process, and then stops the old one in an orderly way. */
+    /** Starts another process, and then shuts the old one down in an orderly way. */
     async replace() {
       const old = child;
       child = await launch();
       const code = await old.end('SIGTERM');
       if (code !== 0) throw new Error(`an orderly stop ended with ${code}:\n${old.output()}`);
     },
-    /** Stops the process without its knowledge; `goOn` lets it go on. */
+    /** Freezes the process, which cannot notice it; `goOn` continues it. */
     pause: () => void child.process.kill('SIGSTOP'),
     goOn: () => void child.process.kill('SIGCONT'),
     async stop() {

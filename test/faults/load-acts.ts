@@ -4,27 +4,27 @@ import type { Scene } from '../setup/scene.ts';
 import type { Command } from './history.ts';
 import type { Random } from './random.ts';
 
-/** One thing that a client does. */
+/** An act of a client. */
 export type Act = (client: LoadClient) => Promise<unknown>;
 
-/** A client, as its acts see it. */
+/** A client as seen by its acts. */
 export interface LoadClient {
   readonly scene: Scene;
   /** Its position among the clients. */
   readonly index: number;
   readonly random: Random;
-  /** Makes a transfer. Answers its transaction if it is acknowledged. */
+  /** Makes a transfer. Returns the id of its transaction if it is acknowledged. */
   transfer(operation: 'transferOut' | 'transferIn', input: object, expected: Expected): Promise<string | undefined>;
   /**
-   * Makes a quote, and executes it if it is acknowledged and was not executed at once. Answers its transaction if the execution
-   * is acknowledged.
+   * Creates a quote, and executes it if the quote is acknowledged and was not executed at its creation. Returns the id
+   * of its transaction if the execution is acknowledged.
    */
   quote(input: object, expected: Expected): Promise<string | undefined>;
   /** Decides, as a second person, on a transaction that waits for an approval. */
   decide(operation: 'approveTransaction' | 'rejectTransaction', transactionId: string): Promise<void>;
 }
 
-/** What becomes of a payment: how it changes the account of the client, and its last status. */
+/** The expected end of a payment: how it changes the balance of the client's account, and its last status. */
 export type Expected = Pick<Command, 'change' | 'ends'>;
 
 /** The amount of each payment, in smallest units. */
@@ -32,7 +32,7 @@ export const amount = 1_000n;
 /** More than any account has. */
 const tooMuch = 9_000_000_000_000_000n;
 
-/** What clients of one installation do. */
+/** The acts of clients without policies. */
 export const usualActs: readonly Act[] = [
   ({ transfer, scene }) => transfer('transferOut', { ...outOf(scene), amount }, { change: -amount }),
   ({ transfer, scene: { usd, outsideUsd } }) =>
@@ -42,7 +42,7 @@ export const usualActs: readonly Act[] = [
   ({ transfer, scene }) => transfer('transferOut', { ...outOf(scene), amount: tooMuch }, { change: -tooMuch }),
 ];
 
-/** Payments that fail after a while: they take up the limit of a policy meanwhile, and return what they took. */
+/** Payments that fail after a while: until then they count against the limit of a policy, and then no longer. */
 const failing: readonly Act[] = [
   ({ transfer, scene }) =>
     transfer('transferOut', { ...outOf(scene), amount, sandboxScenario: failsLater }, { change: 0n, ends: ['FAILED'] }),
@@ -51,7 +51,7 @@ const failing: readonly Act[] = [
 
 const failsLater = { failureReason: 'OFFRAMP_FAILED', delayMs: 500 };
 
-/** Payments that a policy holds: most are approved at once, some are rejected, and some wait until their time is over. */
+/** Payments that a policy holds: most are approved immediately, some are rejected, and some wait until they expire. */
 const held: readonly Act[] = [
   async (client) => decide(client, await client.transfer('transferOut', { ...outOf(client.scene), amount }, ofHeld)),
   async (client) => decide(client, await quoteOf(client, ofHeld.ends)),
@@ -64,7 +64,7 @@ async function decide({ decide, random }: LoadClient, transactionId: string | un
   await decide(random.oneIn(4) ? 'rejectTransaction' : 'approveTransaction', transactionId);
 }
 
-/** A policy of a client's customer, and what the client does under it. */
+/** The policy of a client's customer, and the acts of the client under it. */
 export interface Limited {
   readonly policy: object;
   readonly acts: readonly Act[];
@@ -78,7 +78,7 @@ const today = (payments: number) => ({
   ],
 });
 
-/** The policies of the clients: a limit that is reached all the time, approvals, and a limit that is never reached. */
+/** Returns a client's policy: a limit that is always reached, approvals, or a limit that is never reached. */
 export function limitedAs(position: number): Limited {
   if (position === 0) return { policy: today(2), acts: failing };
   if (position === 1) return { policy: { ...today(1_000_000), approval: { always: true } }, acts: held };

@@ -6,38 +6,38 @@ import type { Command, Outcome } from './history.ts';
 import { type Act, type Expected, type LoadClient, usualActs } from './load-acts.ts';
 import { Random } from './random.ts';
 
-/** What one attempt of a command came to. */
+/** The result of one attempt of a command. */
 type Attempt =
   | { readonly kind: 'succeeded'; readonly data: Data }
   | { readonly kind: 'refused'; readonly code: string }
-  /** The service says that nothing has happened. */
+  /** The service answered that nothing has happened. */
   | { readonly kind: 'unavailable' }
-  /** Nobody listened. */
+  /** Nothing listened at the address. */
   | { readonly kind: 'unsent' }
   | { readonly kind: 'unknown' };
 
 interface LoadOptions {
-  /** The addresses at which instances are, or were, now. */
+  /** Returns the current addresses of the instances, or the last ones of those that are down. */
   readonly urls: () => readonly string[];
   readonly authorization: string;
-  /** That of a second person, who decides on payments that wait. */
+  /** The credentials of a second person, who decides on payments that wait for approval. */
   readonly approver?: string;
-  /** One client for each. */
+  /** One client is started for each of these. */
   readonly scenes: readonly Scene[];
   /** Decides what each client does. */
   readonly seed: number;
-  /** The latest fault that was injected. */
+  /** Returns the latest fault that was injected. */
   readonly during: () => string;
-  /** What the client at a position does, one after the other, as its numbers choose. */
+  /** Returns the acts of the client at a position. The client repeatedly chooses one of them at random. */
   readonly acts?: (position: number) => readonly Act[];
 }
 
-/** Clients that move money, and note the answers. */
+/** Clients that move money, and record the answers. */
 export type Load = ReturnType<typeof startLoad>;
 
-/** More than any instance takes to say that it does not know. */
+/** Longer than any instance takes to answer that the outcome is unknown. */
 const attemptMs = 8_000;
-/** A client whose attempt came to nothing waits so long before the next one, so that it does not only make noise. */
+/** How long a client waits after an unsuccessful attempt, so that it does not flood the instances with retries. */
 const pauseMs = 20;
 
 /** Starts the load. */
@@ -52,7 +52,7 @@ export function startLoad(options: LoadOptions) {
     get internalErrors(): readonly string[] {
       return clients.flatMap(({ internalErrors }) => internalErrors);
     },
-    /** The attempts that were not acknowledged, though the client waited. */
+    /** The attempts that were not acknowledged although the client waited. */
     get troubles(): readonly string[] {
       return clients.flatMap(({ troubles }) => troubles);
     },
@@ -60,7 +60,7 @@ export function startLoad(options: LoadOptions) {
     get acknowledged(): number {
       return sum(({ acknowledged }) => acknowledged);
     },
-    /** How many attempts were not: refused for now, cut or unanswered. */
+    /** How many attempts failed: refused as unavailable, cut off or unanswered. */
     get disturbed(): number {
       return sum(({ disturbed }) => disturbed);
     },
@@ -69,13 +69,13 @@ export function startLoad(options: LoadOptions) {
     /** Waits until this many more attempts are disturbed. */
     moreDisturbed: (count: number): Promise<void> => grown(() => load.disturbed, count, latest),
     /**
-     * Repeats an acknowledged command with its key until it is answered, and records the payment in the answer: the one before
-     * it is gone.
+     * Repeats an acknowledged command with its key until it is answered, and records the payment in the answer: the
+     * previous payment no longer exists.
      */
     async repeat(key: string): Promise<void> {
       await Promise.all(clients.map((client) => client.repeat(key)));
     },
-    /** Waits until each client has ended the command that it is at. */
+    /** Stops the clients, and waits until each has finished its current command. */
     async stop(): Promise<void> {
       for (const client of clients) client.stop();
       await running;
@@ -85,7 +85,7 @@ export function startLoad(options: LoadOptions) {
   return load;
 }
 
-/** The longest that a load may stand still: a service that is not back by then has not survived. */
+/** How long the load may make no progress: a service that has not recovered by then has not survived. */
 const standstillMs = 120_000;
 
 async function grown(figure: () => number, by: number, latest: () => string): Promise<void> {
@@ -106,14 +106,14 @@ interface SentCommand {
   readonly transactionOf: (data: Data) => string;
 }
 
-/** One caller, who does one thing after the other with the accounts of one customer. */
+/** A client that acts on the accounts of one customer, one act at a time. */
 class Client implements LoadClient {
   readonly history: Command[] = [];
   readonly internalErrors: string[] = [];
   readonly troubles: string[] = [];
   acknowledged = 0;
   disturbed = 0;
-  /** What the latest attempt came to, for whoever asks why nothing goes on. */
+  /** The result of the latest attempt, which explains why there is no progress. */
   latest = 'no answer yet';
   readonly scene: Scene;
   readonly index: number;
@@ -181,7 +181,7 @@ class Client implements LoadClient {
     }
   }
 
-  /** Sends a command until its outcome is known or the client gives up, and notes it. Returns its success. */
+  /** Sends a command until its outcome is known or the client gives up, and records it. Returns its success. */
   async #run(
     operation: Command['operation'],
     input: object,
@@ -210,14 +210,14 @@ class Client implements LoadClient {
         ...(transactionId !== undefined && { transactionId }),
       });
 
-    // Whether an attempt may have taken effect that said nothing.
+    // Whether an attempt without a conclusive answer may have taken effect.
     let isOpen = false;
     for (;;) {
       const attempt = await send();
       if (attempt.kind === 'succeeded') {
         transactionIds.add(transactionOf(attempt.data));
         this.acknowledged += 1;
-        // Some are so careful that they ask again.
+        // Some clients repeat acknowledged commands.
         if (random.oneIn(10)) {
           const again = await send();
           if (again.kind === 'succeeded') transactionIds.add(transactionOf(again.data));
@@ -233,7 +233,7 @@ class Client implements LoadClient {
       this.disturbed += 1;
       if (attempt.kind !== 'unsent') this.troubles.push(`${key}: ${this.latest}`);
       isOpen ||= attempt.kind === 'unknown';
-      // Some give up, and believe the answers.
+      // Some clients give up, and record what the answers say.
       if (this.#isStopping || (attempt.kind !== 'unsent' && random.oneIn(4))) {
         note(isOpen ? 'unknown' : 'refused', attempt.kind);
         return undefined;
@@ -274,7 +274,7 @@ class Client implements LoadClient {
       case 'SERVICE_UNAVAILABLE':
         return { kind: 'unavailable' };
       case 'OUTCOME_UNKNOWN':
-      // The first attempt still runs.
+      // The first attempt is still running.
       case 'CONFLICT':
         return { kind: 'unknown' };
       default:

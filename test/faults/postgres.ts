@@ -10,17 +10,17 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { canMount, onDiskOfItsOwn, query } from '../setup/embedded-servers.ts';
 
-/** An embedded Postgres that is there to be harmed: in a process of its own and, where possible, on a disk of its own. */
+/** An embedded Postgres for injecting faults, in a separate process and, if possible, on a separate disk. */
 export type DoomedPostgres = Awaited<ReturnType<typeof startDoomedPostgres>>;
 
-/** A disk that becomes full and read-only on request. */
+/** A disk that can be made full or read-only. */
 export type Disk = ReturnType<typeof diskOf>;
 
 const program = fileURLToPath(new URL('../database/embedded-process.ts', import.meta.url));
 const run = promisify(execFile);
 const diskBytes = 3 * 1024 ** 3;
 
-/** @param durable false: it acknowledges commits before they are written, so a crash loses them */
+/** @param durable if false, commits are acknowledged before they are written, so a crash loses them */
 export async function startDoomedPostgres(durable = true) {
   const parent = await mkdtemp(join(tmpdir(), 'payments-faults-'));
   await chmod(parent, 0o711);
@@ -34,7 +34,7 @@ export async function startDoomedPostgres(durable = true) {
   const lines = createInterface(child.stdout);
   const [line] = await once(lines, 'line');
   const { url, dataDirectory } = JSON.parse(line);
-  /** How its folder is seen from here. */
+  /** The path of the server's root directory as seen from this process. */
   const root = hasDisk ? `/proc/${child.pid}/root` : '';
   const pid = () => Number(readFileSync(join(root, dataDirectory, 'data', 'postmaster.pid'), 'utf8').split('\n')[0]);
   const back = async () => {
@@ -43,13 +43,13 @@ export async function startDoomedPostgres(durable = true) {
   const disk = hasDisk ? diskOf({ supervisor: child, lines, folder: parent, url, pid, back }) : undefined;
   return {
     url,
-    /** The present postmaster. */
+    /** The process id of the current postmaster. */
     get pid() {
       return pid();
     },
     /** Waits until it answers. */
     back,
-    /** Undefined where this user may not mount a file system. */
+    /** Undefined if this user may not mount a file system. */
     disk,
     async stop() {
       await disk?.heal();
@@ -66,7 +66,7 @@ interface Mounted {
   readonly url: string;
   readonly back: () => Promise<void>;
   readonly supervisor: ChildProcess;
-  /** What the supervisor prints. */
+  /** The output of the supervisor. */
   readonly lines: Interface;
   readonly folder: string;
   readonly pid: () => number;
@@ -80,24 +80,24 @@ function diskOf({ supervisor, lines, folder, url, pid, back }: Mounted) {
     return bsize * (blocks - bfree);
   };
   return {
-    /** Takes the free space, and writes until the database has none. */
+    /** Removes most of the free space, and writes until none is left for the database. */
     async fill() {
-      // A little more than the used space: it is growing.
+      // A little more than the used space, which is growing.
       await remount(`size=${usedBytes() + 2 * 1024 ** 2}`);
       const change = `select pg_logical_emit_message(true, 'filler', repeat('x', 1000000))`;
       try {
         for (;;) await query(url, change);
       } catch {
-        // Postgres ends when it cannot go on with its log of changes.
+        // Postgres ends when it can no longer write its WAL.
       }
     },
-    /** Ends the database, and lets it find a disk on which it cannot write: waits until it has tried. */
+    /** Kills the database and makes its disk read-only. Waits until the supervisor has tried to start it again. */
     async lock() {
       const postmaster = pid();
-      // Nobody starts it again before the disk is read-only.
+      // The supervisor must not restart it before the disk is read-only.
       supervisor.kill('SIGSTOP');
       process.kill(postmaster, 'SIGKILL');
-      // A disk is busy while a process may write to it: the last child of Postgres ends soon after it.
+      // The disk is busy while a process may write to it: the last child of Postgres ends soon after the postmaster.
       while (
         !(await remount('ro').then(
           () => true,
@@ -116,7 +116,7 @@ function diskOf({ supervisor, lines, folder, url, pid, back }: Mounted) {
       supervisor.kill('SIGCONT');
       await tried;
     },
-    /** Gives back what `fill` and `lock` took. */
+    /** Makes the disk writable and large enough again. */
     async heal() {
       await remount(`rw,size=${diskBytes}`);
       await back();

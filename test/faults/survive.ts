@@ -11,8 +11,8 @@ export interface Survival extends Scenery {
 }
 
 /**
- * Lets clients move money while faults happen, one after the other or, for kills of instances, overlapping. Prints a line for
- * each kind of fault, and returns the checker's findings.
+ * Lets clients move money while faults are injected one after the other, or overlapping for kills of instances. Prints
+ * a line for each kind of fault, and returns the violations that the checker finds.
  */
 export async function findViolations(options: Survival): Promise<Violation[]> {
   const outcome = await underLoad(options, (around, note) => injectAll(options, around, note));
@@ -20,13 +20,13 @@ export async function findViolations(options: Survival): Promise<Violation[]> {
   return outcome.violations;
 }
 
-/** Lets the faults happen, and expects that no promise was broken. */
+/** Injects the faults, and expects that no promise is broken. */
 export async function survive(options: Survival): Promise<void> {
   const violations = await findViolations(options);
   expect(violations.slice(0, 20)).toEqual([]);
 }
 
-/** Lets the faults happen, each after some commands were acknowledged since the last one. Returns what came of each kind. */
+/** Injects each fault once enough commands were acknowledged since the last one. Returns the results of each kind. */
 async function injectAll(
   { faults: counts, commandsBetween }: Survival,
   around: Surroundings,
@@ -63,7 +63,7 @@ async function injectAll(
     const count = survived.filter((one) => one === name).length;
     const skipped = reasons.get(name);
     const backSeconds = back.get(name) ?? 0;
-    // `survived` counts the faults after which commands were acknowledged again, `backSeconds` is the longest time that it took.
+    // `survived` counts the faults after which commands were acknowledged again; `backSeconds` is the longest recovery.
     return { name, tried: count, survived: count, backSeconds, skipped };
   });
 }

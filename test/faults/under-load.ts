@@ -23,23 +23,23 @@ import { limitedAs } from './load-acts.ts';
 import { type DoomedPostgres, startDoomedPostgres } from './postgres.ts';
 import { Random } from './random.ts';
 
-/** What runs while faults happen. */
+/** The system that runs while faults are injected. */
 export interface Scenery {
   readonly seed: number;
   readonly instances: number;
   readonly clients: number;
   readonly followers: number;
-  /** false: Postgres acknowledges commits that a crash loses. Then the checker must find the loss. */
+  /** If false, Postgres acknowledges commits that a crash loses, and the checker must find the loss. */
   readonly durable?: boolean;
-  /** Whether each attempt that reaches an instance must be answered: what happens is no fault. */
+  /** Whether each attempt that reaches an instance must be answered, since the disturbance is not a fault. */
   readonly undisturbed?: true;
-  /** So many sessions of Postgres a PgBouncer in transaction mode has for the requests of all instances; none, if left out. */
+  /** The number of server sessions of a PgBouncer in transaction mode for all requests. Without it: no pooler. */
   readonly poolerSize?: number;
   /** Whether the instances have a replica. */
   readonly hasReplica?: boolean;
-  /** Whether policies limit the clients: one reaches its limit all the time, and the payments of one wait for approvals. */
+  /** Whether policies limit the clients: one always reaches its limit, and another's payments wait for approval. */
   readonly limited?: true;
-  /** More settings of each instance, by its position. */
+  /** Additional settings of each instance, by its position. */
   readonly settings?: (position: number) => Record<string, string>;
 }
 
@@ -130,7 +130,7 @@ export async function underLoad<Told>(
   }
 }
 
-/** Starts Postgres: to be harmed, or with a replica and the way to it. */
+/** Starts a Postgres for faults, or one with a replica and a proxy to the replica. */
 async function startServers({ hasReplica, durable }: Scenery) {
   if (!hasReplica) return { postgres: await startDoomedPostgres(durable), replica: undefined };
   const { primary, standbys, stop } = await startReplicated(1);
@@ -161,12 +161,12 @@ export async function gather(platform: TestPlatform, sources: Sources): Promise<
   const { history, internalErrors } = load;
   const { payments, feed: changes } = await atRest(platform, sources);
   const receipts = await readReceipts(platform, history);
-  // The test event, which the endpoint got when it was made, is no payment's.
+  // The endpoint also got a TEST event when it was created.
   const arrived = () =>
     new Set(receiver.received.flatMap(({ body }): string[] => (body.type === 'TEST' ? [] : [body.eventId])));
   const due = changes.filter(({ payment }) => payment !== undefined).length;
   await untilSilent(() => arrived().size, due);
-  // The end of a delivery is a change of the feed, too.
+  // The end of a delivery is also a change in the feed.
   await untilDelivered(postgres);
   const feed = await readFeed(platform, start);
   const received = () => followers.reduce((sum, follower) => sum + follower.received.length, 0);
@@ -197,7 +197,7 @@ export async function gather(platform: TestPlatform, sources: Sources): Promise<
   };
 }
 
-/** Lets the time be over in which payments that nobody has decided on can be approved. */
+/** Lets the approval periods of undecided payments expire. */
 async function passApprovals(databaseUrl: string): Promise<void> {
   await withoutTriggers(databaseUrl, (client) =>
     client.query(
@@ -207,7 +207,7 @@ async function passApprovals(databaseUrl: string): Promise<void> {
   );
 }
 
-/** Waits until no payment is under way and every change has its number, or nothing moves any more. */
+/** Waits until no payment is under way and every change has its number, or until there is no more progress. */
 async function atRest(
   platform: TestPlatform,
   { load, start, postgres }: Sources,
@@ -230,7 +230,7 @@ async function atRest(
   }
 }
 
-/** Waits until every delivery has ended and its end has its number, or none has ended for long. */
+/** Waits until every delivery has ended and its end is in the feed, or until none has ended for a long time. */
 async function untilDelivered({ url }: Sources['postgres']): Promise<void> {
   for (let last = -1, deadline = 0; ; await delay(100)) {
     const [{ waiting = 1 } = {}] = await query<{ waiting: number }>(
@@ -244,7 +244,7 @@ async function untilDelivered({ url }: Sources['postgres']): Promise<void> {
   }
 }
 
-/** Waits until a count is as expected, or has not risen for long. */
+/** Waits until a count is as expected, or until it has not risen for a long time. */
 async function untilSilent(count: () => number, expected: number): Promise<void> {
   for (let last = -1, deadline = 0; count() < expected; await delay(50)) {
     if (count() !== last) deadline = performance.now() + silenceMs;

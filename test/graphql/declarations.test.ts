@@ -57,7 +57,7 @@ const readFrom: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     fees: 'fees sent_currency',
     refund: 'refund_reference',
     source: 'source_kind',
-    // It always has one: its row is the destination.
+    // Never null: the payment's own row is the destination.
     destination: '',
     reconciliationReference: 'reference status CREATED',
     requestedReceiverInformation: 'requested_information',
@@ -66,7 +66,7 @@ const readFrom: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   Refund: {
     reference: 'refund_reference',
-    // The first of them that there is.
+    // The first of these that is not null.
     amount: 'refund_amount sent_currency,.r.received_currency',
     initiatedAt: 'refund_initiated_at',
     settledAt: 'refund_settled_at',

@@ -24,7 +24,7 @@ test('the table has exactly the choices that the inputs of mutations have', () =
       return chosen < 0 ? [] : [`${name} ${input.slice(0, chosen).join('.')}`];
     }),
   );
-  // An account's details are those of its command, whatever identifies the account.
+  // The choices in an account's details have the same paths as in the command.
   expect(new Set(pathInputs)).toEqual(new Set(choices.filter((choice) => !choice.includes('accountInfo.'))));
 });
 

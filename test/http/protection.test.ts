@@ -10,7 +10,7 @@ import { readConfig } from '../../src/server/config.ts';
 import { type ChildGateway, startChildGateway, temporaryDataDirectory } from '../setup/child-gateway.ts';
 import { ownGateway, testGateway } from '../setup/gateway.ts';
 
-/** How responses are protected in browsers, and who may see the pages. */
+/** Tests how responses are protected in browsers, and who may see the pages. */
 
 const t = await testGateway();
 
@@ -60,7 +60,7 @@ test('the pages run only their own scripts', async () => {
   }
 });
 
-test('who finds a vulnerability learns where to report it, if the operator has said so', async () => {
+test('security.txt says where to report a vulnerability, if the operator has set a contact', async () => {
   const contact = 'mailto:security@payments.example';
   const said = await ownGateway({ ROLE: 'serve', SECURITY_CONTACT: contact }, t.databaseUrl);
   const answer = await fetch(`${said.url}/.well-known/security.txt`);
@@ -126,7 +126,9 @@ test('the documentation can be searched, and each result links to its section', 
   const search = async (words: string) =>
     (await get(`/docs?q=${encodeURIComponent(words)}`, { accept: 'text/html' })).text();
   expect(await search('rotate key')).toContain('<a href="./docs/docs/operating.md#rotate-a-key">');
-  expect(await search('no-such-word-anywhere')).toContain('No page contains all of these words');
+  expect(await search('rotate c++')).not.toContain('<mark>c</mark>');
+  expect(await search('Rotate key')).toContain('<mark>rotate</mark>');
+  expect(await search('no-such-word-anywhere')).toMatch(/No page contains all of these words.*<a href=".\/docs">/);
   expect(await search('"><script>')).not.toContain('<script>');
 });
 

@@ -7,7 +7,7 @@ import { changeRates } from '../../src/domain/platforms/platform-rates.ts';
 import { type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { tester } from '../setup/tester.ts';
 
-/** How much the gateway reads of the bodies of refused requests. Tests set the clock of the limits. */
+/** Tests how much the gateway reads of the bodies of refused requests. The tests set the clock of the limits. */
 
 let now = 10_000;
 

@@ -12,7 +12,7 @@ import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { ownReceiver } from '../webhooks/receiver.ts';
 
-/** How a stopping instance treats its clients. */
+/** Tests how a stopping instance treats its clients. */
 
 /** How long Docker waits after SIGTERM before it kills. */
 const dockerMs = 10_000;

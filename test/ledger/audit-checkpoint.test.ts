@@ -7,7 +7,7 @@ import { ended, pay } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
-// Which rows an audit from a checkpoint checks, and when it checks all rows.
+// Tests which rows an audit from a checkpoint checks, and when it checks all rows.
 
 let t: TestGateway;
 let platform: TestPlatform;

@@ -27,7 +27,7 @@ beforeAll(async () => {
     coversFrom: null,
     isCheckpoint: true,
   });
-  // Audits, too.
+  // Stopping the gateway also audits the ledger.
   await t.stop();
 
   after = await copyOf(before);
@@ -198,9 +198,9 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
      from transaction t where t.destination_account_id is not null order by t.id desc limit 1`,
   ],
   // A payment that began without its approval, and one approved by the token that asked for it.
-  [/^a payment that waited for an approval has begun only with one/, 'update transaction set decided_by_id = null'],
+  [/^a payment that waited for an approval has begun only after one/, 'update transaction set decided_by_id = null'],
   [
-    /^a payment that waited for an approval has begun only with one/,
+    /^a payment that waited for an approval has begun only after one/,
     `update transaction t set created_by = 'ApiToken:' || a.created_by_id from api_token a where a.id = t.decided_by_id and t.created_by is not null`,
   ],
   // A correction with a different amount, and one without an approval.

@@ -90,7 +90,7 @@ test('a payment refused for a locked account is not made later, and delays no ot
 
 test('payments to one external account do not wait for each other', async () => {
   const scene = await makeScene(t.platform, 10_000n);
-  // With the lock of another payment to it.
+  // Another connection holds the lock that a payment to this account takes.
   const release = await hold('share', scene.outsideUsd);
   expect(await pay(scene)).toHaveProperty('transaction');
   await release();
@@ -235,7 +235,7 @@ test('a lane that becomes free takes over the plans behind a slow one', async ()
   expect(begun).toEqual(['slow', 'slow too']);
   end('slow too');
   await turn();
-  // Those behind it first, then those behind the other.
+  // The plans that waited behind it begin first, then those behind the other one.
   expect(begun.slice(2).join(' ')).toMatch(/^(one\+two|one|two)$/);
   end();
   await turn();

@@ -54,7 +54,7 @@ async function refusalAfter(table: string, id: string, change: string, plan: Pla
   return outcome?.kind === 'refused' ? outcome.refusal : outcome;
 }
 
-/** Leaves quote and transaction in one status, as the auditor demands. */
+/** Gives the quote and its transaction the same status, as the auditor requires. */
 async function expireBoth(): Promise<void> {
   await holder.query(`update quote set status = 'EXPIRED' where id = $1`, [uuid(quoted.id)]);
   await holder.query(`update transaction set status = 'EXPIRED', failure_reason = 'QUOTE_EXPIRED' where id = $1`, [

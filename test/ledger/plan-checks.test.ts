@@ -8,7 +8,8 @@ import { pay, quote, usdToEur } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
-// What the database accepts and refuses in a plan, right at the limits. Each test is one transaction, which is rolled back.
+// Tests what the database accepts and refuses in a plan, right at the limits. Each test is one transaction, which is
+// rolled back.
 
 let t: TestGateway;
 let scene: Scene;

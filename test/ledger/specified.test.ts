@@ -37,7 +37,7 @@ function tableIn(part: string): string[][] {
     .map((cells) => cells.map((cell) => cell.trim()));
 }
 
-describe('the table of moves is that of the documents', () => {
+describe('the table of status changes is that of the documents', () => {
   const moves = async (noun: string) =>
     (await rows(`select unnest(status_moves('${noun}')) as move`)).map(({ move }) => move).sort();
   const movesIn = (part: string, to: number) =>
@@ -46,14 +46,14 @@ describe('the table of moves is that of the documents', () => {
       .map((cells) => `${cells[0]} > ${cells[to]}`);
   const unique = (list: readonly string[]) => [...new Set(list)].sort();
 
-  test('a quote has exactly the moves of decision 50', async () => {
+  test('a quote has exactly the status changes of decision 50', async () => {
     const decided = movesIn(partOf(decisions, '### Decision 50'), 2);
     expect(decided.length).toBeGreaterThan(5);
     expect(await moves('quote')).toEqual(unique(decided));
     expect(unique(decided)).toEqual(expect.arrayContaining(movesIn(partOf(specification, '### 3.1 Quote status'), 3)));
   });
 
-  test('a transaction has exactly the moves of decision 57', async () => {
+  test('a transaction has exactly the status changes of decision 57', async () => {
     const decided = movesIn(partOf(decisions, '### Decision 57'), 2);
     expect(decided).toHaveLength(17);
     expect(await moves('transaction')).toEqual(unique(decided));
@@ -62,7 +62,7 @@ describe('the table of moves is that of the documents', () => {
     expect(decided).toEqual(expect.arrayContaining(specified));
   });
 
-  test('an external account has exactly the moves of decision 42', async () => {
+  test('an external account has exactly the status changes of decision 42', async () => {
     const sentences = partOf(decisions, '### Decision 42').matchAll(
       /\b([A-Z_]+) becomes ([A-Z_]+(?:(?:, | or )[A-Z_]+)*)/g,
     );

@@ -162,7 +162,9 @@ function outcome(of: number, fails: boolean): Group {
   ];
 }
 
-/** Ends a payment that was on its way here, with its order or by the platform's rejection: there is room for another. */
+/**
+ * Ends a payment that was on its way here, with its order or by the platform's rejection: there is room for another.
+ */
 const uncollected = (ofRail: boolean): Group => [
   plan({
     ...(ofRail && { orders: [{ id: coming.order, dueInMs: null }] }),
@@ -231,7 +233,7 @@ function paidIn(of: number, amount: bigint): Group {
   ];
 }
 
-/** Ends a quote without a word about its transaction. */
+/** Ends a quote without changing its transaction. */
 const cancelled = (of: number): Group => [
   plan({ quotes: [{ id: quotes[of]?.id ?? '', from: ['PENDING'], to: 'FAILED', reason: 'cancelled' }] }),
 ];

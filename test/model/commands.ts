@@ -146,7 +146,7 @@ const execute = fc.tuple(position, outcome).map(([at, outcome]) =>
       await send(model, real, 'executeQuote', input, code);
       if (code !== undefined) return;
       quote.status = 'DONE';
-      // What is pulled comes in and goes out again immediately.
+      // The pulled money comes in and goes out again immediately.
       if (kind !== 'pulled') model.balances.aUsd -= sum;
       if (kind === 'uma') return awaitArrival(model, real, quote, outcome);
       const expected = outcomes[kind === 'other' ? withinTheHouse(outcome) : outcome];
@@ -196,7 +196,7 @@ const sandboxSend = fc
         if (code !== undefined) return;
         quote.status = 'DONE';
         if (late) {
-          // Too late for the quote: what arrives is the customer's, and the payment stays EXPIRED.
+          // The deposit is too late for the quote: its money goes to the customer, and the payment stays EXPIRED.
           model.balances.aUsd +=
             deposit === 'SHORT' ? quote.send / 2n : deposit === 'TWICE' ? 2n * quote.send : quote.send;
           return;
@@ -241,7 +241,7 @@ const receive = fc.tuple(amount, fc.constantFrom<Outcome>('ok', 'ok', 'fail', 'r
   }),
 );
 
-/** How the pay request of a payment that is only looked up goes. */
+/** The possible results of the pay request for a payment that is only looked up. */
 type PayRequest = 'comes' | 'fails' | 'never comes';
 
 const lookedUp = fc.tuple(amount, fc.constantFrom<PayRequest>('comes', 'fails', 'never comes')).map(([sum, request]) =>
@@ -278,7 +278,7 @@ const moveAccount = fc.constantFrom<AccountStatus>('ACTIVE', 'ACTIVE', 'UNDER_RE
   }),
 );
 
-/** Remembers a payment whose money has come to wait in suspense. */
+/** Records a payment whose money has gone into suspense. */
 function suspend(model: Model, outcome: Outcome, id: string, amount: bigint): void {
   if (outcome === 'stuck') model.suspended.push({ id, amount, released: false });
 }
@@ -340,7 +340,7 @@ const replay = fc.constant(
   ),
 );
 
-/** Every command of a platform. Quotes come most often, since many others are possible only after one. */
+/** Every command of a platform. Quotes are the most frequent, since many others are possible only after one. */
 export const commands = [
   fund,
   transferOut,

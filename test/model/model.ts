@@ -1,21 +1,23 @@
 import type { Operation } from '../../src/domain/access/operations.ts';
 import type { Balances } from './world.ts';
 
-/** The payments domain as a few numbers: the expected result of a sequence of commands. Amounts in smallest units. */
+/**
+ * The payments domain as a few numbers: the expected result of a sequence of commands. Amounts are in smallest units.
+ */
 export interface Model {
   readonly balances: Balances;
   readonly quotes: ModelQuote[];
   /** Incoming payments that wait for approval. */
   readonly waiting: Waiting[];
-  /** Payments whose money waits in suspense. */
+  /** Payments whose money is in suspense. */
   readonly suspended: Suspended[];
-  /** The status of A's dollar account outside. */
+  /** The status of A's external account in dollars. */
   outside: AccountStatus;
-  /** The last command that was sent, to be repeated. */
+  /** The last command, which may be repeated. */
   last: Call | undefined;
 }
 
-/** A platform at which nothing is under way. */
+/** Returns the model of a platform on which nothing is under way. */
 export function modelOf(balances: Model['balances']): Model {
   return { balances, quotes: [], waiting: [], suspended: [], outside: 'ACTIVE', last: undefined };
 }
@@ -26,22 +28,22 @@ export interface ModelQuote {
   readonly kind: QuoteKind;
   readonly send: bigint;
   readonly receive: bigint;
-  /** How its incoming side is known, where it has one. */
+  /** The description by which its incoming side is found, if it has one. */
   readonly name: string;
   status: 'PENDING' | 'DONE' | 'EXPIRED';
-  /** Whether it expired or was cancelled: a late deposit makes it DONE, and it stays EXPIRED for whoever asks. */
+  /** Whether it expired or was cancelled. A late deposit then makes it DONE here, while the service reports EXPIRED. */
   hasExpired: boolean;
 }
 
 /**
- * From A's dollars to its euro account outside, to B's euros here, to B's UMA address; to the euro
- * account outside, funded by a deposit, or pulled from A's dollar account outside.
+ * The destination and the funding: from A's dollars to its external euro account, to B's euros here, or to B's UMA
+ * address; or to the external euro account, funded by a deposit or by a pull from A's external dollar account.
  */
 export type QuoteKind = 'outside' | 'other' | 'uma' | 'funded' | 'pulled';
 
 export type AccountStatus = 'ACTIVE' | 'UNDER_REVIEW' | 'INACTIVE';
 
-/** The moves of an external account that is not PENDING any more. */
+/** The allowed status changes of an external account that is no longer PENDING. */
 export const accountMoves: Record<AccountStatus, readonly AccountStatus[]> = {
   ACTIVE: ['UNDER_REVIEW', 'INACTIVE'],
   UNDER_REVIEW: ['ACTIVE', 'INACTIVE'],
@@ -58,11 +60,11 @@ export interface Waiting {
   readonly id: string;
   readonly amount: bigint;
   readonly outcome: Outcome;
-  /** The sending side, where it is here. */
+  /** The payment on the sending side, if the sender is a customer here. */
   readonly sent: { readonly id: string; readonly amount: bigint } | undefined;
 }
 
-/** The calls of the sandbox for a payment. */
+/** The outcomes of a payment that the sandbox can be told to simulate. */
 export type Outcome = 'ok' | 'fail' | 'reject' | 'stuck' | 'return';
 
 export const outcomes: Record<
@@ -76,7 +78,7 @@ export const outcomes: Record<
   return: { scenario: { returnAfterMs: 0 }, status: 'REFUNDED', back: true },
 };
 
-/** What comes of a payment that stays here: no bank can return it. */
+/** Returns the outcome of a payment between accounts here, which no bank can return. */
 export function withinTheHouse(outcome: Outcome): Outcome {
   return outcome === 'return' ? 'ok' : outcome;
 }

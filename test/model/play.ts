@@ -6,19 +6,19 @@ import type { Data } from '../setup/gateway.ts';
 import type { Model } from './model.ts';
 import type { Pair, World } from './world.ts';
 
-/** What a sequence of commands runs against. */
+/** The platform and the customers that a sequence of commands uses. */
 export interface Real {
   readonly world: World;
   readonly pair: Pair;
 }
 
-/** How a command runs against the service, and what that means to the model. */
+/** A command: runs against the service, and changes the model accordingly. */
 
 type Command = fc.AsyncCommand<Model, Real>;
 
 let calls = 0;
 
-/** A command whose run is followed by the comparison of all balances and the proof that no money was made or lost. */
+/** Builds a command. After each run, all balances are compared, and the ledger must balance. */
 export function command(
   name: string,
   possible: (model: Model) => boolean,
@@ -38,7 +38,7 @@ async function expectBalances({ balances }: Model, { world, pair }: Real, when: 
   expect(await world.conserved(pair), when).toEqual(balances);
 }
 
-/** Sends a mutation under a key of its own, and expects its success or the refusal with `code`. */
+/** Sends a mutation under a new key, and expects its success, or the refusal with `code`. */
 export async function send(model: Model, real: Real, name: Operation, input: object, code?: string): Promise<Data> {
   calls += 1;
   const keyed = { ...input, idempotencyKey: `${real.pair.a.customerId}-${calls}` };

@@ -9,36 +9,34 @@ import { type Model, modelOf } from './model.ts';
 import type { Real } from './play.ts';
 import { clockwork, World } from './world.ts';
 
-/** How many sequences one installation and its databases serve: what grows with the rows does not grow with the run. */
+/** How many sequences one installation and its databases run, so that they do not slow down as rows accumulate. */
 const perGround = 480;
-/**
- * The number of consecutive sequences on two customers and their platform: each starts from the state that the last one left.
- */
+/** The number of consecutive sequences on one world: each starts from the state that the last one left. */
 const perWorld = 16;
 
 /** The number of sequences in parallel. Their commands mostly wait for the background work, not for a processor. */
 const lanes = 12;
 
-/** The settings under which the model foresees what happens: nothing ends by itself. */
+/** Settings under which nothing ends by itself, so that the model can predict what happens. */
 const settings = {
   SANDBOX_PACE_MS: 0,
-  // A busy machine takes long to open a connection, so all lanes open one at once.
+  // On a busy machine opening a connection takes long, so all lanes open theirs at the same time.
   DATABASE_POOL: 2 * lanes,
   SANDBOX_QUOTE_SECONDS: 3_600,
   PAYMENT_APPROVAL_MS: 60_000,
 } as const;
 
-/** What sequences of commands run on: a gateway, in which each lane has a platform with two customers. */
+/** A gateway on which sequences of commands run. Each lane has a platform with two customers. */
 interface Ground {
   readonly gateway: TestGateway;
-  /** Reads the books and moves the clock of a row. */
+  /** Connections that read the books and move rows in time. */
   readonly sql: pg.Pool;
 }
 
 /**
- * Runs random sequences of commands against installations and against the model; each installation is audited when it stops. A
- * difference is shrunk, within the time limit, to the shortest sequence that shows it. Each lane has a seed of its own, which
- * its failure names: `MODEL_SEED` in the environment gives it to the first lane.
+ * Runs random sequences of commands against installations and against the model; each installation is audited when it
+ * stops. A difference is shrunk, within the time limit, to the shortest sequence that shows it. Each lane has its own
+ * seed, which its failure prints: `MODEL_SEED` in the environment sets that of the first lane.
  */
 export async function runSequences(sequences: number, maxCommands: number, timeLimitMs: number): Promise<void> {
   const until = Date.now() + timeLimitMs;
@@ -61,9 +59,9 @@ export async function runSequences(sequences: number, maxCommands: number, timeL
 interface Share {
   readonly sequences: number;
   readonly maxCommands: number;
-  /** That of the first lane. */
+  /** The seed of the first lane. */
   readonly seed: number;
-  /** When it must have ended. */
+  /** The time by which it must have ended, in milliseconds since 1970. */
   readonly until: number;
 }
 
@@ -71,7 +69,7 @@ async function runOn(ground: Ground, { sequences, maxCommands, seed, until }: Sh
   const failures: unknown[] = [];
   const stopped = () => failures.length > 0;
   const walks = Array.from({ length: lanes }, () => new Lane(ground, stopped));
-  // One after the other: an instance that has just started has no connections yet.
+  // One after the other: an instance that has just started has no open connections yet.
   for (const walk of walks) await walk.open();
   await Promise.all(
     walks.map(async (walk, lane) => {
@@ -96,10 +94,10 @@ async function runOn(ground: Ground, { sequences, maxCommands, seed, until }: Sh
   if (failures.length > 0) throw failures[0];
 }
 
-/** Sequences one after the other, on a new world every few of them. */
+/** Runs sequences one after the other, with a new world after every few of them. */
 class Lane {
   readonly #ground: Ground;
-  /** Whether another lane has found a difference: this one then makes room for its shrinking. */
+  /** Whether another lane has found a difference: this one then stops, so that the other can shrink it. */
   readonly #stopped: () => boolean;
   #broken = false;
   #runs = 0;
@@ -116,13 +114,13 @@ class Lane {
     try {
       await play(real, sequence);
     } catch (error) {
-      // What a broken sequence has left behind must not break the next: while it is shrunk each has its own world.
+      // The remains of a broken sequence must not break the next: while it is shrunk, each attempt has a new world.
       this.#broken = true;
       throw error;
     }
   }
 
-  /** Takes a new world, in place of the one that it may have. */
+  /** Opens a new world, and closes the current one, if any. */
   async open(): Promise<Real> {
     await this.close();
     const world = await World.open(this.#ground.gateway, this.#ground.sql);
@@ -131,7 +129,7 @@ class Lane {
     return this.#real;
   }
 
-  /** Audits everything since the last audit, while the other lanes go on, and closes the world. */
+  /** Audits everything since the last audit while the other lanes continue, and closes the world. */
   async close(): Promise<void> {
     if (!this.#real) return;
     const { database } = this.#ground.gateway.gateway.payments;
@@ -149,7 +147,7 @@ class Lane {
 
 type Sequence = Iterable<fc.AsyncCommand<Model, Real>>;
 
-/** Runs a sequence in a world, and leaves nothing under way there. */
+/** Runs a sequence in a world, and then ends everything that it has left under way. */
 async function play(real: Real, sequence: Sequence): Promise<void> {
   const { world, pair } = real;
   const model = modelOf(await world.balances(pair));
@@ -161,7 +159,7 @@ async function play(real: Real, sequence: Sequence): Promise<void> {
   expect(await world.balances(pair), 'at the end').toEqual(model.balances);
 }
 
-/** Ends everything that a sequence has left under way: the next one on these customers starts clean. */
+/** Ends everything that a sequence has left under way, so that the next one on these customers starts clean. */
 async function settle(model: Model, real: Real): Promise<void> {
   while (model.waiting.length > 0) await decide(model, real, 0, 'reject');
   if (model.outside === 'ACTIVE') return;

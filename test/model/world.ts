@@ -5,16 +5,16 @@ import { feedEnd, lookUp, umaAddressOf } from '../setup/acts.ts';
 import type { Data, TestGateway, TestPlatform } from '../setup/gateway.ts';
 import { externalAccount, makeScene, type Scene } from '../setup/scene.ts';
 
-/** Two customers of a platform who pay each other and the world. One sequence of commands at a time uses them. */
+/** Two customers of a platform who pay each other and others. Only one sequence of commands at a time uses them. */
 export interface Pair {
   readonly a: Scene;
   readonly b: Scene;
-  /** An account outside that is closed (sandbox suffix 003). */
+  /** An external account that is closed (sandbox suffix 003). */
   readonly closed: string;
   readonly umaOfB: string;
 }
 
-/** In smallest units. */
+/** Balances in smallest units. */
 export type Balances = Record<'aUsd' | 'aEur' | 'bUsd' | 'bEur', bigint>;
 
 export interface Change {
@@ -27,33 +27,33 @@ export interface Change {
 const ends = new Set(['COMPLETED', 'FAILED', 'REJECTED', 'REFUNDED', 'EXPIRED']);
 const patienceMs = 20_000;
 
-/** A list is one statement, where a node for each account is four. */
+/** Uses lists, since a list is one statement, and a node for each account would be four. */
 const balancesQuery = `fragment balance on InternalAccount { id balance { amount } }
   query {
     usd: accounts(filter: { kind: INTERNAL, platformOwned: false, currency: "USD" }) { edges { node { ...balance } } }
     eur: accounts(filter: { kind: INTERNAL, platformOwned: false, currency: "EUR" }) { edges { node { ...balance } } }
   }`;
 
-/** The uuid in a public id. */
+/** Returns the uuid in a public id. */
 function uuidIn(id: string): string {
   return id.slice(id.indexOf(':') + 1);
 }
 
 let worlds = 0;
 
-/** Connections that may change what triggers keep: to jump the clock of a row. */
+/** Opens connections that bypass triggers, in order to move rows in time. */
 export function clockwork(databaseUrl: string): pg.Pool {
   const options = '-c session_replication_role=replica -c timezone=UTC';
   return new pg.Pool({ connectionString: databaseUrl, max: 8, options });
 }
 
 /**
- * A platform for the model's commands: they query it, follow its feed, and move its clock. Its books hold only a few sequences,
- * so that summing all of them after every command stays fast.
+ * A platform for the model's commands, which query it, follow its feed and move its rows in time. Its books contain
+ * only a few sequences, so that summing all of them after every command stays fast.
  */
 export class World {
   readonly platform: TestPlatform;
-  /** For the operator, who has no API. */
+  /** For operator's commands, which have no API. */
   readonly database: Database;
   readonly #latest = new Map<string, Change>();
   readonly #waiting = new Set<(change: Change) => void>();
@@ -72,13 +72,13 @@ export class World {
         'subscription ($after: String) { transactionUpdates(after: $after) { transaction { id status type description } } }',
       variables: { after },
     });
-    // A feed that broke off shows where a change is waited for in vain.
+    // If the stream breaks, the next wait for a change times out and reports it.
     this.#followed = this.#follow().catch(() => undefined);
   }
 
   /**
    * Opens the world of a new platform.
-   * @param sql reads its books and moves its clock: `clockwork`
+   * @param sql connections from `clockwork`
    */
   static async open(gateway: TestGateway, sql: pg.Pool): Promise<World> {
     worlds += 1;
@@ -92,7 +92,7 @@ export class World {
     await this.#followed;
   }
 
-  /** A new pair of customers. The first one has so much money. */
+  /** Creates a new pair of customers. The first one has these funds, in smallest units. */
   async pair(funds: bigint): Promise<Pair> {
     const a = await makeScene(this.platform, funds);
     const b = await makeScene(this.platform, 0n);
@@ -107,12 +107,12 @@ export class World {
     };
   }
 
-  /** A fresh lookup of a receiver: one lives ten minutes, and a long run longer. */
+  /** Looks up a receiver anew, since a lookup expires after ten minutes and a run may take longer. */
   async lookup(umaAddress: string): Promise<string> {
     return (await lookUp(this.platform, umaAddress)).id;
   }
 
-  /** Waits for a transaction that the feed shows, now or later, in the state that is wanted. */
+  /** Waits for a change in the feed, past or future, that satisfies the condition. */
   async until(what: string, wants: (change: Change) => boolean): Promise<Change> {
     for (const change of this.#latest.values()) if (wants(change)) return change;
     return new Promise((resolve, reject) => {
@@ -130,7 +130,7 @@ export class World {
     });
   }
 
-  /** Waits until a transaction has come to its end, which must be the one expected. */
+  /** Waits until a transaction ends, which must be with the expected status. */
   async ends(id: string, status: string): Promise<void> {
     const change = await this.until(
       `${id} to be ${status}`,
@@ -139,7 +139,7 @@ export class World {
     expect(change.status).toBe(status);
   }
 
-  /** Spendable money of the four accounts, in smallest units. */
+  /** Returns the spendable money of the four accounts, in smallest units. */
   async balances({ a, b }: Pair): Promise<Balances> {
     const { usd, eur } = await this.platform.ask(balancesQuery);
     const held = new Map<string, bigint>(
@@ -154,9 +154,9 @@ export class World {
   }
 
   /**
-   * Proves by the books that no money of the platform was made or lost: each currency sums to zero over all postings, and each
-   * account is the sum of its own. Returns the spendable money of the four accounts, as `balances` does, but faster: it runs
-   * after each of many commands.
+   * Checks in the books that no money of the platform was created or lost: each currency sums to zero over all
+   * postings, and each balance is the sum of its account's postings. Returns the spendable money of the four
+   * accounts, like `balances` but faster, since it runs after every command.
    */
   async conserved({ a, b }: Pair): Promise<Balances> {
     const { rows } = await this.#sql.query<{ broken: string[]; spendable: Record<string, string> }>({
@@ -177,7 +177,7 @@ export class World {
     return { aUsd: of(a.usd), aEur: of(a.eur), bUsd: of(b.usd), bEur: of(b.eur) };
   }
 
-  /** Jumps the clock of a quote past its expiry. */
+  /** Moves a quote past its expiry. */
   async passExpiry(quoteId: string): Promise<void> {
     await this.#sql.query(
       `update quote set expires_at = clock_timestamp() where platform_id = $1 and id = $2::uuid and status = 'PENDING'`,
@@ -185,7 +185,7 @@ export class World {
     );
   }
 
-  /** Jumps the clock of a payment past the time for its approval. */
+  /** Moves a payment past the time for its approval. */
   async passApproval(transactionId: string): Promise<void> {
     const uuid = uuidIn(transactionId);
     await this.#sql.query(
@@ -199,7 +199,7 @@ export class World {
     );
   }
 
-  /** Jumps the clock of an incoming payment that is only looked up past the time for its pay request. */
+  /** Moves an incoming payment that is only looked up past the time for its pay request. */
   async passPayRequest(transactionId: string): Promise<void> {
     await this.#sql.query(
       `update rail_order set created_at = created_at - interval '1 day', due_at = clock_timestamp()

@@ -4,6 +4,7 @@ import { Pool } from 'undici';
 import { publicId } from '../../src/core/ids.ts';
 import { unlimited } from '../attack/limits.ts';
 import { type Answer, connect, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { patient } from '../setup/held-transfer.ts';
 import { Statements } from '../setup/statements.ts';
 import { type Material, readMaterial } from './material.ts';
 import { type Caller, makeQuietScene, type QuietScene } from './scene.ts';
@@ -54,8 +55,10 @@ export class OracleWorld {
   static async open(): Promise<OracleWorld> {
     const scene = await makeQuietScene();
     // It only serves, so nothing changes.
-    const gateway = await startTestGateway({ ROLE: 'serve', ...unlimited }, scene.databaseUrl);
-    const stock = await startTestGateway({ ROLE: 'serve', STOCK_READS: true, ...unlimited }, scene.databaseUrl);
+    const gateway = await startTestGateway({ ROLE: 'serve', ...unlimited }, scene.databaseUrl, { pace: patient });
+    const stock = await startTestGateway({ ROLE: 'serve', STOCK_READS: true, ...unlimited }, scene.databaseUrl, {
+      pace: patient,
+    });
     const reader = async (platform: number) => {
       const caller = scene.callers.find((one) => one.platform === platform);
       const { platformId = '', authorization = '' } = caller ?? {};

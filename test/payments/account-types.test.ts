@@ -10,7 +10,8 @@ import { act } from '../setup/acts.ts';
 import { type Data, type TestPlatform, testGateway, withRail } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
 
-// What each type of external account accepts, stores and refuses, over both APIs, as documented in docs/accounts.md.
+// Tests what each type of external account accepts, stores and refuses, over both APIs, as documented in
+// docs/accounts.md.
 
 const t = await testGateway();
 const live = await t.newPlatform('live', 'PRODUCTION');

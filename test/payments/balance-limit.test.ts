@@ -150,7 +150,7 @@ describe('money under way', () => {
   describe('leaves an account room for the rest, to the last unit', () => {
     const coming = 4_000_000_000_000_000n;
 
-    /** Starts a payment of the money that is coming, from an account to a new customer's, and returns both. */
+    /** Starts a payment of `coming` from an account to a new customer's account, and returns both. */
     async function send(from: string) {
       const payee = await makeScene(t.platform, 0n);
       const locked = { lockedCurrencySide: 'RECEIVING', sandboxScenario: late };

@@ -98,6 +98,7 @@ test('a dry run of any payment states its price, and changes nothing', async () 
 });
 
 test('a dry run is refused as the payment would be', async () => {
+  const { id: quoteId } = await quote(platform, usdToEur(scene));
   const before = await everything();
   const nobody = 'ExternalAccount:019a0000-0000-7000-8000-000000000000';
   for (const [input, code, ...path] of [
@@ -106,6 +107,8 @@ test('a dry run is refused as the payment would be', async () => {
     [moving(scene.usd, scene.outsideUsd, 0), 'INVALID_AMOUNT', 'amount', 'units'],
   ] as const)
     expect(await dry(platform, 'transferOut', input)).toMatchObject({ code, path: ['input', ...path] });
+  const stale = await dry(platform, 'executeQuote', { quoteId, expectedVersion: 9 });
+  expect(stale).toMatchObject({ code: 'CONFLICT', path: ['input', 'expectedVersion'] });
   const reader = await serverOf(platform, 'VIEW');
   const input = moving(scene.usd, scene.outsideUsd, 1);
   expect(await dry(reader, 'transferOut', input)).toMatchObject({ code: 'FORBIDDEN' });

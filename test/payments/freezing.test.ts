@@ -244,7 +244,7 @@ describe('the command', () => {
     const people = await runOps(t.databaseUrl, ['account', 'freeze', scene.usd, ...why]);
     expect(people).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/^InternalAccount:\S+ is frozen since \S+Z\.$/),
+      out: expect.stringMatching(/^InternalAccount:\S+ has been frozen since \S+Z\.$/),
     });
     const again = await freeze(scene.usd);
     expect([again.code, JSON.parse(again.out).changed]).toEqual([0, false]);

@@ -6,7 +6,7 @@ import { act, succeed } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { newCustomer } from '../setup/scene.ts';
 
-// How the gateway handles a rail that checks an identity again. The test is the rail.
+// Tests how the gateway handles a rail that checks an identity again. The test is the rail.
 
 let t: TestGateway;
 let payments: Payments;

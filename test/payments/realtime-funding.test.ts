@@ -16,7 +16,7 @@ import { type Data, testGateway } from '../setup/gateway.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 
 const t = await testGateway();
-/** Quotes expire immediately, and those of `still` are not marked as expired. */
+/** In both, quotes expire immediately; `still` does no background work, so it does not mark them as expired. */
 const short = await testGateway({ SANDBOX_QUOTE_SECONDS: 0 });
 const still = await testGateway({ SANDBOX_QUOTE_SECONDS: 0, ROLE: 'serve' });
 const scene = await makeScene(t.platform, 0n);
@@ -117,7 +117,7 @@ describe('a deposit that does not match', () => {
     });
     const failed = await payment(quote);
     expect(failed.quote.status).toBe('FAILED');
-    expect(failed.timeline.at(-1).reason).toContain(`${amount} arrived where ${quote.due} were due`);
+    expect(failed.timeline.at(-1).reason).toContain(`${amount} arrived instead of the ${quote.due} due`);
     expect(onAccount(failed, quote.account)).toEqual([amount]);
     expect(await balanceOf(t.platform, quote.account)).toBe(amount);
     expect(await send(quote)).toMatchObject({ code: 'CONFLICT' });

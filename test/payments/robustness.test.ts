@@ -338,7 +338,7 @@ test('a quote that cannot be expired neither occupies the expiry nor delays othe
   await write('EXPIRED');
   const looks = vi.spyOn(gateway.payments.database.pool, 'query');
   const sound = await quote(busy, usdToEur(own));
-  // Past the second in which both expire, and one more.
+  // This payment ends a second after the quotes have expired.
   const { id } = await transfer(busy, 'transferOut', own, 100, { sandboxScenario: { delayMs: 2_000 } });
   expect(await ended(busy, sound.transaction.id)).toMatchObject({ status: 'EXPIRED' });
   expect(await ended(busy, id)).toMatchObject({ status: 'COMPLETED' });

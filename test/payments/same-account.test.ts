@@ -8,7 +8,7 @@ import { type GeneratedAccount, generatedAccount, respelled } from '../setup/gen
 import { serverOf } from '../setup/new-credentials.ts';
 import { newCustomer } from '../setup/scene.ts';
 
-// What identifies an external account (decision 37).
+// Tests what identifies an external account (decision 37).
 
 const gateway = await testGateway();
 const { platform } = gateway;

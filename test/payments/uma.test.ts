@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { maxAmount } from '../../src/core/checks.ts';
 import {
   act,
   actOn,
@@ -10,13 +9,13 @@ import {
   quote,
   seen,
   sender,
-  succeed,
   transactionOf,
   umaAddressOf,
   umaQuote,
 } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { balanceOf, externalAccount, internalAccount, makeScene, newCustomer } from '../setup/scene.ts';
+import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { balanceOf, internalAccount, makeScene } from '../setup/scene.ts';
+import { respectLimits } from '../setup/uma-limits.ts';
 
 let t: TestGateway;
 let other: TestPlatform;
@@ -82,59 +81,7 @@ describe('receiver lookup', () => {
   });
 
   test('states limits that a quote respects, from every currency that the sender holds', async () => {
-    const platform = await t.newPlatform('limits');
-    const data = { platformId: platform.platformId, sendingCurrency: 'EUR', fixedFee: 9n, variableFeeRate: '0.1' };
-    await t.gateway.payments.database.prisma.platformFee.create({ data });
-    const scene = await makeScene(platform, 0n);
-    await succeed(platform, 'updatePlatform', { currencies: ['EUR'] });
-    const inEuros = await newCustomer(platform);
-    // It does not pay from an external account, nor from the accounts of others.
-    await externalAccount(platform, inEuros, 'INR', { upi: { vpa: 'grace@bank' } });
-    const receiver = await umaAddressOf(other, (await makeScene(other, 0n)).customerId);
-    const { accounts } = await platform.ask(
-      `query ($id: ID!) { accounts(first: 100, filter: { kind: INTERNAL, customerId: $id }) {
-        edges { node { id ... on InternalAccount { balance { currency { code } } } } } } }`,
-      { id: scene.customerId },
-    );
-    expect(accounts.edges.length).toBeGreaterThan(3);
-    const lookup = await lookUp(platform, receiver, { sender: { customerId: scene.customerId } });
-    const priced = async (accountId: string, currency: string, lockedCurrencyAmount: bigint): Promise<string> => {
-      const answer = await quote(platform, {
-        source: { account: { accountId } },
-        destination: { uma: { umaAddress: receiver, currency } },
-        lookupId: lookup.id,
-        lockedCurrencySide: 'RECEIVING',
-        lockedCurrencyAmount,
-        senderCustomerInfo: sender,
-      });
-      return answer.code ?? answer.status;
-    };
-    for (const { currency, minAmount, maxAmount } of lookup.supportedCurrencies) {
-      const [min, max] = [BigInt(minAmount.amount), BigInt(maxAmount.amount)];
-      for (const { node } of accounts.edges) {
-        const { id } = node;
-        expect(
-          [await priced(id, currency.code, min), await priced(id, currency.code, max)],
-          `${node.balance.currency.code} to ${currency.code}: ${min} to ${max}`,
-        ).toEqual(['PENDING', 'PENDING']);
-      }
-      const { id } = accounts.edges[0].node;
-      expect(await priced(id, currency.code, max + 1n)).toBe('AMOUNT_OUT_OF_RANGE');
-      if (min > 1n) expect(await priced(id, currency.code, min - 1n)).toBe('AMOUNT_OUT_OF_RANGE');
-    }
-    const euros = (one: Data) => one.currency.code === 'EUR';
-    expect(BigInt(lookup.supportedCurrencies.find(euros).minAmount.amount)).toBeGreaterThan(1n);
-    // From its own euros alone: everything that can be sent, less the fees of its platform.
-    const own = await lookUp(platform, receiver, { sender: { customerId: inEuros } });
-    const most = await quote(platform, {
-      source: { account: { accountId: await internalAccount(platform, inEuros, 'EUR') } },
-      destination: { uma: { umaAddress: receiver, currency: 'EUR' } },
-      lookupId: own.id,
-      lockedCurrencySide: 'RECEIVING',
-      lockedCurrencyAmount: own.supportedCurrencies.find(euros).maxAmount.amount,
-      senderCustomerInfo: sender,
-    });
-    expect(BigInt(most.totalSendingAmount.amount)).toBeGreaterThan(maxAmount - 2n);
+    await respectLimits(t, other, (accounts, index) => accounts.slice(index % accounts.length).slice(0, 1));
   });
 
   test("another platform's customer is found, and its production counterpart is not", async () => {

@@ -1,11 +1,11 @@
 /*
- * A model of what processes do to one database at once: commit lanes, the expiry of quotes, workers on orders, and
- * sequencers of the feed. Spin checks every order of their steps. docs/proofs.md says what is proved, and
- * docs/database-functions.md what each function named here does.
+ * A model of the processes that use one database: commit lanes, the expiry of quotes, workers on orders, and
+ * sequencers of the feed. Spin checks every order of their steps. docs/proofs.md describes what is proved, and
+ * docs/database-functions.md the functions named here.
  *
- * A committed row is a global variable. A transaction changes rows at its commit, in one atomic step, and only rows that it
- * has locked; what it will change it keeps in local variables. Each step is what happens between two points at which
- * test/schedules stops the real functions: a line STEP says which actor goes on, and from which point.
+ * A committed row is a global variable. A transaction changes rows at its commit, in one atomic step, and only rows
+ * that it has locked; until then it keeps the changes in local variables. A step covers everything between two points
+ * at which test/schedules stops the real functions. A line STEP prints which actor continues, and from which point.
  */
 
 #ifndef QUOTES
@@ -58,26 +58,26 @@ bool orderOpen[QUOTES];
 byte leasedBy[QUOTES] = NOBODY;
 byte leasesEnded;
 
-/* The table outbox, by id: ids are given when an event is written, and it is seen when its transaction commits. */
+/* The table outbox, by id: an event gets its id when it is written, and is visible once its transaction commits. */
 byte nextEvent;
 byte eventQuote[EVENTS];
 byte eventVersion[EVENTS];
 bool committed[EVENTS];
 bool inFeed[EVENTS];
-/* The feed: how many events it has, and the last version of each quote in it. The first event is that of PENDING. */
+/* The feed: the number of its events, and the last version of each quote in it. The first event is PENDING's. */
 byte feedHead;
 byte told[QUOTES] = 1;
 byte stepLock = NOBODY;
 
-/* Commands: the lane in whose queue one waits, and what its caller was answered. */
+/* Commands: the lane in whose queue a command waits, and the answer that its caller has received. */
 byte queue[COMMANDS] = NOBODY;
 mtype answered[COMMANDS] = NONE;
 byte crashes;
 
-/* The clock of the database has passed the expiry of the quotes. */
+/* Whether the clock of the database has passed the expiry of the quotes. */
 bool late;
 
-/* Writes the event of a move (announce_quote). Its id is taken now, in the order of writing, and not of committing. */
+/* Writes the event of a status change (announce_quote). Ids follow the order of writing, not that of commits. */
 inline write(q, v, id) {
   id = nextEvent;
   eventQuote[id] = q;
@@ -85,14 +85,14 @@ inline write(q, v, id) {
   nextEvent++;
 }
 
-/* Whether the transaction of a lane moves a quote. */
+/* Whether the transaction of a lane changes a quote. */
 #if COMMANDS > 2
 #define NEEDS(q) ((takes[0] && QUOTE(0) == q) || (takes[1] && QUOTE(1) == q) || (takes[2] && QUOTE(2) == q))
 #else
 #define NEEDS(q) ((takes[0] && QUOTE(0) == q) || (takes[1] && QUOTE(1) == q))
 #endif
 
-/* The commit of a move of one quote, with its event: part of an atomic step. */
+/* Commits a status change of one quote with its event, as part of an atomic step. */
 inline commitMove(q, to, id) {
   status[q] = to;
   version[q]++;
@@ -101,7 +101,7 @@ inline commitMove(q, to, id) {
 
 /* A caller (src/domain/quotes/execute-quote.ts): it reads the quote, and its plan waits in a lane. */
 proctype Caller(byte c) {
-  /* executable_quote: what is read here decides nothing, since all is checked under locks. */
+  /* executable_quote: this read decides nothing, since everything is checked again under locks. */
   atomic {
     printf("STEP executor %d: executable_quote\n", c + 1);
 #ifdef OWN_LANES
@@ -124,7 +124,7 @@ proctype Lane(byte me) {
 end_idle:
   do
   :: atomic {
-       /* The lane takes what waits, at most TOGETHER plans. */
+       /* The lane takes the waiting plans, at most TOGETHER. */
        (queue[0] == me || queue[1] == me || queue[COMMANDS - 1] == me);
        n = 0;
        for (c : 0 .. COMMANDS - 1) {
@@ -159,7 +159,9 @@ end_idle:
          :: takes[c] && stored[KEY(c)] != NONE -> outcome[c] = stored[KEY(c)]          /* first_answer */
          :: takes[c] && stored[KEY(c)] == NONE ->
             q = QUOTE(c);
-            /* Of two plans with one key or one quote, the later is checked after the earlier is applied (batches.ts). */
+            /*
+             * Of two plans with the same key or quote, the second is checked after the first is applied (batches.ts).
+             */
             if
             :: c > 0 && takes[c - 1] && KEY(c) == KEY(c - 1) -> outcome[c] = outcome[c - 1]
             :: else ->
@@ -173,7 +175,7 @@ end_idle:
        }
        printf("STEP executor %d: locked\n", me + 1)
      }
-     /* apply_plans: balances, statuses and events, which nobody sees yet. */
+     /* apply_plans: balances, statuses and events, which are not visible yet. */
      atomic {
        n = 0;
        for (q : 0 .. QUOTES - 1) {
@@ -204,7 +206,7 @@ end_idle:
        if :: n > 0 -> printf("STEP executor %d: applied\n", me + 1) :: else fi;
        n = 0
      }
-     /* Its callers are answered, or it dies right after the commit, and they send their commands to another process. */
+     /* Its callers are answered, or the process dies after the commit, and they send their commands to another one. */
      atomic {
        if :: !dies && crashes < CRASHES -> dies = true; crashes++ :: true fi;
        for (c : 0 .. COMMANDS - 1) {
@@ -226,7 +228,7 @@ end_idle:
   od
 }
 
-/* Time: it passes once. */
+/* Time: the quotes expire once. */
 proctype Clock() {
   atomic { late = true; printf("STEP clock: pass\n") }
 }
@@ -271,7 +273,7 @@ end_found:
   skip
 }
 
-/* A worker (src/domain/settlement/settlement.ts): it leases an order, asks the rail, and commits the outcome. */
+/* A worker (src/domain/settlement/settlement.ts): it leases an order, calls the rail, and commits the outcome. */
 proctype Worker(byte number) {
   byte q, id;
   bool delivers;
@@ -308,7 +310,7 @@ end_idle:
   od
 }
 
-/* Two seconds pass, and a lease ends whose worker still works. */
+/* Two seconds pass, and a lease expires while its worker is still busy. */
 proctype LeaseEnd() {
   do
   :: leasesEnded < LEASE_ENDS ->
@@ -323,14 +325,14 @@ proctype LeaseEnd() {
   od
 }
 
-/* A sequencer (src/domain/events/sequencer.ts): a step tries the lock, and does nothing where another has it. */
+/* A sequencer (src/domain/events/sequencer.ts): a step tries to get the lock, and does nothing if another has it. */
 proctype Sequencer(byte me) {
   byte id;
   bool seen[EVENTS];
 end_idle:
   do
   :: atomic {
-       /* It has something to do: an event was committed. */
+       /* There is something to do: an event was committed. */
        ((committed[0] && !inFeed[0]) || (committed[1] && !inFeed[1]) || (committed[2] && !inFeed[2])
         || (EVENTS > 3 && ((committed[EVENTS - 1] && !inFeed[EVENTS - 1]) || (committed[EVENTS - 2] && !inFeed[EVENTS - 2])
                            || (committed[EVENTS - 3] && !inFeed[EVENTS - 3]))));
@@ -342,7 +344,7 @@ end_idle:
        :: else -> goto skipped
 #endif
        fi;
-       /* sequence_outbox: the rows that its snapshot sees. */
+       /* sequence_outbox: the rows in its snapshot. */
        for (id : 0 .. EVENTS - 1) { seen[id] = committed[id] && !inFeed[id] }
      }
      atomic {                                                      /* the commit: numbers in the order of ids */
@@ -371,20 +373,20 @@ skipped:
 
 ltl sound { [] (SOUND(0) && SOUND(QUOTES - 1)) }
 
-/* Each command is answered, whoever dies. */
+/* Each command is answered, whichever process dies. */
 #define ANSWERED(c) (answered[c] != NONE)
 ltl answers { <> (ANSWERED(0) && ANSWERED(COMMANDS - 1)) }
 
-/* What was executed is delivered, and what expires is marked: no quote stays in between. */
+/* Executed quotes are delivered, and expired ones are marked: no quote stays in between. */
 #define OVER(q) (status[q] == COMPLETED || status[q] == EXPIRED)
 ltl ends { <> [] (OVER(0) && OVER(QUOTES - 1)) }
 
-/* The feed comes to tell the last version of each quote. */
+/* The feed finally has the last version of each quote. */
 #define TOLD(q) (told[q] == version[q])
 ltl tells { <> [] (TOLD(0) && TOLD(QUOTES - 1)) }
 
 #ifdef FOR_EVER
-/* Time goes on when all have done their work. Without it a run would end, and Spin's fairness finds nothing in its end. */
+/* Time goes on when all work is done. Without this a run would end, which Spin's fairness does not consider. */
 bit tick;
 active proctype Idle() {
 end_idle:

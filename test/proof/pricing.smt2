@@ -1,5 +1,5 @@
-; The arithmetic of prices in SMT-LIB: the model that the theorems (theorems.ts) speak of. The same text is evaluated by
-; smt.ts, and test/proof/pricing.test.ts compares what it says with the functions in src: the model cannot drift.
+; The arithmetic of prices in SMT-LIB: the model that the theorems (theorems.ts) are about. smt.ts evaluates the same
+; text, and test/proof/pricing.test.ts compares the results with the functions in src, so the model cannot drift.
 
 ; ---------------------------------------------------------------------------- src/core/fraction.ts, over all integers
 
@@ -17,9 +17,9 @@
 (define-fun round_half_up ((n Int) (d Int)) Int
   (round_down (+ (* 2 n) d) (* 2 d)))
 
-; ------------------------------------------------------------- what these roundings are, of an exact value that is real
+; ------------------------------------------------------------- the meaning of these roundings, for an exact real value
 
-; `whole` is the one integer that the value is rounded to. The lemmas of the roundings prove it of the functions above.
+; `whole` is the only integer to which the value can be rounded. The rounding lemmas prove this for the functions above.
 (define-fun rounded_down ((whole Real) (exact Real)) Bool
   (and (<= whole exact) (< exact (+ whole 1))))
 
@@ -39,19 +39,19 @@
 (define-fun converted_fee ((fee Real) (units_bought Real) (amount Real)) Bool
   (rounded_half_up amount (/ fee units_bought)))
 
-; SENDING locked: what arrives.
+; SENDING locked: the amount that arrives.
 (define-fun to_receiving ((send Real) (fixed Real) (units_bought Real) (platform Real) (service Real) (receive Real)) Bool
   (rounded_half_up receive (* (- send fixed) (- 1 platform service) units_bought)))
 
-; RECEIVING locked: what must be sent.
+; RECEIVING locked: the amount that must be sent.
 (define-fun to_sending ((receive Real) (fixed Real) (units_bought Real) (platform Real) (service Real) (send Real)) Bool
   (rounded_up send (+ fixed (/ (/ receive units_bought) (- 1 platform service)))))
 
-; One variable fee, on its own.
+; A single variable fee.
 (define-fun variable_fee ((charged Real) (rate Real) (amount Real)) Bool
   (rounded_half_up amount (* charged rate)))
 
-; What is left when the fees and the price of what arrives are paid.
+; The remainder after the fees and the price of the received amount are paid.
 (define-fun surplus ((send Real) (fees Real) (receive Real) (units_bought Real)) Real
   (- (- send fees) (/ receive units_bought)))
 
@@ -67,7 +67,7 @@
        (variable_fee (- send fixed) service service_part)
        (= fees (+ fixed platform_part service_part))))
 
-; A whole quote, RECEIVING locked. `taken` is 1 where the surplus has become a fee, and 0 elsewhere.
+; A whole quote, RECEIVING locked. `taken` is 1 if the surplus has become a fee, and 0 otherwise.
 (define-fun receiving_locked ((send Real) (receive Real) (fixed Real) (units_bought Real) (platform Real) (service Real)
                               (platform_part Real) (service_part Real) (fees Real) (taken Real)) Bool
   (let ((to_service (ite (> service 0) taken 0.0)) (to_platform (ite (> service 0) 0.0 taken)))

@@ -7,9 +7,7 @@ import { join } from 'node:path';
 
 const source = join(import.meta.dirname, 'payments.pml');
 
-/**
- * The size of a model, as constants of payments.pml: { QUOTES: 1 }. A constant that is only defined is an empty text.
- */
+/** The size of a model, as constants of payments.pml: { QUOTES: 1 }. An empty text only defines the constant. */
 export type Size = Readonly<Record<string, number | ''>>;
 
 const defines = (size: Size) =>
@@ -23,7 +21,7 @@ export interface Verified {
 }
 
 /**
- * Checks every run of the model of a size.
+ * Checks every run of the model at a given size.
  * @param property `states`: assertions, and that no process is stuck; or the name of a formula of the model
  */
 export function verify(size: Size, property: 'states' | 'sound' | 'answers' | 'ends' | 'tells'): Verified {

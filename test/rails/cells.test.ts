@@ -28,7 +28,7 @@ describe.runIf(isInstalled)('cells behind one address', () => {
     const file = path.join(folder, 'cells.cfg');
     await writeFile(file, await configuration(port, { north: two.gateway.url, south: two.upstream.url }));
     haproxy = spawn('haproxy', ['-db', '-f', file], { stdio: 'ignore' });
-    await vi.waitFor(async () => expect((await fetch(`${at('north')}/health/ready`)).status).toBe(200), 10_000);
+    await vi.waitFor(async () => expect((await fetch(`${at('north')}/health/ready`)).status).toBe(200), 60_000);
   });
   afterAll(async () => {
     const gone = once(haproxy, 'exit');

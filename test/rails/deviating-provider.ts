@@ -2,7 +2,7 @@ import type { Rail, RailOrder, RailOutcome } from '../../src/rails/rail.ts';
 import type { RailMovement } from '../../src/rails/rail-movements.ts';
 import type { LockAnswer, LockRequest } from '../../src/rails/rate-lock.ts';
 
-/** How much more than it should a provider moves (less, if negative), in smallest units. */
+/** By how much a provider moves too much (too little, if negative), in smallest units. */
 export interface Deviation {
   /** On the debit for a payout. */
   readonly taken: bigint;

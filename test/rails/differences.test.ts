@@ -10,7 +10,7 @@ import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/
 import { passDelay } from '../setup/passing-time.ts';
 import { makeScene, ownAccount, type Scene } from '../setup/scene.ts';
 
-// What comparing one order with the movements of a provider finds. The test is the provider.
+// Tests which differences are found when an order is compared with a provider's movements. The test is the provider.
 
 interface Order {
   readonly id: string;
@@ -174,7 +174,7 @@ test('an order belongs to the period of its creation, from the first moment to t
     expect((await compare(from)).orders).toBe(found);
   // A payment within this installation is not an order at the provider.
   expect((await compare(orderOf('inside').at)).orders).toBe(0);
-  // An order of another period that only a return names is not missing.
+  // An order of another period is not reported as missing because a return refers to it.
   pages = [[movementOf({ returnOf: paid.id })]];
   expect(await compare(beside(paid, -1))).toMatchObject({ orders: 1, differences: [] });
 });
@@ -253,7 +253,7 @@ test('a missed day is compared for a week, one with an open difference for a mon
   await sql(`update platform set created_at = created_at - interval '40 days' where id = :platform`);
   pages = [];
   const today = `date_trunc('day', clock_timestamp(), 'UTC')`;
-  /** Returns how many days ago the days are that are due for comparison. */
+  /** Returns the days that were compared, each as a number of days ago. */
   const compared = async (): Promise<number[]> => {
     const { rows: before } = await sql('select clock_timestamp()::text as now');
     await reconcileDueDays(payments, 0);

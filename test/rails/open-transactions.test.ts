@@ -27,7 +27,7 @@ const inside = new Set<string>();
 /** Selects the transactions that are idle now. */
 const idle = `select pid || ' ' || xact_start as id from pg_stat_activity
   where datname = current_database() and state = 'idle in transaction'`;
-/** How long a call waits for those to end: one that waits for the call itself does not end, and all others do. */
+/** How long a call waits for these transactions to end. Only one that waits for the call itself is then still open. */
 const waitMs = 3_000;
 
 async function look(method: string): Promise<void> {

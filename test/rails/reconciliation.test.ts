@@ -108,7 +108,7 @@ test('money moved there outside the gateway is found daily until the difference 
   expect(await balanceOf(books, scene.usd)).toBe(before);
 
   await pastDay();
-  // Of several instances, one compares.
+  // Of several instances, only one makes the comparison.
   expect((await Promise.all([compareToday(), compareToday(), compareToday()])).sort()).toEqual([0, 0, 1]);
   expect((await open()).map(({ times }) => times)).toEqual([2, 2]);
 

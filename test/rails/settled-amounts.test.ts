@@ -8,7 +8,7 @@ import { makeScene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 import { DeviatingProvider } from './deviating-provider.ts';
 
-// The amount that a person settles is one that a provider can have moved.
+// Tests that a person can settle only an amount that a provider can have moved.
 
 const provider = new DeviatingProvider();
 /** Only serves: the test does the background work itself. */

@@ -201,7 +201,7 @@ test('a payment without a case, or whose rail is away, silent or in agreement, c
   provider.isSilent = true;
   const silent = await quoted(scene.usd, scene.outsideEur, 1_200);
   await work();
-  expect(await casesOf(silent.id)).toMatchObject([{ said: 'settled an unnamed amount for an unnamed amount' }]);
+  expect(await casesOf(silent.id)).toMatchObject([{ said: 'settled an unreported amount for an unreported amount' }]);
   await expect(settled(silent.id)).rejects.toThrow('That cannot be the amount that it moved');
   provider.isSilent = false;
 });

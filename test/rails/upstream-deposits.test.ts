@@ -249,7 +249,7 @@ test('a deposit that cannot be credited waits for a person, who decides whose it
   const { data: waiting } = await ops('deposits', 'list');
   const row = (reference: string) => waiting.find((one: Data) => one.reference === reference);
   expect([row(unnamed), row(mine), row(late)]).toMatchObject([
-    { platform: 'shop', amount: '5.00 USD', reason: 'the provider does not say for whom it is' },
+    { platform: 'shop', amount: '5.00 USD', reason: 'the provider did not name a customer' },
     { amount: '6.00 USD' },
     { amount: '7.00 USD', reason: 'its customer is deleted' },
   ]);

@@ -127,7 +127,7 @@ describe('the contract', () => {
     const holder = new pg.Client({ connectionString: t.databaseUrl });
     await holder.connect();
     await holder.query('begin');
-    // As a first call with each key would while it runs: plans lock their key, plain records write theirs.
+    // A first call with a key holds these locks while it runs: plans lock their key, plain records write theirs.
     await holder.query(
       `select pg_advisory_xact_lock(hashtextextended($1::uuid::text || operation || ' held', 0)) from unnest($2::text[]) operation`,
       [t.platform.platformId, Object.keys(operations)],

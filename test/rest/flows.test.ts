@@ -167,6 +167,7 @@ test('a payment received in another currency shows the payer’s account in its 
     '/quotes',
     restQuote(payer.usd.id, receives.eur.id, 10_000, { immediatelyExecute: true }),
   );
+  expect(quote.status).toBe('PROCESSING');
   await ended(quote.transactionId);
   const { data } = await rest.ask('GET', `/transactions?customerId=${receives.customer.id}`);
   expect(data).toHaveLength(1);

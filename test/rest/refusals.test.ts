@@ -77,6 +77,9 @@ test('an invalid transfer is refused', async () => {
     [400, 'AMOUNT_OUT_OF_RANGE', 'amount', { ...out, amount: 9_000_000_000_000_001 }],
     [400, 'INSUFFICIENT_BALANCE', 'source.accountId', { ...out, amount: 1_000_000 }],
   ]);
+  // Not even a safe integer.
+  const { body } = await rest.call('POST', '/transfer-out', { body: { ...out, amount: 1e300 } });
+  expect(body.details.reason).toContain('must be at most 9000000000000000');
   await refused('/transfer-in', [
     [404, 'ACCOUNT_NOT_FOUND', 'source.accountId', { ...into, source: { accountId: unknownAccount } }],
     [400, 'INVALID_INPUT', 'source.accountId', { ...into, source: into.destination }],

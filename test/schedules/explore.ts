@@ -10,7 +10,7 @@ import type { World } from './world.ts';
 export interface Explored {
   readonly schedules: number;
   readonly orders: Set<string>;
-  /** Whether there are no other orders. */
+  /** Whether every possible order was played. */
   readonly isAll: boolean;
 }
 

@@ -22,9 +22,9 @@ interface Message {
 const query = 'subscription Follow($filter: EventFilter) { events(filter: $filter) { id } }';
 
 /**
- * Stock clients of graphql-ws whose only code for resuming is `resume: true`, on two instances, cut every 0.2 to 2 s while
- * changes are committed out of order. In the end each must have received every change, in order, and each repeat must be
- * marked.
+ * Stock clients of graphql-ws whose only code for resuming is `resume: true`, on two instances, cut every 0.2 to 2 s
+ * while changes are committed out of order. At the end each must have received every change, in order, and each repeat
+ * must be marked.
  * @param two another instance on the same database; its address may change
  */
 export async function acknowledging(
@@ -35,7 +35,7 @@ export async function acknowledging(
   const ids = await makeCustomers(one.platform, customers);
   const start: string = (await one.platform.ask('{ viewer { feedCursor } }')).viewer.feedCursor;
   const followers = Array.from({ length: clients }, (_, at) =>
-    // A few watch everything, the others one customer each.
+    // A few follow everything, the others one customer each.
     follow(one, two, at % 10 === 0 ? undefined : ids[at % ids.length]),
   );
   const begun = async () => (await one.owner.query('select from resume_point where position is not null')).rowCount;
@@ -50,7 +50,7 @@ export async function acknowledging(
   });
   const began = performance.now();
   const { platformId } = one.platform;
-  // Longer on a busy machine: until each has resumed after another connection.
+  // On a busy machine this takes longer than planned, until each follower has resumed on another connection.
   const isWritten = () =>
     performance.now() > began + seconds * 1_000 && followers.every((follower) => connectionsOf(follower) > 1);
   const writers = Array.from({ length: 4 }, () => writeUntil(isWritten, one.databaseUrl, platformId, ids, rate / 4));

@@ -38,9 +38,9 @@ export async function screenshot(page: Page, name: string, options: { readonly f
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** The faults that axe finds on the page, by their rule and the elements that have them. */
+/** Returns the accessibility violations that axe finds on the page: the rules, and the elements that violate them. */
 export async function faultsOf(page: Page): Promise<string[]> {
-  // The page's policy lets it run no other script, so this runs beside it.
+  // The page's policy forbids other scripts, so axe runs through the debugger.
   const session = await page.context().newCDPSession(page);
   const expression = `${axe}; axe.run().then(({ violations }) =>
     violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`;

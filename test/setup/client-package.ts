@@ -49,8 +49,8 @@ export async function installClient(): Promise<InstalledClient> {
 }
 
 /**
- * Compiles the files of a program in the project, with the options of strict apps. Returns the errors of all but other
- * libraries, whose declarations are wrong by themselves under these options.
+ * Compiles the files of a program in the project, with the options of strict apps. Ignores errors in the declarations
+ * of other libraries, some of which are wrong under these options.
  */
 export async function compile(
   { folder }: InstalledClient,
@@ -116,6 +116,6 @@ const [edge] = data?.transactions.edges ?? [];
 export const amount: bigint | undefined = edge?.node.sentAmount?.amount;
 export const at: Date | undefined = edge?.node.createdAt;
 export const text: string | undefined = edge?.node.sentAmount?.formatted;
-// @ts-expect-error: it is no text
+// @ts-expect-error: a Date, not a text
 export const wrong: string | undefined = edge?.node.createdAt;
 `;

@@ -4,7 +4,7 @@ import { secretKey } from './cursors.ts';
 import type { TestGateway } from './gateway.ts';
 import type { LoadBalancer } from './load-balancer.ts';
 
-/** Instances that serve, in processes of their own, behind a load balancer. */
+/** Instances in separate processes, behind a load balancer. */
 export class Fleet {
   readonly #one: TestGateway;
   readonly #balancer: LoadBalancer;
@@ -22,14 +22,14 @@ export class Fleet {
       MIGRATE: 'off',
       CORS_ORIGINS: '*',
       CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
-      // A cursor of one instance is one of the others, too.
+      // A cursor from one instance is valid on the others.
       SECRET_KEY: secretKey,
     });
     this.#instances.push(instance);
     this.#balancer.add(instance.url);
   }
 
-  /** Ends the oldest instance and starts another in its place. */
+  /** Ends the oldest instance, and replaces it with a new one. */
   async replace(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     const instance = this.#instances.shift();
     if (!instance) throw new Error('no instance');
@@ -38,13 +38,13 @@ export class Fleet {
     await this.start();
   }
 
-  /** Stops the oldest instance for a while, as a paused machine stops it; its connections stay open. */
+  /** Freezes the oldest instance for a while, like a paused machine; its connections stay open. */
   async freeze(ms: number): Promise<void> {
     const [instance] = this.#instances;
     instance?.process.kill('SIGSTOP');
     await delay(ms);
     instance?.process.kill('SIGCONT');
-    // The other one is next.
+    // The next call freezes the other one.
     this.#instances.push(...this.#instances.splice(0, 1));
   }
 

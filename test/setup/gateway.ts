@@ -63,7 +63,7 @@ export interface TestGateway {
 export async function startTestGateway(
   overrides: Partial<GatewaySettings> = {},
   databaseUrl?: string,
-  parts: Pick<Parameters<typeof startGateway>[0], 'pace' | 'webhooks' | 'pooler'> = {},
+  parts: Partial<Pick<Parameters<typeof startGateway>[0], 'pace' | 'webhooks' | 'pooler' | 'log'>> = {},
   platformName = 'test',
 ): Promise<TestGateway> {
   const database = databaseUrl === undefined ? await freshDatabase() : undefined;

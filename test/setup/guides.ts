@@ -11,11 +11,11 @@ const run = promisify(execFile);
 export const guides = globSync('docs/guides/*.md', { cwd: root });
 export const readGuide = (guide: string) => readFileSync(path.join(root, guide), 'utf8');
 
-/** The blocks of JavaScript of a guide: one program. */
+/** Returns the JavaScript blocks of a guide, which are one program. */
 export const programOf = (guide: string) =>
   [...readGuide(guide).matchAll(/^```js\n(.*?)^```$/gms)].map(([, code = '']) => code).join('\n');
 
-/** Where a guide's program runs, and for whom. */
+/** The gateway and the objects with which a guide's program runs. */
 export interface Reader {
   readonly url: string;
   /** The clientId and secret of an API token. */
@@ -25,12 +25,12 @@ export interface Reader {
   readonly payees?: readonly string[];
 }
 
-/** Makes a folder in which the programs of guides run as they stand there, with the packages of an app. */
+/** Creates a folder that has an app's packages, for running the guides' programs unchanged. */
 export async function guidePrograms() {
-  // Inside of the repository: programs find the packages of an app there.
+  // Inside the repository, so that the programs find the packages of an app.
   await mkdir(path.join(root, 'node_modules/.cache'), { recursive: true });
   const folder = await mkdtemp(path.join(root, 'node_modules/.cache/guides-'));
-  // The client package, from its source: test/client/install.test.ts tries what npm gets.
+  // Uses the client package's source; test/client/install.test.ts tests the package that npm installs.
   const client = path.join(folder, 'node_modules/payments-client');
   await mkdir(client, { recursive: true });
   await symlink(path.join(root, 'src/apps/client'), path.join(client, 'src'));

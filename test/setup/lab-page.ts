@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, onTestFailed } from 'vitest';
 import { screenshot } from './browser.ts';
 
-/** The lab, as a person uses it. */
+/** The lab as its user operates it. */
 export function labOf(page: Page) {
   onTestFailed(() => screenshot(page, 'failed'));
   // The visible lines; the editor also has hidden copies of its text.
@@ -16,7 +16,7 @@ export function labOf(page: Page) {
     result,
     events,
     event: (text: string) => events.filter({ hasText: text }),
-    /** Returns the event of the payment that an answer names. */
+    /** Returns the event of the payment that an answer contains. */
     eventOf(answer: string, status: string) {
       const [id] = /Transaction:[\s\S]*?(?=")/.exec(answer) ?? [];
       return page.locator(`.lab-events li[data-transaction="${id?.replaceAll(/\s/g, '')}"]`, {
@@ -25,7 +25,7 @@ export function labOf(page: Page) {
     },
     isOpen,
     state: (state: string) => page.locator(`.lab-state[data-state=${state}]`).waitFor(),
-    /** Clicks once, wherever the tab is at that moment. */
+    /** Clicks once, wherever the tab is at the moment. */
     async open(title: string): Promise<void> {
       const box = await tab(title).boundingBox();
       if (!box) throw new Error(`there is no tab ${title}`);

@@ -38,22 +38,22 @@ export async function startLoadBalancer() {
     add: (url: string) => void instances.push(url),
     /** Removes an instance: its open connections stay. */
     remove: (url: string) => void instances.splice(instances.indexOf(url), 1),
-    /** Delays all that is under way on open connections. */
+    /** Delays everything that is in transit on open connections. */
     delay(ms: number) {
       for (const socket of open) {
         socket.pause();
         setTimeout(() => socket.resume(), ms);
       }
     },
-    /** Drops in silence all that comes on open connections from now on: neither end hears of it. */
+    /** Silently drops everything that is sent on the open connections from now on: neither end notices. */
     halfOpen() {
       for (const socket of open) socket.unpipe().on('data', () => undefined);
     },
-    /** Ends one direction of each open connection: the clients hear of the end, and can still send. */
+    /** Closes one direction of each open connection: clients see the end of the stream, and can still send. */
     halfClose() {
       for (const socket of clients) socket.end();
     },
-    /** Cuts all open connections, with the requests under way on them. */
+    /** Cuts all open connections, together with the requests on them. */
     cut() {
       for (const socket of open) socket.resetAndDestroy();
     },

@@ -59,7 +59,8 @@ async function checkImage(folder: string, environment: Readonly<Record<string, s
   // The image has only the Node version that runs this.
   const PATH = `${path.dirname(process.execPath)}${path.delimiter}${environment.PATH}`;
   run(['sh', 'deploy/install.sh'], project, { ...process.env, ...environment, PATH });
-  if (existsSync(path.join(project, 'node_modules/prisma'))) throw new Error('the image has tools of development');
+  if (existsSync(path.join(project, 'node_modules/@prisma/internals')))
+    throw new Error('the image has tools of development');
   run(['chmod', '-R', 'a-w,a+rX', project], folder, process.env);
 
   const server = await startEmbeddedPostgres({ dataDir: path.join(folder, 'server') });

@@ -33,7 +33,7 @@ const query =
 
 /**
  * Subscribers that are cut, half-opened and reconnected repeatedly, on two instances and both transports, while changes
- * are committed out of order and the sequencing process is killed. In the end each must have seen every change of its
+ * are committed out of order and the sequencing process is killed. At the end each must have seen every change of its
  * objects exactly once and in order, compared with the database.
  */
 export async function torture({ subscribers, customers, seconds, rate, kills }: Torture) {
@@ -49,7 +49,7 @@ export async function torture({ subscribers, customers, seconds, rate, kills }: 
   const all = Array.from(
     { length: subscribers },
     (_, at): Subscriber => ({
-      // A few watch everything, the others one customer each.
+      // A few follow everything, the others one customer each.
       customerId: at % 50 === 0 ? undefined : ids[at % ids.length],
       seen: [],
       cursor: start,

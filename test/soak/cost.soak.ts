@@ -28,7 +28,7 @@ import { processorTime } from './cost/processor.ts';
  * account.
  */
 const rows = Number(process.env.COST_ROWS ?? 30_000);
-/** How many times the median a document may take for its price. */
+/** The highest ratio of a document's time for its price to the median of all. */
 const limit = 5;
 
 let world: OracleWorld;
@@ -57,7 +57,8 @@ interface Measured {
 const costOf = (query: string) => measureDocument({ schema, document: parse(query) }).size.cost;
 
 /**
- * Writes a document so that the field's cost outweighs the request's: as often as allowed, of twenty rows if possible.
+ * Writes a document in which the field costs more than the rest of the request: the field is in it as often as allowed,
+ * on twenty rows if possible.
  */
 function largest({ document }: Asked): string {
   for (const of of [20, 2, 1])

@@ -13,16 +13,16 @@ import { makeScene, type Scene } from '../setup/scene.ts';
 import { changesAfter, makeCustomers, until, writeUntil } from '../setup/torture.ts';
 
 /**
- * Apps that follow by the client package, behind a load balancer with two instances: connections are cut, delayed, half-opened
- * and half-closed, instances are killed, frozen and restarted. Each begins at its own `after`.
+ * Apps that follow streams with the client package, behind a load balancer with two instances. Connections are cut,
+ * delayed, half-opened and half-closed; instances are killed, frozen and restarted. Each app passes its own `after`.
  */
 
-/** How long: SOAK_SECONDS, twenty minutes without. */
+/** The duration: SOAK_SECONDS, by default twenty minutes. */
 const seconds = Number(process.env.SOAK_SECONDS ?? 1_200);
 const followers = 200;
-/** Those of the followers that are components of React, in Chromium. */
+/** The number of followers that are React components, in Chromium. */
 const components = browserPath === undefined ? 0 : 20;
-/** Changes a second of all customers together. */
+/** Changes per second, of all customers together. */
 const rate = 50;
 
 const text = 'subscription ($after: String, $filter: EventFilter) { events(after: $after, filter: $filter) { id } }';
@@ -31,7 +31,7 @@ const Events = operation<{ readonly events: { readonly id: string } }, object>(t
 interface Follower {
   readonly customerId: string;
   readonly seen: string[];
-  /** The state of its socket, and whether the stream is over. */
+  /** Describes its socket, and whether the stream has ended. */
   readonly state: () => string;
   readonly stop: () => void;
 }
@@ -39,7 +39,7 @@ interface Follower {
 const tokenOf = (platform: TestPlatform, customerId: string) => () =>
   mint(platform, { customerId, permissions: ['VIEW'], expiresInSeconds: 60 });
 
-/** An app in this process, with a socket of its own. */
+/** Starts an app in this process, with its own socket. */
 function follower(platform: TestPlatform, url: string, customerId: string, after: string): Follower {
   const seen: string[] = [];
   const payments = openPayments({
@@ -66,7 +66,7 @@ function follower(platform: TestPlatform, url: string, customerId: string, after
   };
 }
 
-/** A page whose components follow by `useFollow` and `useLiveList`. */
+/** A page whose components use `useFollow` and `useLiveList`. */
 const app = `
 import { createElement, useEffect } from 'react';
 import { createRoot } from 'react-dom/client';
@@ -102,7 +102,7 @@ interface Shown {
   readonly list: readonly string[] | undefined;
 }
 
-/** Opens the page. The last of its customers has a list, each other one its events. */
+/** Opens the page. It shows the list of its last customer, and the events of all others. */
 async function openPage(platform: TestPlatform, url: string, customers: readonly string[], after: string) {
   const { outputFiles } = await build({
     ...{ bundle: true, write: false, format: 'esm', target: 'es2022' },
@@ -131,7 +131,7 @@ const disturbances: readonly ((fleet: Fleet, balancer: LoadBalancer) => unknown)
   (fleet) => fleet.replace('SIGTERM'),
 ];
 
-/** Pays once a second while the others are disturbed. A busy service may refuse some. */
+/** Makes a payment each second during the disturbances. A busy service may refuse some. */
 async function payUntil(isOver: () => boolean, platform: TestPlatform, scene: Scene): Promise<number> {
   let paid = 0;
   for (; !isOver(); await delay(1_000))
@@ -142,7 +142,7 @@ async function payUntil(isOver: () => boolean, platform: TestPlatform, scene: Sc
   return paid;
 }
 
-/** The list as it is read anew. */
+/** Reads the list anew. */
 async function listOf(platform: TestPlatform, customerId: string): Promise<string[]> {
   const { transactions } = await platform.ask(
     `{ transactions(first: 20, filter: { customerId: "${customerId}" }) { edges { node { id version status } } } }`,

@@ -4,9 +4,9 @@ import { ProgramFolder } from '../setup/programs.ts';
 import { base, restClient } from '../setup/rest.ts';
 import { restScene } from '../setup/rest-scene.ts';
 
-// Clients that three generators create from the OpenAPI document compile under the strictest options, have a type for
-// each body, and call every operation. The generators are installed from npm into a separate folder: with the older TypeScript that
-// they need, they take 110 MB.
+// The clients that three generators create from the OpenAPI document compile under the strictest options, have a type
+// for each body, and call every operation. The generators are installed from npm into a separate folder, since they
+// take 110 MB with the older TypeScript that they need.
 
 const packages = ['openapi-typescript@7.13.0', 'openapi-fetch@0.17.0', 'orval@8.38.0', '@hey-api/openapi-ts@0.99.0'];
 const folder = new ProgramFolder();
@@ -16,12 +16,12 @@ const t = await testGateway({ PUBLIC_CONTRACT: true });
 const { authorization } = t.platform;
 const rest = await restClient(t.url, authorization);
 const scene = await restScene(rest, 100_000);
-/** The values of required parameters of a query. */
+/** The values of required query parameters. */
 const required: Readonly<Record<string, string>> = {
   ...{ from: '2026-01-01T00:00:00Z', to: '2026-02-01T00:00:00Z', sourceCurrency: 'USD' },
 };
 
-/** The operations, each with what a call of it needs. */
+/** The operations, each with the parts of a call. */
 const operations = Object.entries<Data>(rest.document.paths).flatMap(([at, methods]) =>
   Object.entries<Data>(methods).map(([method, { operationId, parameters = [], requestBody, responses }]) => {
     const [example] = Object.values<Data>(requestBody?.content['application/json'].examples ?? {});
@@ -39,25 +39,25 @@ const withBodies = operations
   .filter(({ hasBody }) => hasBody)
   .map(({ id, path }) => ({ id, places: Object.keys(path).length }));
 
-/** An id that nothing has, for a place in a path; a sandbox receiver where one is looked up. */
+/** Returns an id of no object for a place in a path, or a sandbox receiver for a lookup. */
 function idOf(name: string): string {
   if (name === 'receiverUmaAddress') return '$success.usd@sandbox.uma.money';
   return `${upper(name.replace(/Id$/, ''))}:00000000-0000-7000-8000-000000000000`;
 }
 
-/** The query of a call, with what it must have; undefined where the operation has no parameters there. */
+/** Returns the query of a call with its required parameters, or undefined if the operation has no query parameters. */
 function queryOf(parameters: readonly Data[]): string | undefined {
   if (parameters.length === 0) return undefined;
   const names = parameters.filter((parameter) => parameter.required).map(({ name }) => name as string);
   return JSON.stringify(Object.fromEntries(names.map((name) => [name, required[name]])));
 }
 
-/** A program's calls of all operations, which print the status of each. */
+/** Writes calls of all operations that print the status of each. */
 const callsOf = (call: (operation: (typeof operations)[number]) => string) => `
   const statuses: Record<string, number | undefined> = {};
   ${operations.map((operation) => `statuses.${operation.id} = ${call(operation)};`).join('\n')}
   console.log(JSON.stringify(statuses));`;
-/** The options of a call, for the clients that take one object: what is there of path, query and body. */
+/** Returns the options of a call for clients that take them in one object: path, query and body, if there are any. */
 const partsOf = ({ path, query, hasBody, body }: (typeof operations)[number]) =>
   [
     ...(Object.keys(path).length > 0 ? [`path: ${JSON.stringify(path)}`] : []),
@@ -82,7 +82,7 @@ const quote = JSON.stringify({
 const url = JSON.stringify(`${t.url}${base}`);
 const headers = JSON.stringify({ authorization });
 
-/** For each generator: how it is run, and a program that uses its client. */
+/** For each generator: a function that runs it, and a program that uses its client. */
 const generators: Record<string, { readonly generate: () => unknown; readonly program: string }> = {
   'openapi-typescript': {
     generate: () => folder.bin('openapi-typescript', 'openapi.json', '-o', 'schema.ts'),

@@ -148,7 +148,7 @@ describe('the command line', () => {
     (await failing(['follow', 'Transaction:1'])).toMatch('NOT_FOUND');
     (await failing(['follow', 'Quote:1'])).toMatch('There is no Quote:1.');
     (await wrong(['trigger', 'rain'])).toMatch('rain cannot be triggered. Choose one of OUTGOING_PAYMENT');
-    (await wrong(['trigger', 'kyc-status', '--reject'])).toMatch('kyc-status makes no payment');
+    (await wrong(['trigger', 'kyc-status', '--reject'])).toMatch('kyc-status creates no payment');
     (await wrong(['tail', '--type', 'RAIN'])).toMatch('There is no event type RAIN');
     (await wrong(['trigger', 'transfer-out', '--amount', 'much'])).toMatch('Expected an amount such as 12.50');
     (await wrong(['resend', 'Event:1', '--to', 'x'])).toMatch('x is not a receiver');

@@ -107,7 +107,7 @@ test('410 disables the endpoint immediately, and the notice says so', async () =
   const { id } = await createEndpoint(t.platform, { url: receiver.url });
   const endpoint = await endpointUntil(t.platform, id, ({ status }) => status === 'DISABLED');
   expect(endpoint).toMatchObject({
-    notice: 'Disabled: the receiver answered 410, it wants no more.',
+    notice: 'Disabled: the receiver answered 410, so it wants no more events.',
     disabledAt: expect.any(String),
     deliveries: [{ status: 'FAILED', nextAttemptAt: null, attempts: [{ responseStatus: 410 }] }],
   });
@@ -121,7 +121,7 @@ test('hanging receivers delay no others, and have at most eight requests at a ti
     await createEndpoint(t.platform, { url, eventTypes: ['ACCOUNT_STATUS'] });
   await deposit(scene.usd, 40);
   await healthy.until((received) => distinct(received) === 41);
-  // An attempt ends after a second here; what the hanging ones were sent meanwhile stays within their share.
+  // Here an attempt ends after a second. Until then, the hanging endpoints get no more requests than their share.
   for (const one of hanging) expect(one.received.length).toBeLessThan(41);
   await Promise.all([...hanging, healthy].map((one) => one.stop()));
 });

@@ -34,7 +34,8 @@ begin
     insert into arrival select r.* from jsonb_populate_recordset(null::arrival, v_rows) r;
   end if;
 
-  -- The journal of an adjustment gets its id here, like all others: the id contains the time, and the accounts must be locked by then.
+  -- The journal of an adjustment gets its id here, like all others: the id contains the current time, and by now the
+  -- accounts are locked.
   if p_plans @? '$[*].plan.adjustments' then
     for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop
       continue when not p_plans -> v_at -> 'plan' ? 'adjustments';
@@ -128,7 +129,8 @@ begin
   end if;
   v_rows := jsonb_path_query_array(p_plans, '$[*].plan.orders[*]');
   if v_rows <> '[]' then
-    -- An order that waited for an approval begins with it: what its age says is how long the provider may have had it.
+    -- The age of an order that waited for an approval counts from the approval, since it shows how long the provider
+    -- may have had the order.
     update rail_order o set due_at = clock_ms() + m.due_in_ms * interval '1 millisecond',
       created_at = case when m.begins then clock_ms() else o.created_at end
     from jsonb_to_recordset(v_rows) as m(id uuid, due_in_ms bigint, begins boolean)

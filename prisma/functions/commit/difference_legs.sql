@@ -1,7 +1,7 @@
 -- Returns the legs of the difference between the amounts promised for an order and the amounts that its provider has
--- moved on the platform's account there (decision 95): p_out was taken, and p_in was received. Money taken beyond the
--- promise is a debit of DIFFERENCES, and money received beyond it a credit. Returns an empty list if both amounts are
--- as promised.
+-- moved on the platform's account with the provider (decision 95): p_out was taken, and p_in was received. Money taken
+-- beyond the promise is a debit of DIFFERENCES, and money received beyond it a credit. Returns an empty list if both
+-- amounts are as promised.
 create or replace function difference_legs(p_platform uuid, p_order uuid, p_out bigint, p_in bigint) returns jsonb
   language sql stable
 as $$

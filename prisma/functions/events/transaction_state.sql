@@ -21,7 +21,7 @@ as $$
          jsonb_strip_nulls(jsonb_build_object(
            'destination_account_id', t.destination_account_id, 'destination_name', t.destination_name,
            'destination_number', t.destination_number))
-         -- Nulls within it stay.
+         -- Nulls inside the list are kept.
          || case when t.requested_information is null then '{}'
                  else jsonb_build_object('requested_information', t.requested_information) end
        else '{}' end,

@@ -1,5 +1,5 @@
--- Runs before an update of a platform, policy or webhook endpoint that changes what the platform has set. Sets the
--- next version.
+-- Runs before an update of a platform, policy or webhook endpoint that changes one of its settings. Sets the next
+-- version.
 create or replace function stamp_version() returns trigger
   language plpgsql
 as $$

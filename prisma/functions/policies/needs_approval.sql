@@ -1,5 +1,6 @@
--- Decides whether a second person must approve a payment under a policy: always, above an amount (or in a currency that
--- it names none for), or to a receiver that its subject has not paid. Undelivered and returned payments do not count.
+-- Decides whether a policy requires a second person to approve a payment: always, above an amount (or in a currency for
+-- which it names no amount), or to a receiver that the policy's subject has not paid yet. Undelivered and returned
+-- payments do not count as paid.
 create or replace function needs_approval(p_policy policy, p_spend jsonb) returns boolean
   language plpgsql stable
 as $$

@@ -1036,7 +1036,7 @@ as $$
   select to_jsonb(t) || (
     '{"failure_reason": null, "refund_reference": null, "refund_amount": null, "refund_initiated_at": null, "refund_settled_at": null,
       "counterparty_information": {}, "approval_due_at": null, "decided_by_id": null}'
-    -- Who executes a quote begins its payment.
+    -- The payment of a quote is begun by the token that executes the quote.
     || case when t.source_kind = 'ACCOUNT' and t.quote_id is not null and e.status = 'PENDING' then '{"created_by": null}'::jsonb else '{}' end
     || case when t.type = 'INCOMING' then '{"destination_account_id": null, "destination_name": null, "destination_number": null,
          "requested_information": null}'::jsonb else '{}' end
@@ -1067,7 +1067,7 @@ as $$
          jsonb_strip_nulls(jsonb_build_object(
            'destination_account_id', t.destination_account_id, 'destination_name', t.destination_name,
            'destination_number', t.destination_number))
-         -- Nulls within it stay.
+         -- Nulls inside the list are kept.
          || case when t.requested_information is null then '{}'
                  else jsonb_build_object('requested_information', t.requested_information) end
        else '{}' end,
@@ -1299,7 +1299,8 @@ begin
     insert into arrival select r.* from jsonb_populate_recordset(null::arrival, v_rows) r;
   end if;
 
-  -- The journal of an adjustment gets its id here, like all others: the id contains the time, and the accounts must be locked by then.
+  -- The journal of an adjustment gets its id here, like all others: the id contains the current time, and by now the
+  -- accounts are locked.
   if p_plans @? '$[*].plan.adjustments' then
     for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop
       continue when not p_plans -> v_at -> 'plan' ? 'adjustments';
@@ -1393,7 +1394,8 @@ begin
   end if;
   v_rows := jsonb_path_query_array(p_plans, '$[*].plan.orders[*]');
   if v_rows <> '[]' then
-    -- An order that waited for an approval begins with it: what its age says is how long the provider may have had it.
+    -- The age of an order that waited for an approval counts from the approval, since it shows how long the provider
+    -- may have had the order.
     update rail_order o set due_at = clock_ms() + m.due_in_ms * interval '1 millisecond',
       created_at = case when m.begins then clock_ms() else o.created_at end
     from jsonb_to_recordset(v_rows) as m(id uuid, due_in_ms bigint, begins boolean)
@@ -2381,7 +2383,7 @@ begin
       old.destination_kind, old.destination_uma_address, old.rate_details, old.description)
     or (old.type = 'OUTGOING' and (new.destination_account_id, new.requested_information)
         is distinct from (old.destination_account_id, old.requested_information))
-    -- A payment waits for an approval before it begins; who has begun it and who has decided on it is written once.
+    -- A payment waits for an approval before it begins. The tokens that began it and decided on it are written once.
     or (old.type = 'OUTGOING' and 'CREATED' not in (old.status, new.status)
         and (new.approval_due_at, new.decided_by_id) is distinct from (old.approval_due_at, old.decided_by_id))
     or (coalesce(old.created_by, new.created_by), coalesce(old.decided_by_id, new.decided_by_id))
@@ -2837,8 +2839,8 @@ declare
   v_heads text[];
   v_count int;
   v_epoch int;
-  -- The limit; an id that may become the next limit, when it was noted (in milliseconds), and the transaction id before which all
-  -- transactions must have ended.
+  -- The limit; an id that may become the next limit, when it was noted (in milliseconds), and the transaction id before
+  -- which all transactions must have ended.
   v_past bigint[] := coalesce(nullif(current_setting('gateway.outbox_past', true), ''), '{0,0,0,0}');
   v_now bigint := extract(epoch from clock_timestamp()) * 1000;
   v_last bigint;

@@ -19,7 +19,9 @@ export interface Context {
   readonly retentionDays: number;
   /** Closes the connection of a reader that falls behind or cannot be served, so that it reconnects and resumes. */
   readonly closeForRetry: () => void;
-  /** Whether the client has left or the time is up: no further reads, no new mutations; a running command completes. */
+  /**
+   * Whether the client has left or the time is up. Then no read or mutation begins, but a running command completes.
+   */
   isAbandoned: () => boolean;
   /** The maximum that one read may add to a response, in bytes. */
   readonly maxAnswerBytes: number;
@@ -39,8 +41,8 @@ export interface Context {
   readAfter?: string | undefined;
   /** Whether graphql-js executes the operation through Prisma alone (graphql/reading/stock.ts). */
   readonly isStock?: boolean;
-  /** What came of the payment of a mutation that has a dry run, unless it was made. */
-  payment?: 'VALIDATED' | 'REFUSED';
+  /** Whether the last mutation was only validated, or was refused; undefined if it took effect. */
+  outcome?: 'VALIDATED' | 'REFUSED';
   reportsCost?: boolean;
 }
 

@@ -58,6 +58,7 @@ export function abandoned(): GraphQLError {
   return failure('TIMEOUT', 'the client disconnected or the operation timed out before this field began');
 }
 
+/** Creates the error INVALID_INPUT for an argument. `field` is its path, such as `input.amount`. */
 export function invalidInput(message: string, field: string): GraphQLError {
   return failure('INVALID_INPUT', message, { field });
 }

@@ -6,7 +6,10 @@ import { endGently, lingerMs } from './connections.ts';
 /** The maximum size of a request's body, in bytes. */
 export const bodyBytes = 100 * 1024;
 
-/** The maximum number of bodies read at a time, of platforms with their apps and of strangers: 100 MB at most. */
+/**
+ * The maximum number of bodies read at a time, for platforms with their apps and for strangers: at most 100 MB in
+ * all.
+ */
 export const maxReads = 900;
 export const maxStrangers = 100;
 
@@ -18,6 +21,7 @@ export type Body = Buffer | 'TOO_LONG' | 'EVICTED';
 
 const empty = Buffer.alloc(0);
 
+/** Returns whether a request declares a body that is too long. */
 export function isTooLong({ headers }: IncomingMessage): boolean {
   return Number(headers['content-length'] ?? 0) > bodyBytes;
 }
@@ -59,10 +63,10 @@ function endWithResponse({ socket }: IncomingMessage, response: ServerResponse):
 }
 
 /**
- * Reads whole request bodies. A client may send its body slowly, up to the server's `requestTimeout`, without delaying
- * others. If too many reads are under way, the oldest is evicted: among strangers one of a stranger, among platforms
- * one of the platform with the most. Most bodies arrive in one chunk with their headers, long before they could be
- * evicted, however many others are slow.
+ * Reads whole request bodies. A client may send its body slowly, up to the server's `requestTimeout`, without
+ * delaying others. If too many reads of strangers are under way, the oldest of them is evicted; if too many reads of
+ * platforms are, the oldest of the platform with the most. Most bodies arrive in one chunk with their headers, long
+ * before they could be evicted, however many others are slow.
  */
 export class BodyReader {
   readonly #reads = new BoundedWaits(maxReads);
@@ -108,7 +112,7 @@ export class BodyReader {
       const evict = () => end('EVICTED');
       const known = this.#senders.known(request);
       let endWait = known === undefined ? this.#ofStrangers.begin(evict) : this.#reads.begin(evict, known);
-      // Most bodies arrive in one piece. Only for one that does not is it worth looking up the sender in the database.
+      // Most bodies arrive in one piece. Only for the others is it worth looking up the sender in the database.
       if (known === undefined && request.headers.authorization !== undefined) {
         setImmediate(async () => {
           const platform = isOver ? undefined : await this.#senders.lookUp(request).catch(() => undefined);

@@ -1,4 +1,6 @@
-/** Limits the number of concurrent waits for clients. One too many evicts the oldest of the group with the most. */
+/**
+ * Limits the number of concurrent waits for clients. A wait beyond the limit evicts the oldest of the largest group.
+ */
 export class BoundedWaits {
   readonly #max: number;
   readonly #maxOfGroup: number;
@@ -12,12 +14,15 @@ export class BoundedWaits {
     this.#maxOfGroup = maxOfGroup;
   }
 
-  /** Begins a wait, like the method below; undefined if its group has the maximum. */
+  /** Begins a wait, like the method below; undefined if its group already has the maximum. */
   tryBegin(onEvict: () => void, group: string): (() => void) | undefined {
     return (this.#groups.get(group)?.size ?? 0) >= this.#maxOfGroup ? undefined : this.begin(onEvict, group);
   }
 
-  /** Begins a wait, of a group if that matters, which `onEvict` ends early. Returns the function that ends it. */
+  /**
+   * Begins a wait, which belongs to a group if one is given. `onEvict` is called to end it early. Returns the
+   * function that ends it.
+   */
   begin(onEvict: () => void, group = ''): () => void {
     // A new function, since two waits may have the same callback.
     const evict = () => onEvict();

@@ -63,7 +63,7 @@ export class Callers {
   /**
    * Returns the tenant whose share of the capacity a request uses: the platform whose credentials were valid a moment
    * ago or earlier on the same connection, or else its address. Wrong credentials cannot use a platform's share, and
-   * sending new ones with each request gets only one share.
+   * a sender of new ones with each request gets only one share.
    */
   tenantOf(request: IncomingMessage, caller: Viewer | undefined): Tenant {
     if (caller) return { key: caller.platformId, isPlatform: true };

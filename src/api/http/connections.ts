@@ -30,7 +30,7 @@ export const lingerMs = 500;
 /** Tracks the connections of a server, limits them, and ends them when it stops. */
 export class Connections {
   readonly #limits: ConnectionLimits;
-  /** Above the limit, the oldest one of the address with the most is closed. */
+  /** Above the limit, the oldest connection of the address with the most connections is closed. */
   readonly #strangers: BoundedWaits;
   readonly #all = new Map<Socket, Connection>();
   #announcing = false;
@@ -156,7 +156,10 @@ function announceEnd(connection: Connection, response: ServerResponse): void {
   }) as typeof response.writeHead;
 }
 
-/** Makes a connection wait for the client's end (RFC 9112, 9.6): data for a closed socket would reset it. */
+/**
+ * Makes a connection wait until its client has ended it (RFC 9112, 9.6), since data for a closed socket would reset
+ * it.
+ */
 export function endGently(socket: Socket): void {
   // Called by Node after a response with `Connection: close`.
   socket.destroySoon = () => {

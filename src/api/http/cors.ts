@@ -4,16 +4,19 @@ import type { Logger } from 'pino';
 import { boundedCache } from '../../core/bounded-cache.ts';
 import { TokenBucket } from '../../domain/access/limits/token-bucket.ts';
 
-/** Which pages of other origins may call this server. Credentials are never cookies. */
+/** The pages of other origins that may call this server. Credentials are never cookies. */
 interface OriginOptions {
   /** The origins of the setting CORS_ORIGINS, or `*` for all. */
   readonly origins: readonly string[];
-  /** Whether pages served by this machine may, on any port: for apps under development in the sandbox. */
+  /** Whether pages served by this machine on any port may call it, such as apps under development with the sandbox. */
   readonly loopback: boolean;
   readonly log: Logger;
 }
 
-/** The response to a preflight request, beside the headers: those that the page asks for. Origins are what is restricted. */
+/**
+ * The methods allowed in a preflight response. All headers that the page asks for are allowed: only origins are
+ * restricted.
+ */
 const allowed = {
   'access-control-allow-methods': 'GET, POST, QUERY, PATCH, DELETE, OPTIONS',
   'access-control-max-age': '600',
@@ -87,7 +90,10 @@ export class Origins {
 /** The policy of responses that are not pages (pages have their own): nothing is run, loaded or framed. */
 const nothingRuns = "default-src 'none'; frame-ancestors 'none'";
 
-/** Sets headers that protect a response in a browser: no sniffing, framing, scripts or caching. Handlers may differ. */
+/**
+ * Sets headers that protect a response in a browser: no sniffing, framing, scripts or caching. Handlers may override
+ * them.
+ */
 export function protectResponse(response: ServerResponse): void {
   response.setHeader('x-content-type-options', 'nosniff');
   response.setHeader('content-security-policy', nothingRuns);

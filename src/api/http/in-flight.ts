@@ -219,7 +219,9 @@ interface ResponseWatcher {
  * emitted when everything has been sent, after earlier responses on the connection and as fast as the client reads.
  */
 export class WatchedResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
-  /** An object: V8's young collections keep functions stored in response fields, with all they hold (bench/LOG.md). */
+  /**
+   * An object, since V8's young collections keep functions in response fields with all that they hold (bench/LOG.md).
+   */
   watcher: ResponseWatcher | undefined;
 
   // Both pass on all arguments: one signature cannot express the overloads of Node's.

@@ -75,7 +75,10 @@ async function closePort(server: Server, listeners: readonly net.Server[]): Prom
   for (const listener of listeners) listener.close();
 }
 
-/** The milliseconds between two attempts to get the lock (held for a few), and the time limit of the attempts. */
+/**
+ * The pause between two attempts to get the lock, which is held only briefly, and the time limit of all, in
+ * milliseconds.
+ */
 const lockMs = { retry: 10, max: 5_000 } as const;
 
 /**

@@ -21,6 +21,7 @@ export function unavailable(message: string): EarlyRefusal {
   return { status: 503, code: 'SERVICE_UNAVAILABLE', message, retryAfter: 1 };
 }
 
+/** Creates the refusal of a request over its rate limit. `retryAfter` is in seconds. */
 export function tooMany({ message, retryAfter }: RateLimited): EarlyRefusal {
   return { status: 429, code: 'RATE_LIMITED', message, retryAfter };
 }
@@ -35,6 +36,7 @@ const formCodes = {
   415: { REST: 'INVALID_REQUEST_FORMAT', GRAPHQL: 'UNSUPPORTED_MEDIA_TYPE' },
 } as const;
 
+/** Creates the body of the refusal of a malformed request, in the form of the API that it was sent to. */
 export function formBody(
   api: Api,
   { status, message }: { readonly status: keyof typeof formCodes; readonly message: string },
@@ -65,6 +67,7 @@ export function inexactMessage({ message }: InexactJson) {
   return { status: 400, code: 'INVALID_INPUT', message };
 }
 
+/** Sends a response with a JSON body. */
 export function answer(response: ServerResponse, status: number, body: object, type = 'application/json'): void {
   response.writeHead(status, { 'content-type': `${type}; charset=utf-8` }).end(JSON.stringify(body));
 }

@@ -45,9 +45,9 @@ interface HttpOptions {
   readonly pages: Pages;
   readonly readiness: ReadinessWatch;
   readonly requestLog: RequestLogOptions;
-  /** Whether the credentials of a platform are publicly known: then requests must name this machine. */
+  /** Whether the credentials of a platform are publicly known, so that requests must name this machine. */
   readonly isSandbox: boolean;
-  /** The limits of requests in flight; one beyond them gets 503 and may be sent again. */
+  /** The limits of requests in flight. A request beyond them gets 503 and may be sent again. */
   readonly admission: AdmissionLimits;
   readonly connections: ConnectionLimits;
   /** For tests only: whether Yoga handles every request, even those that could bypass it. */
@@ -114,7 +114,7 @@ export async function startHttpServer(options: HttpOptions): Promise<HttpServer>
         dispatch(options, admission, request, response),
       ).catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
     if (waiting) waiting.push(answer);
-    // Of requests that arrive together the last one ends the connection: read all before responding to the first.
+    // Of requests that arrive together, the last one ends the connection: read all before responding to the first.
     else if (connections.announcing) setImmediate(answer);
     else answer();
   });

@@ -16,7 +16,7 @@ interface AtWork {
 /** The fraction of a platform's turns in which expensive work may be done. */
 const expensivePart = 1 / 4;
 
-/** How long a platform counts as not alone after another platform's request, in milliseconds. */
+/** How long a platform does not count as alone after a request of another platform, in milliseconds. */
 const sharedMs = 1_000;
 
 /**

@@ -25,7 +25,7 @@ const types: Readonly<Record<string, string>> = {
   '.ttf': 'font/ttf',
 };
 
-/** Serves the files of the enabled pages. Each was compressed during installation, and is sent that way. */
+/** Serves the files of the enabled pages. Each was compressed during installation, and is sent in that form. */
 export class Assets {
   readonly #pages: Bundle['pages'];
   /** The contents of files that were requested before, by name: a request then needs no disk read. */
@@ -64,7 +64,7 @@ export class Assets {
       'content-length': body.length,
       // Its name contains a hash of its content, so it never changes.
       'cache-control': 'public, max-age=31536000, immutable',
-      // Regardless of Accept-Encoding: every browser supports it, and decompressing it would be work for strangers.
+      // Regardless of Accept-Encoding: every browser supports it, and no stranger can make the service decompress it.
       'content-encoding': 'gzip',
     });
     response.end(request.method === 'HEAD' ? undefined : body);

@@ -20,7 +20,9 @@ export function search(pages: ReadonlyMap<string, string>, words: string): reado
       const rank = terms.reduce((sum, term) => sum + (heading.includes(term) ? 100 : 0) + all.split(term).length, 0);
       const first = Math.max(0, body.toLowerCase().indexOf(terms[0] ?? ''));
       // Whole words, without Markdown markup.
-      const around = body.slice(Math.max(0, first - 80), first + 160).replaceAll(/[`*|#]|\]\([^)]*\)|\[/g, '');
+      const around = body
+        .slice(Math.max(0, first - 80), first + 160)
+        .replaceAll(/^```\w*|^ *- |[`*|#]|-{3,}|\]\([^)]*\)|\[/gm, '');
       const excerpt = around.replace(/^\S*\s+(?=.{80})|\s+\S*$/gs, ' ').trim();
       return [{ file, title, anchor: anchorOf(title), excerpt, rank }];
     }),

@@ -13,7 +13,7 @@ const root = path.resolve(import.meta.dirname, '../../..');
 /** The repository's documentation, and the files that it refers to. */
 const documented = [
   ...['*.md', 'docs/**/*', 'bench/*.md', 'src/**/*.md', 'schema.graphql', 'LICENSE', 'Dockerfile'],
-  // By extension: deploy/compose/secrets holds passwords and keys, in files without one.
+  // By extension, since deploy/compose/secrets holds passwords and keys in files without one.
   'deploy/**/*.{json,service,sh,yaml,yml}',
 ];
 
@@ -141,8 +141,8 @@ function groupsOf(pages: readonly string[]): Groups {
   ];
 }
 
-const crumbs = (file?: string) =>
-  html`<nav class="crumbs"><a href="/">Payments</a> / ${file === undefined ? 'Docs' : html`<a href="${docsPath}">Docs</a> / ${file}`}</nav>`;
+const crumbs = (here?: string) =>
+  html`<nav class="crumbs"><a href="/">Payments</a> / ${here === undefined ? 'Docs' : html`<a href="${docsPath}">Docs</a> / ${here}`}</nav>`;
 
 const linkTo = (file: string, titles: Titles) => html`<a href="${docsPath}/${file}">${titles.get(file)}</a>`;
 
@@ -180,16 +180,27 @@ function listPage(groups: Groups, titles: Titles, others: readonly string[]): Pa
     'Docs',
     html`${crumbs()}<main><h1>Docs</h1>${searchForm()}
 ${groups.map(([reader, pages]) => html`<h2>${reader}</h2><ul>${pages.map((file) => html`<li>${linkTo(file, titles)}</li>`)}</ul>`)}
-<details><summary>Files that they refer to</summary><ul>${others.map((file) => html`<li><a href="${docsPath}/${file}">${file}</a></li>`)}</ul></details></main>`,
+<details><summary>Files that these pages refer to</summary><ul>${others.map((file) => html`<li><a href="${docsPath}/${file}">${file}</a></li>`)}</ul></details></main>`,
   );
 }
 
 function foundPage(words: string, found: readonly Found[], titles: Titles): Page {
   return plainPage(
     `${words} · Docs`,
-    html`${crumbs()}<main><h1>Docs</h1>${searchForm(words)}<p role="status">${found.length === 0 ? `No page contains all of these words: ${words}` : ''}</p>
-<ul>${found.map(({ file, title, anchor, excerpt }) => html`<li><a href="${docsPath}/${file}#${anchor}">${title}</a> <span class="quiet">${titles.get(file)}</span><br>${excerpt}</li>`)}</ul></main>`,
+    html`${crumbs('Search')}<main><h1>Docs</h1>${searchForm(words)}<p role="status">${found.length === 0 && html`No page contains all of these words: ${words}. <a href="${docsPath}">See all pages</a>.`}</p>
+<ul>${found.map(({ file, title, anchor, excerpt }) => html`<li><a href="${docsPath}/${file}#${anchor}">${title}</a> <span class="quiet">${titles.get(file)}</span><br>${marked(excerpt, words)}</li>`)}</ul></main>`,
   );
+}
+
+/** Marks the words of a search in an excerpt. */
+function marked(excerpt: string, words: string) {
+  const terms = words
+    .trim()
+    .split(/\s+/)
+    .map((word) => word.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
+  // Every second part is a word.
+  const parts = excerpt.split(new RegExp(`(${terms.join('|')})`, 'i'));
+  return parts.map((part, index) => (index % 2 ? html`<mark>${part}</mark>` : part));
 }
 
 /** Lists the pages for programs, in the form of llms.txt. Each is Markdown for clients that do not request HTML. */

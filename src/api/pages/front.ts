@@ -76,13 +76,13 @@ function sandboxNow({ sandbox }: Shown) {
   return html`<section aria-labelledby="now">
 <h2 id="now">The sandbox now</h2>
 <noscript>This part needs JavaScript.</noscript>
-<ul class="statuses" id="statuses" aria-busy="true">${statuses.map((status) => html`<li data-status="${status}"><strong>0</strong>${status}</li>`)}</ul>
+<ul class="statuses" id="statuses" aria-busy="true">${statuses.map((status) => html`<li class="quiet" data-status="${status}"><strong>0</strong>${status}</li>`)}</ul>
 <ol class="rows" id="moves" aria-label="Payments that have moved"></ol>
 <p class="quiet" id="no-moves">No payment has moved since you opened this page. Make one in the wallet or the lab.</p>
 </section>`;
 }
 
-/** Where to start, by who the reader is. */
+/** Where to start, by the reader's role. */
 function waysIn({ sandbox, documents }: Shown) {
   if (!documents) return '';
   const page = (path: string) => `${docsPath}/${path}`;
@@ -112,7 +112,7 @@ function waysIn({ sandbox, documents }: Shown) {
     ],
     [
       'Operator',
-      'The service itself: its settings, its database, its nights.',
+      'The service itself: its settings, its database, its alerts.',
       { Guide: page('docs/operating.md'), Settings: page('docs/settings.md'), Production: page('docs/production.md') },
     ],
   ];
@@ -131,14 +131,14 @@ function firstMinutes({ sandbox, lab, documents }: Shown) {
   return html`<section aria-labelledby="first">
 <h2 id="first">The first five minutes</h2>
 <ol>
-<li>Pay: open the <a href="/wallet">wallet</a>, write an amount, get a quote, and pay it.</li>
+<li>Pay: open the <a href="/wallet">wallet</a>, enter an amount, get a quote, and pay it.</li>
 <li>Watch: open the <a href="/lab">lab</a> beside it. Its events show the payment.</li>
 <li>Cut the network of the wallet, with the button at its top.</li>
 <li>Fail on purpose: in the lab, open the tab <b>Fail on purpose</b>, and press its button ▶. Then restore the network of the wallet: it shows the payment that it missed.</li>
 <li>Read why: click the event FAILED in the lab. The tab <b>Timeline</b> opens: press its button ▶.</li>
-<li>Take it along: press “Copy as curl”.</li>
+<li>Take the request with you: press “Copy as curl”.</li>
 </ol>
-${documents ? html`<p>The same <a href="${docsPath}/docs/guides/first-five-minutes.md">with pictures</a>.</p>` : ''}
+${documents ? html`<p>The same steps <a href="${docsPath}/docs/guides/first-five-minutes.md">with pictures</a>.</p>` : ''}
 </section>`;
 }
 

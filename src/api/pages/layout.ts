@@ -19,7 +19,7 @@ interface Enlivened {
   readonly settings: object;
 }
 
-/** Builds a page from its contents and the common style. It loads only its own pictures, and the front page's script. */
+/** Builds a page from its contents and the common style. It loads only its own pictures and the front page's script. */
 export function plainPage(title: string, contents: Html, script?: Enlivened): Page {
   const files = script?.assets.of('front');
   return {
@@ -130,7 +130,7 @@ export async function sendPage(response: ServerResponse, status: number, { html,
 export const icon =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ccircle cx='8' cy='8' r='7' fill='%230b6bcb'/%3E%3Cpath d='M5 6h6M5 10h6' stroke='white' stroke-width='1.6'/%3E%3C/svg%3E";
 
-/** The style of all pages. The others have it in their bundles. */
+/** The style of all pages. Bundled pages have it in their bundles. */
 const style = readFileSync(path.resolve(import.meta.dirname, '../../apps/pages.css'), 'utf8');
 const styleHash = `sha256-${hash('sha256', style, 'base64')}`;
 
@@ -139,7 +139,7 @@ export interface Shown {
   /** The platform whose credentials are publicly known: in the local sandbox only. */
   readonly sandbox: SandboxPlatform | undefined;
   readonly lab: boolean;
-  /** Whether strangers may read the OpenAPI document, its console and the documentation. */
+  /** Whether the OpenAPI document, its console and the documentation are public. */
   readonly documents: boolean;
   readonly metricsUrl: string | undefined;
   /** Where to report a vulnerability, as a URI. */

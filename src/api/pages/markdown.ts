@@ -22,6 +22,7 @@ export interface Section {
  */
 export function renderMarkdown(text: string, file: string, known: ReadonlySet<string>): RenderedPage {
   const markdown = new MarkdownIt({ html: false });
+  const { escapeHtml } = markdown.utils;
   const { rules } = markdown.renderer;
   const sections: Section[] = [];
   rules.heading_open = (tokens, index, options, _env, renderer) => {
@@ -31,7 +32,7 @@ export function renderMarkdown(text: string, file: string, known: ReadonlySet<st
     if (tokens[index]?.tag === 'h2') sections.push({ title, anchor });
     return renderer.renderToken(tokens, index, options);
   };
-  // What is wider than a phone scrolls by itself, and is reached by the keyboard.
+  // Tables and code that are wider than a phone scroll on their own, and can be reached with the keyboard.
   rules.table_open = (tokens, index, options, _env, renderer) => {
     tokens[index]?.attrSet('tabindex', '0');
     return renderer.renderToken(tokens, index, options);
@@ -40,7 +41,9 @@ export function renderMarkdown(text: string, file: string, known: ReadonlySet<st
     const render = rules[name];
     rules[name] = (...given) => render?.(...given).replace('<pre', '<pre tabindex="0"') ?? '';
   }
-  // A header cell without text heads nothing.
+  // A long code may break at its underscores: it does not widen its column.
+  rules.text = (tokens, index) => escapeHtml(tokens[index]?.content ?? '').replaceAll(/_(?=\w)/g, '_<wbr>');
+  // A header cell without text is not a header.
   rules.th_open = (tokens, index, options, _env, renderer) => {
     const [open, content, close] = tokens.slice(index, index + 3);
     if (content?.content === '' && open && close) open.tag = close.tag = 'td';

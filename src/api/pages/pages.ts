@@ -14,7 +14,8 @@ function notFoundPage(path: string, shown: Shown): Page {
     html`<main>
 <h1>There is nothing here</h1>
 <p>This service has nothing at <code>${path}</code>.</p>
-<p><a href="/">Go to the front page</a>${pages.map(({ path: to, name }) => html`, or to <a href="${to}">${name}</a>`)}.</p>
+<p>These pages exist:</p>
+<ul><li><a href="/">Front page</a></li>${pages.map(({ path: to, name }) => html`<li><a href="${to}">${name}</a></li>`)}</ul>
 </main>`,
   );
 }
@@ -22,6 +23,7 @@ function notFoundPage(path: string, shown: Shown): Page {
 /** The files of the lab: its page, and its workers. */
 const labFiles = ['lab', 'editor.worker', 'json.worker', 'graphql.worker'] as const;
 
+/** Builds the page of the lab. In the sandbox, its settings contain credentials and a funded account. */
 export async function labPage(assets: Assets, { sandbox, documents }: Shown): Promise<Page> {
   const worker = (name: string) => assets.of(`${name}.worker`)?.scripts[0];
   const settings = {
@@ -44,6 +46,13 @@ function consolePage(assets: Assets, { sandbox }: Shown): Page {
     otherwise: html`The document of the API is at <a href="${openApiPath}">${openApiPath}</a>.`,
   });
 }
+
+const walletPage = (assets: Assets) =>
+  bundledPage(assets, {
+    name: 'wallet',
+    title: 'Wallet',
+    before: html`<nav class="crumbs"><a href="/">Payments</a> / Wallet</nav>`,
+  });
 
 export interface Pages {
   /** Responds to a GET or HEAD of a page, or of a file that one loads. Returns whether there is one at this path. */
@@ -71,7 +80,7 @@ export async function openPages(shown: Shown): Promise<Pages> {
         return true;
       }
       if (path === '/wallet' && shown.sandbox) {
-        await sendPage(response, 200, bundledPage(assets, { name: 'wallet', title: 'Wallet' }));
+        await sendPage(response, 200, walletPage(assets));
         return true;
       }
       if (path === consolePath && shown.documents) {

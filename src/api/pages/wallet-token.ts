@@ -9,8 +9,9 @@ const mutation = `mutation ($input: CreateClientTokenInput!) {
 }`;
 
 /**
- * Responds to POST /wallet/token as the small server that every wallet needs. It has the platform's credentials and the
- * signed-in user (in the sandbox the sample customer), and gets a client token over the public API for the wallet.
+ * Responds to POST /wallet/token as the small server that every wallet needs. It knows the platform's credentials and
+ * the signed-in user (in the sandbox, the sample customer), and gets a client token for the wallet through the public
+ * API.
  */
 export async function answerWalletToken(
   request: IncomingMessage,

@@ -53,7 +53,7 @@ export function externalAccountRecord(row: Account) {
   };
 }
 
-/** A beneficiary was checked when it was stored: it has the fields of either a person or a company. */
+/** Converts a beneficiary, which has the fields of either a person or a company, as checked when it was stored. */
 function beneficiaryRecord({ address, ...owner }: Beneficiary) {
   return { ...withoutNulls(owner), ...(address && { address: addressRecord(address) }) };
 }

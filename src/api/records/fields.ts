@@ -12,7 +12,7 @@ export function withoutNulls<T extends object>(record: T): { [K in keyof T]: Exc
   };
 }
 
-/** Returns the time since when a customer or an account is frozen; nothing if it is not (decision 78). */
+/** Returns when a customer or an account was frozen; nothing if it is not frozen (decision 78). */
 export function frozenRecord({ frozenAt }: { readonly frozenAt: Date | null }): { readonly frozenAt?: string } {
   return frozenAt === null ? {} : { frozenAt: frozenAt.toISOString() };
 }

@@ -62,7 +62,8 @@ export function sourceRecord(
         sourceType: 'ACCOUNT' as const,
         accountId: accountPublicId(parties.sourceAccount.kind, payment.sourceAccountId),
         ...(options.withCustomer && customer),
-        // Funds from an account here may arrive in another currency, and only the sender has the sent amount.
+        // The account's own currency: its funds may arrive in another one, and only the sender's payment has the sent
+        // amount.
         currency: parties.sourceAccount.currency,
       };
     case 'REALTIME_FUNDING':

@@ -20,7 +20,7 @@ const tags = {
   Sandbox: 'Simulated deposits, incoming payments and identity checks.',
 } as const;
 
-/** Builds the OpenAPI 3.1 document from the definitions that validate the requests. Call it once all are added. */
+/** Builds the OpenAPI 3.1 document from the definitions that validate requests. Call it after all have been added. */
 export function restDocument(app: RestApp): Document {
   const registry = app.openAPIRegistry;
   registry.registerComponent('securitySchemes', 'token', {
@@ -34,7 +34,7 @@ export function restDocument(app: RestApp): Document {
     required: false,
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]{1,255}$' },
     description:
-      'Makes retries safe: requests with the same key and the same input have one effect and one response, over this API and GraphQL alike. 1 to 255 printable ASCII characters without spaces.',
+      'Makes retries safe: requests with the same key and the same input have one effect and one response, in this API and GraphQL alike. 1 to 255 printable ASCII characters without spaces.',
   });
   registry.registerComponent('parameters', 'IfMatch', {
     name: 'If-Match',
@@ -42,7 +42,7 @@ export function restDocument(app: RestApp): Document {
     required: false,
     schema: { type: 'string', maxLength: 255 },
     description:
-      'The entity tag (`ETag`) of the record that you last read. If the record has a different one by now, nothing changes, and the response is 412. `*` accepts any.',
+      'The entity tag (`ETag`) of the record that you last read. If the record has a different one by now, nothing is changed and the response is 412. `*` accepts any.',
   });
   documentWebhooks(registry);
   const document = plain(
@@ -55,7 +55,7 @@ export function restDocument(app: RestApp): Document {
           'Quotes, transfers, accounts and customers. Amounts are integers in the smallest unit of their currency. In requests, null means the same as leaving a field out; in a PATCH it clears the field. The GraphQL API serves the same data, with the same ids, cursors and idempotency keys.',
         license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
       },
-      // Relative to the document, so that it also holds behind a proxy that serves it under a prefix.
+      // Relative to the document, so that it is also right behind a proxy that serves it under a prefix.
       servers: [{ url: `..${restPrefix}`, description: 'This server.' }],
       security: [{ token: [] }],
       tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
@@ -69,7 +69,10 @@ export function restDocument(app: RestApp): Document {
   return { ...document, paths: Object.fromEntries(paths), 'x-example-guide': exampleGuide };
 }
 
-/** Writes references in OpenAPI 3.1 form, with description and null, without `allOf` (generated as `A & unknown`). */
+/**
+ * Writes references in OpenAPI 3.1 form, with description and null beside them instead of an `allOf`, which code
+ * generators turn into `A & unknown`.
+ */
 function plain<Part>(part: Part): Part {
   if (typeof part !== 'object' || part === null) return part;
   if (Array.isArray(part)) return part.map(plain) as Part;

@@ -22,14 +22,14 @@ import { onReplicas } from './replica-reads.ts';
 type RestContext = Context<RestEnvironment>;
 type ErrorStatus = 404 | 409 | 410 | 412 | 413 | 415 | 501 | 504;
 
-/** What every endpoint declares: its documentation, and the schemas of its request. */
+/** The declaration that every endpoint has: its documentation, and the schemas of its request. */
 interface Endpoint<Params, Query, Body> {
   readonly summary: string;
   readonly description: string;
-  /** Its path; the method before it is GET if left out. */
+  /** The method, by default GET, and the path. */
   readonly at: string;
   readonly params?: z.ZodType<Params>;
-  /** Its query parameters; every other one is refused as unknown (decision 17). */
+  /** The query parameters; any other is refused as unknown (decision 17). */
   readonly query?: z.ZodType<Query>;
   readonly body?: z.ZodType<Body>;
   /** Whether a request without a body is equivalent to `{}`. */
@@ -39,9 +39,9 @@ interface Endpoint<Params, Query, Body> {
 }
 
 interface ServedEndpoint<Params, Query, Body, Item> extends Endpoint<Params, Query, Body> {
-  /** Who may call it: by default any token with VIEW. */
+  /** The permission that callers need; VIEW by default. */
   readonly access?: keyof typeof accesses;
-  /** The schema and the description of its response; `null` stands for no body. */
+  /** The schema and the description of the response; `null` stands for no body. */
   readonly answer: readonly [z.ZodType<Item> | null, string];
   /** Whether the response has an entity tag, which `run` sets. */
   readonly isTagged?: true;
@@ -67,11 +67,11 @@ interface CommandEndpoint<Params, Query, Body, Row, Item> extends Endpoint<Param
   readonly operationId?: string;
   /** The status, the schema and the description of its success; `null` stands for no body. */
   readonly answer: readonly [200 | 201, z.ZodType<Item>, string] | readonly [204, null, string];
-  /** Whether the response has a secret, so that it is never repeated. */
+  /** Whether the response contains a secret, so that it is never repeated. */
   readonly isSecret?: true;
   /** The paths of fields that differ between the request and the command's input (input-paths.ts). */
   readonly paths?: PathTable;
-  /** Runs the command. `given` has the expected version, if the command changes a record. */
+  /** Runs the command. `given` contains the expected version if the command changes a record. */
   readonly run: (
     given: Params & Query & Body & Expecting,
     caller: { viewer: Viewer; key: string | undefined },
@@ -86,7 +86,7 @@ interface RoutedEndpoint<Params, Query, Body>
   readonly handle: (given: Params & Query & Body, context: RestContext) => Promise<Response>;
 }
 
-/** Who may call an endpoint that runs no command. `LOOKUP` needs VIEW, and stores what it looks up elsewhere. */
+/** The handlers that check the access to an endpoint without a command. A `LOOKUP` needs VIEW and stores its result. */
 export const accesses = {
   VIEW: [allow((viewer) => requirePermission(viewer, 'VIEW')), onReplicas],
   LOOKUP: [allow((viewer) => requirePermission(viewer, 'VIEW'))],
@@ -95,7 +95,7 @@ export const accesses = {
 
 export const ifMatchParameter = { $ref: '#/components/parameters/IfMatch' };
 
-/** Adds endpoints with a tag to the document, each with its schemas, its documentation and what it runs. */
+/** Adds endpoints with a tag to the document, each with its schemas, its documentation and its handler. */
 export class Endpoints {
   readonly #app: RestApp;
   readonly #tags: string[];
@@ -216,7 +216,7 @@ export class Endpoints {
         ...(body && { body: { required: !isBodyOptional, content: { 'application/json': { schema: body } } } }),
       },
     });
-    // What the route above has validated; its types are those of an arbitrary endpoint, as above.
+    // The parts that the route above has validated. The compiler cannot follow their types, either.
     const valid = (context: RestContext, target: string): object => context.req.valid(target as never);
     const given = (context: RestContext) =>
       ({ ...valid(context, 'param'), ...valid(context, 'query'), ...valid(context, 'json') }) as Params & Query & Body;
@@ -240,7 +240,7 @@ export function mayRun(operation: Operation): MiddlewareHandler<RestEnvironment>
   });
 }
 
-/** Accepts an empty body with a content type, which many clients send: there is no JSON to parse. */
+/** Accepts an empty body with a content type, as many clients send it, since there is no JSON to parse. */
 const acceptNoBody: MiddlewareHandler<RestEnvironment> = async (context, next) => {
   if (!context.req.raw.body) context.req.raw.headers.delete('content-type');
   await next();
@@ -297,7 +297,7 @@ const reasons: Readonly<Record<number, string>> = {
   429: 'Too many requests, or too many wrong credentials from this address; nothing has happened, and `Retry-After` says when to try again.',
   500: 'Internal error; nothing has changed. The same request may succeed later.',
   501: 'The request uses a feature that this service does not offer.',
-  503: 'Not possible at the moment, and nothing has changed; `Retry-After` says when to try again.',
+  503: 'The request cannot be served at the moment, and nothing has changed; `Retry-After` says when to try again.',
   504: 'The outcome is unknown: the request may or may not have taken effect. Send it again with the same `Idempotency-Key` to find out.',
 };
 
@@ -305,7 +305,7 @@ const reasons: Readonly<Record<number, string>> = {
 const commonErrors = [400, 401, 403, 429, 500, 503];
 const commandErrors = [409, 413, 415, 422, 504];
 
-/** Defines error responses, including the common ones. Handlers throw them; no result type has them. */
+/** Defines error responses, including the common ones. Handlers throw them, so that no result type contains them. */
 export function errorResponses(...statuses: readonly number[]): Record<never, never> {
   return Object.fromEntries(
     [...new Set([...commonErrors, ...statuses])]
@@ -314,7 +314,7 @@ export function errorResponses(...statuses: readonly number[]): Record<never, ne
   );
 }
 
-/** Returns a command's result that has no row of its own as the row. */
+/** Converts the result of a command without a row: the result itself takes the place of the row. */
 export async function asRow<Result extends { readonly replayed: boolean }>(result: Promise<Result>) {
   const row = await result;
   return { row, replayed: row.replayed };

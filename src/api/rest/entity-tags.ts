@@ -7,11 +7,15 @@ import type { RestEnvironment } from './environment.ts';
 /** The header with the tag of the record that a request changes, as named in errors. */
 export const ifMatch = 'If-Match';
 
+/** Sets the response's strong entity tag. */
 export function setTag(context: Context<RestEnvironment>, tag: string | number): void {
   context.header('ETag', `"${tag}"`);
 }
 
-/** Returns the entity tag that a request requires; undefined for none or `*`. Weak tags never match; several throw. */
+/**
+ * Returns the entity tag that a request requires; undefined for none or `*`. Weak tags never match. Several are
+ * refused.
+ */
 export function demandedTag(context: Context<RestEnvironment>): string | undefined {
   const field = context.req.header(ifMatch)?.trim();
   if (field === undefined || field === '*') return undefined;

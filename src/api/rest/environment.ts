@@ -10,7 +10,7 @@ export interface RestEnvironment {
     viewer: Viewer;
     cursors: Cursors;
     replicas: Replicas | undefined;
-    /** Whether the endpoint only reads: then its response has no token for later reads. */
+    /** Whether the endpoint only reads, so that its response contains no token for later reads. */
     onlyReads?: true;
     /** Whether the command of this request has taken effect: a later error is not an error of the command. */
     tookEffect?: true;

@@ -63,7 +63,7 @@ export const ErrorBody = z
           .optional()
           .describe('All invalid fields.'),
       })
-      .describe('Facts about the error.'),
+      .describe('Details of the error.'),
   })
   .openapi('Error', {
     description: 'Why a request was refused. Nothing has changed, unless the code is OUTCOME_UNKNOWN.',
@@ -119,7 +119,7 @@ export function invalidRequest(issues: readonly core.$ZodIssue[], data: unknown,
   return new RestError(codes.size === 1 && firstCode ? firstCode : 'INVALID_INPUT', message, { errors });
 }
 
-/** Creates the error of a body whose JSON no value represents exactly as written. */
+/** Creates the error of a body with a JSON value that cannot be represented exactly as written. */
 export function inexactBody({ path, reason, isTooLarge }: InexactJson): RestError {
   const field = dotted(path) || 'body';
   const code = codeOf({ code: isTooLarge ? 'too_big' : 'custom' }, path.map(String), false);
@@ -262,7 +262,7 @@ function inRestTerms({ code, details }: Refusal): RefusalDetails {
   };
 }
 
-/** Creates the response for a refusal of the domain. A header marks the repeat of a stored one (decision 6). */
+/** Creates the response for a refusal of the domain. A header marks one that is repeated from storage (decision 6). */
 function presentRefusal(refusal: Refusal, context: Context): Response {
   const { path, retryAfter, errors: _errors, ...facts } = inRestTerms(refusal);
   const field = path && dotted(path);

@@ -6,7 +6,7 @@ interface Example {
   readonly value: object;
 }
 
-/** Ids of the same type as those of `exampleId`, but different. */
+/** Returns an id of this type that differs from the one of `exampleId`. */
 const another = (type: string) => exampleId(type).replace(/.$/, '3');
 
 const [customer, account, payee] = ['Customer', 'InternalAccount', 'ExternalAccount'].map(exampleId);
@@ -37,7 +37,10 @@ const ibanAccount = {
 };
 const document = '{ viewer { kind } }';
 
-/** Request bodies that the sandbox accepts, by operation id, with ids of `exampleId`. `1001` marks single-use names. */
+/**
+ * Request bodies that the sandbox accepts, by operation id, with ids of `exampleId`. `1001` marks names for a single
+ * use.
+ */
 export const examples: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
   createQuote: {
     fromAccount: {
@@ -51,7 +54,7 @@ export const examples: Readonly<Record<string, Readonly<Record<string, Example>>
       },
     },
     receiving: {
-      summary: '50.00 EUR are to arrive; executed immediately',
+      summary: '50.00 EUR arrive; executed immediately',
       value: {
         source: { sourceType: 'ACCOUNT', accountId: account },
         destination: { destinationType: 'ACCOUNT', accountId: payee },
@@ -72,7 +75,7 @@ export const examples: Readonly<Record<string, Readonly<Record<string, Example>>
       },
     },
     realTimeFunding: {
-      summary: 'Paid by a deposit, which sandboxSend sends',
+      summary: 'Paid by a deposit, which sandboxSend simulates',
       value: {
         source: { sourceType: 'REALTIME_FUNDING', customerId: customer, currency: 'USD' },
         destination: { destinationType: 'ACCOUNT', accountId: payee },
@@ -137,7 +140,7 @@ export const examples: Readonly<Record<string, Readonly<Record<string, Example>>
     },
   },
   updateExternalAccount: {
-    ownId: { summary: "The platform's own id of it", value: { platformAccountId: 'payee-1001' } },
+    ownId: { summary: "The platform's own id of the account", value: { platformAccountId: 'payee-1001' } },
   },
   createPlatformExternalAccount: {
     us: {
@@ -169,7 +172,7 @@ export const examples: Readonly<Record<string, Readonly<Record<string, Example>>
   },
   updateConfig: {
     webhooks: {
-      summary: 'Where webhooks go: to a program on this machine',
+      summary: 'Webhooks to a program on this machine',
       value: { webhookEndpoint: 'http://127.0.0.1:3000/webhooks' },
     },
     documents: { summary: 'Apps may send any document', value: { trustedDocuments: 'OPTIONAL' } },
@@ -187,7 +190,10 @@ export const examples: Readonly<Record<string, Readonly<Record<string, Example>>
   },
 };
 
-/** Steps for finding a platform's real ids: their place in a GET's response, or in its item with the largest `most`. */
+/**
+ * The requests that find a platform's real ids. `at` is their place in the response or, with `most`, in its item with
+ * the largest value at that path.
+ */
 export const exampleGuide = {
   unique: '1001',
   ids: [

@@ -55,6 +55,7 @@ export function moment(description: string) {
   return timestamp.optional().openapi({ type: 'string', format: 'date-time', description });
 }
 
+/** Defines a required parameter that is a time with a time zone. */
 export function requiredMoment(description: string) {
   return timestamp.openapi({ type: 'string', format: 'date-time', description });
 }
@@ -71,6 +72,7 @@ export const updatedParameters = {
   updatedBefore: moment('Last changed at this time or earlier.'),
 };
 
+/** Defines a parameter that may be repeated: a list of at most `maxListLength` values. */
 export function repeatable<Item extends z.ZodType<string>>(item: Item, description: string) {
   const list = listOf(item).optional();
   const values = item instanceof z.ZodEnum ? { enum: item.options } : {};
@@ -171,7 +173,7 @@ export function addPagedList<Filters extends z.ZodRawShape, Item, Where, Row ext
         .openapi({ maxItems: maxPageSize })
         .describe('The records, newest first unless sorted otherwise.'),
       hasMore: z.boolean().describe('Whether there are more pages.'),
-      nextCursor: z.string().optional().describe('The cursor of the next page; only when there is one.'),
+      nextCursor: z.string().optional().describe('The cursor of the next page; absent on the last page.'),
       totalCount: z
         .int()
         .min(0)
@@ -188,7 +190,7 @@ export function addPagedList<Filters extends z.ZodRawShape, Item, Where, Row ext
   });
 }
 
-/** Adds a list of all records at once, for those that the platform itself owns (specification 4.10). */
+/** Adds a list that returns all records at once, for records of the platform itself (specification 4.10). */
 export function addWholeList<Filters extends z.ZodRawShape, Item>(
   endpoints: Endpoints,
   operationId: string,
@@ -246,7 +248,7 @@ type PageQuery<Where> = ReturnType<typeof pageQuery<Where, unknown>>;
 
 /** A paged list: how to read its rows, and how to present them. */
 interface ListOf<Filter, Where, Row, Item> {
-  /** The name in its cursors, which the GraphQL list with that name accepts too. */
+  /** The name in its cursors. The GraphQL list with this name accepts them, too. */
   readonly name: string;
   readonly where: (viewer: Viewer, filter: Filter) => Where | Promise<Where>;
   readonly rows: (page: PageQuery<Where>) => Promise<Row[]>;

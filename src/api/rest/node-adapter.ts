@@ -13,7 +13,10 @@ type FetchHandler = (request: Request, bindings: RestBindings) => Response | Pro
 /** The base of request URLs. No handler uses the host: a client could set it to anything. */
 const origin = 'http://localhost';
 
-/** The methods that a Request cannot have, handled as OPTIONS: no path supports it, so the response is the same. */
+/**
+ * The methods that a Request cannot have. They are handled as OPTIONS, which no path supports: the response is the
+ * same.
+ */
 const forbiddenMethods: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT']);
 
 /** Responds to a `node:http` request, whose body has been read (undefined: too long), through a fetch handler. */

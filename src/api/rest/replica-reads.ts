@@ -4,7 +4,7 @@ import { Refusal } from '../../core/refusal.ts';
 import { readAfterHeader, readAfterOf } from '../../domain/events/read-after.ts';
 import type { RestEnvironment } from './environment.ts';
 
-/** The request field that sets which writes its reads must include, as named in errors. */
+/** The request header that says which writes the reads must include, as named in errors. */
 const field = 'Payments-Read-After';
 
 /** Lets a read-only endpoint read from replicas, if there are any. */

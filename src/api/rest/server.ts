@@ -35,7 +35,7 @@ interface RestOptions extends RestModules, DocumentModules {
   readonly credentials: Credentials;
   readonly replicas: Replicas | undefined;
   readonly bodyBytes: number;
-  /** Whether strangers may read the OpenAPI document and its page. */
+  /** Whether the OpenAPI document and its page are public. */
   readonly openapi: boolean;
   readonly log: Logger;
 }
@@ -100,7 +100,8 @@ function restApp(options: RestOptions): RestApp {
   internalAccountEndpoints(app, payments);
   externalAccountEndpoints(app, payments);
   statementEndpoints(app, payments);
-  // Their other methods, too; otherwise DELETE /customers/external-accounts would delete a customer with that id.
+  // Refuse their other methods here; otherwise DELETE /customers/external-accounts would name a customer with that
+  // id.
   refuseOtherMethods(app);
   customerEndpoints(app, payments);
   quoteEndpoints(app, payments);
@@ -131,8 +132,8 @@ function rootApp(log: Logger): RestApp {
 
 /**
  * Serves the OpenAPI document. It needs no credentials, since it contains nothing about any platform. Its page is
- * src/api/pages/pages.ts. It is built at the first request, once all endpoints are defined: building takes as long as
- * the rest of startup.
+ * src/api/pages/pages.ts. The document is built at the first request, once all endpoints are defined, since building
+ * it takes as long as the rest of startup.
  */
 function serveDocument(app: RestApp): void {
   let document: ReturnType<typeof restDocument> | undefined;
@@ -147,7 +148,7 @@ async function readJson(request: HonoRequest): Promise<unknown> {
   const text = bodyText(new Uint8Array(await request.arrayBuffer()));
   if (text === undefined) throw new RestError('INVALID_REQUEST_FORMAT', 'the body is not valid UTF-8');
   const parsed = parsedBody(text);
-  // In a PATCH, null clears the fields for which its schema allows that.
+  // In a PATCH, null clears the fields whose schema allows that.
   const json = request.method === 'PATCH' ? parsed : withoutNulls(parsed);
   request.json = async <T>() => json as T;
   return json;

@@ -13,7 +13,7 @@ export interface Webhooks {
   readonly resolve: Resolver;
   /** Whether endpoints of sandbox platforms may be on this machine. */
   readonly loopback: boolean;
-  /** Encrypts the signing secrets; undefined without a key, and then there are no endpoints. */
+  /** Encrypts the signing secrets; undefined without a key, so that there can be no endpoints. */
   readonly box: SecretBox | undefined;
   /** Where each attempt is logged; undefined to log none. */
   readonly attemptLog: Logger | undefined;
@@ -32,6 +32,7 @@ interface WebhookSettings {
   readonly ACCESS_LOG?: boolean;
 }
 
+/** Creates the dependencies of the service's webhooks from its settings. `parts.resolve` replaces DNS in tests. */
 export function openWebhooks(
   payments: Payments,
   settings: WebhookSettings,

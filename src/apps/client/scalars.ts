@@ -24,10 +24,10 @@ export const relayScalars = {
 // biome-ignore lint/suspicious/noEmptyInterface: apps add its members by declaration merging
 export interface ParsedScalars {}
 
-/** A scalar as its text, which tells `Parsed` the scalar. */
+/** The text of a scalar. The type carries the name of the scalar, which `Parsed` needs. */
 export type ScalarText<Scalar extends string> = string & { readonly __scalar?: Scalar };
 
-/** Replaces the texts of scalars by what the app's cache makes of them. */
+/** Replaces the type of each scalar's text with the type that the app's cache parses it to. */
 export type Parsed<Value> = keyof ParsedScalars extends never
   ? Value
   : Value extends string

@@ -3,14 +3,14 @@ import { resumingClient } from './resume.ts';
 import type { Tokens } from './tokens.ts';
 import { backoff } from './waiting.ts';
 
-/** The state of the app's connection to the service. It is CONNECTING also while it waits for the next attempt. */
+/** The state of the app's connection to the service. CONNECTING includes the wait for the next attempt. */
 export type ConnectionState = 'IDLE' | 'CONNECTING' | 'OPEN';
 
 /** A WebSocket that reconnects forever, and its subscriptions. */
 export interface PaymentsSocket {
   /**
    * A graphql-ws client whose subscriptions resume: for Apollo's GraphQLWsLink, urql's subscriptionExchange and
-   * `follow`. Created when it is first read: without a WebSocket class that throws, whereas requests need none.
+   * `follow`. Created when first read, which throws if there is no WebSocket class; requests need none.
    */
   readonly client: Client;
   readonly state: () => ConnectionState;
@@ -33,7 +33,7 @@ export interface SocketOptions {
   readonly signal: AbortSignal;
 }
 
-/** Creates a socket, open from the first subscription to the end of the last. Tokens are renewed in time. */
+/** Creates a socket that is open from the first subscription until the last one ends. Renews tokens in time. */
 export function openSocket(options: SocketOptions): PaymentsSocket {
   const state = new State();
   const life = new Life(options.tokens, options.signal);

@@ -7,7 +7,7 @@ export interface ClientToken {
   readonly expiresAt: string | null;
 }
 
-/** Requests a client token from the app's own server. Reject if it has none at the moment: it is asked again later. */
+/** Requests a client token from the app's own server. Reject if it returns none: the request is repeated later. */
 export type TokenSource = (signal: AbortSignal) => Promise<ClientToken>;
 
 /** The share of a token's lifetime that is used before a newer token is requested. */
@@ -19,7 +19,7 @@ interface Held {
   readonly renewAt: number;
 }
 
-/** Holds the newest client token for all requests and sockets of an app: one request at a time to the app's server. */
+/** Holds the newest client token for all requests and sockets of an app. Sends the app's server one request at a time. */
 export class Tokens {
   readonly #source: TokenSource;
   #held: Held | undefined;

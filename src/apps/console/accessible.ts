@@ -8,7 +8,7 @@ export const withoutNestedLinks = {
   },
 };
 
-/** The parts of the page beside its main part, and what each is. */
+/** The parts of the page besides the main one, each with its role and its name. */
 const parts = [
   ['.information-container', 'region', 'About'],
   ['.scheme-container', 'region', 'Server and credentials'],

@@ -3,7 +3,7 @@ interface Guide {
   readonly unique: string;
   readonly ids: readonly {
     readonly find: string;
-    /** The position of a number: in a list, the item with the greatest number is meant. */
+    /** For a list, the position of a number: the item in which it is greatest is used. */
     readonly most?: string;
     readonly at: Readonly<Record<string, string>>;
   }[];

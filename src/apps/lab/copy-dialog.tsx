@@ -8,16 +8,16 @@ export function CopyDialog({ authorization }: { readonly authorization: string }
     pick('queryEditor', 'variableEditor', 'headerEditor'),
   );
   const dialog = useRef<HTMLDialogElement>(null);
-  const [text, setText] = useState('');
+  const [{ what, text }, setShown] = useState({ what: '', text: '' });
   const [isCopied, setCopied] = useState(false);
-  const show = (write: (sent: Sent) => string) => {
+  const show = (what: string, write: (sent: Sent) => string) => {
     const written = write({
       url: new URL('graphql', location.href).href,
       query: queryEditor?.getValue() ?? '',
       variables: parse(variableEditor?.getValue()),
       authorization: String(parse(headerEditor?.getValue()).authorization ?? authorization),
     });
-    setText(written);
+    setShown({ what, text: written });
     setCopied(false);
     dialog.current?.showModal();
     // A page that is not served securely may not write to the clipboard: then the text is only shown.
@@ -28,17 +28,17 @@ export function CopyDialog({ authorization }: { readonly authorization: string }
   };
   return (
     <>
-      <button type="button" onClick={() => show(asLink)}>
+      <button type="button" onClick={() => show('the link', asLink)}>
         Share
       </button>
-      <button type="button" onClick={() => show(asCurl)}>
+      <button type="button" onClick={() => show('the command', asCurl)}>
         Copy as curl
       </button>
-      <button type="button" onClick={() => show(asCode)}>
+      <button type="button" onClick={() => show('the program', asCode)}>
         Copy as code
       </button>
       <dialog ref={dialog} className="lab-dialog" aria-label="The operation, to copy">
-        <p role="status">{isCopied ? 'Copied.' : 'Copy this:'}</p>
+        <p role="status">{isCopied ? `Copied ${what}.` : `Copy ${what}:`}</p>
         <pre>{text}</pre>
         <form method="dialog">
           <button type="submit">Close</button>

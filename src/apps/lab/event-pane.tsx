@@ -68,7 +68,7 @@ export function EventPane({ feed, onPick }: EventPaneProps) {
 }
 
 function nameOf({ type }: FeedEvent): string {
-  const [first = '', ...rest] = type.toLowerCase().replaceAll('_', ' ');
+  const [first = '', ...rest] = (type === 'TEST' ? 'WEBHOOK_TEST' : type).toLowerCase().replaceAll('_', ' ');
   return first.toUpperCase() + rest.join('');
 }
 

@@ -27,11 +27,12 @@ export function Frame({ settings, tools, children, ...bar }: FrameProps) {
         </nav>
       </header>
       <TabBar {...bar} />
-      {step && (
-        <p className="lab-about">
-          {step.about} {settings.docs && step.docs && <a href={`${settings.docs}/${step.docs}`}>Read more</a>}
-        </p>
-      )}
+      <p className="lab-about">
+        {step
+          ? step.about
+          : 'An operation of your own. Ctrl-Space completes what you type; Schema shows what there is.'}{' '}
+        {settings.docs && step?.docs && <a href={`${settings.docs}/${step.docs}`}>Read more</a>}
+      </p>
       <div className="lab-work" role="tabpanel" aria-label={step?.title ?? open?.title ?? ''}>
         {children}
       </div>

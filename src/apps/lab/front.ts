@@ -77,6 +77,8 @@ function add(status: string, count: number): void {
   const number = board?.querySelector(`[data-status=${status}] strong`);
   if (!number) return;
   number.textContent = String(Number(number.textContent) + count);
+  // A status that no payment has is no cause for joy or alarm.
+  number.parentElement?.classList.toggle('quiet', number.textContent === '0');
   // A new element, which begins its animation.
   number.replaceWith(number.cloneNode(true));
 }

@@ -194,7 +194,7 @@ const furtherSteps: readonly Step[] = [
     operation: 'LimitPayments',
     title: 'Limit payments',
     about:
-      'Limits what the customer may pay in a day, and lets larger payments wait until somebody else approves them. Limits are checked in the transaction that commits the payment.',
+      'Limits what the customer may pay in a day, and lets larger payments wait until somebody else approves them.',
     docs: 'docs/guides/keys.md',
     query: `mutation LimitPayments($customer: ID!) {
   setPolicy(
@@ -263,6 +263,26 @@ const furtherSteps: readonly Step[] = [
     variables: { customer: open.customer },
   },
   {
+    operation: 'RemoveLimits',
+    title: 'Remove the limits',
+    about: 'Deletes the policy of the tabs before: the customer may pay without limits again.',
+    docs: 'docs/guides/keys.md',
+    query: `mutation RemoveLimits($customer: ID!) {
+  deletePolicy(input: { subjectId: $customer }) {
+    ... on DeletePolicySuccess {
+      replayed
+    }
+    ... on UserError {
+      code
+      message
+      path
+    }
+  }
+}
+`,
+    variables: { customer: open.customer },
+  },
+  {
     operation: 'Resume',
     title: 'Resume',
     about:
@@ -286,7 +306,7 @@ const furtherSteps: readonly Step[] = [
     operation: 'AddWebhook',
     title: 'Webhooks',
     about:
-      'Registers an endpoint of yours. Its secret is shown once. Nothing listens at this address, so the next tab shows failing attempts. If the sandbox is full of endpoints, remove one with the last tab.',
+      'Registers an endpoint; its secret is shown once. Nothing listens there, so the next tab shows failures. The last tab removes one.',
     docs: 'src/api/webhooks/README.md',
     query: `mutation AddWebhook($url: String!) {
   createWebhookEndpoint(input: { url: $url }) {
@@ -371,6 +391,7 @@ const furtherSteps: readonly Step[] = [
 /** The steps of a first day with the service. Each has a tab with a document that is ready to send. */
 export const journey: readonly Step[] = [...firstSteps, ...furtherSteps];
 
+/** Returns the step of the journey whose document has this operation name. */
 export function stepOf(operation: string | null | undefined): Step | undefined {
   return journey.find((step) => step.operation === operation);
 }

@@ -96,7 +96,7 @@ export function Session({ settings, authorization, carried, operations, linked, 
               aria-pressed={plugin === visiblePlugin}
               onClick={() => setVisiblePlugin(plugin === visiblePlugin ? null : plugin)}
             >
-              <plugin.icon /> {plugin.title}
+              {plugin.title}
             </button>
           ))}
           {settings.docs && <a href={settings.docs}>Docs</a>}

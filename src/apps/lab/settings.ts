@@ -14,6 +14,7 @@ export interface Settings {
   readonly workers: Readonly<Record<'editor' | 'json' | 'graphql', string>>;
 }
 
+/** Reads the settings that the service has written into the page. */
 export function readSettings(): Settings {
   return JSON.parse(document.getElementById('settings')?.textContent ?? '{}') as Settings;
 }

@@ -72,7 +72,7 @@ export function TabBar({ tabs, openIndex, running, onOpen, onAdd, onClose }: Tab
               tabIndex={isOpen ? 0 : -1}
               onClick={() => onOpen(index)}
             >
-              {step && <small>{journey.indexOf(step) + 1}</small>} {step?.title ?? tab.title}
+              {step && <small>{journey.indexOf(step) + 1}</small>} {step?.title ?? titleOf(tab)}
               {running.has(tab.id) && <i className="lab-running" title="goes on" />}
             </button>
           );
@@ -82,7 +82,7 @@ export function TabBar({ tabs, openIndex, running, onOpen, onAdd, onClose }: Tab
         <button
           type="button"
           className="lab-add"
-          aria-label={`Close ${open?.title}`}
+          aria-label={`Close ${open && titleOf(open)}`}
           onClick={() => onClose?.(openIndex)}
         >
           ×
@@ -97,4 +97,6 @@ export function TabBar({ tabs, openIndex, running, onOpen, onAdd, onClose }: Tab
   );
 }
 
+/** Returns the title of a tab, which for GraphiQL is "<untitled>" without an operation. */
+const titleOf = ({ title }: Tab) => title.replace('<untitled>', 'New tab');
 const nameOf = ({ operationName, title }: Tab) => operationName ?? title;

@@ -1,6 +1,6 @@
 import { DOC_EXPLORER_PLUGIN, DocExplorer, DocExplorerStore, useDocExplorer } from '@graphiql/plugin-doc-explorer';
 import { explorerPlugin } from '@graphiql/plugin-explorer';
-import { HISTORY_PLUGIN, HistoryStore } from '@graphiql/plugin-history';
+import { HISTORY_PLUGIN, History, HistoryStore, useHistory } from '@graphiql/plugin-history';
 import { GraphiQLProvider, Tooltip } from '@graphiql/react';
 import { journey } from './further-steps.ts';
 import { Session, type SessionProps } from './session.tsx';
@@ -14,8 +14,21 @@ function SchemaExplorer() {
 
 const schemaPlugin = { ...DOC_EXPLORER_PLUGIN, title: 'Schema', content: SchemaExplorer };
 
+function RequestHistory() {
+  return (
+    <>
+      <History />
+      {useHistory().length === 0 && <p className="quiet">The operations that you send are listed here.</p>}
+    </>
+  );
+}
+
 /** The plugins beside the editors: the schema, a builder of documents from it, and the history of requests. */
-const plugins = [schemaPlugin, { ...explorerPlugin({ showAttribution: false }), title: 'Explorer' }, HISTORY_PLUGIN];
+const plugins = [
+  schemaPlugin,
+  { ...explorerPlugin({ showAttribution: false }), title: 'Explorer' },
+  { ...HISTORY_PLUGIN, content: RequestHistory },
+];
 
 /** Formats a document as Prettier does. GraphiQL's own call leaves out the options of its plugin, such as spaces in braces. */
 async function prettified(document: string): Promise<string> {

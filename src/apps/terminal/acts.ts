@@ -155,7 +155,7 @@ export const acts: Readonly<Record<string, Act>> = {
   ),
   TRANSFER_OUT: { about: 'money goes to a bank account in the same currency', isPayment: true, run: transferOut },
   TRANSFER_IN: { about: 'money comes from a bank account in the same currency', isPayment: true, run: transferIn },
-  REAL_TIME_PAYMENT: { about: 'a deposit pays a quote, which executes by itself', isPayment: true, run: realTime },
+  REAL_TIME_PAYMENT: { about: 'a deposit pays a quote, which is then executed', isPayment: true, run: realTime },
 };
 
 interface TriggerOptions extends SandboxScenarioInput {
@@ -189,9 +189,9 @@ export const trigger: Work<[string | undefined, TriggerOptions]> = async (job, n
     throw new InvalidArgumentError(`${name} cannot be triggered. Choose one of ${Object.keys(acts).join(', ')}.`);
   const given = scenarioFields.filter((field) => options[field] !== undefined);
   if (!act.isPayment && (given.length > 0 || options.follow))
-    throw new InvalidArgumentError(`${name} makes no payment: scenarios and --follow apply only to payments.`);
+    throw new InvalidArgumentError(`${name} creates no payment: scenarios and --follow apply only to payments.`);
   if ((await service.whoami()).environment !== 'SANDBOX')
-    throw new Failure('This token belongs to a PRODUCTION platform. Events can be triggered in a sandbox only.');
+    throw new Failure('This token belongs to a PRODUCTION platform. Events can be triggered only in a sandbox.');
   const { amount, endpoint, follow } = options;
   const scenario = given.length > 0 ? Object.fromEntries(given.map((field) => [field, options[field]])) : null;
   const made = await act.run({ service, amount, scenario, endpoint });

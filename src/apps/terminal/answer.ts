@@ -7,7 +7,7 @@ export interface Answer {
   readonly exitCode?: number;
 }
 
-/** Stops a command that cannot go on, with a message for its user. */
+/** Ends a command that cannot continue, with a message for its user. */
 export class Failure extends Error {
   readonly code: string | undefined;
   constructor(message: string, code?: string) {
@@ -51,6 +51,7 @@ export function jsonOf(data: unknown, indent = 2): string {
   return JSON.stringify(data, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value), indent);
 }
 
+/** Formats an instant as the local time of day, with milliseconds. */
 export function timeOfDay(instant: string): string {
   const date = new Date(instant);
   const two = (value: number) => String(value).padStart(2, '0');

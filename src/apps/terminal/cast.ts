@@ -27,7 +27,7 @@ export async function findCast(service: Service): Promise<Cast> {
   const customer = customers.edges[0]?.node.id ?? (await newCustomer(service, platformCustomerId));
   const found = await service.execute(AccountsOfCustomer, { customerId: customer });
   const account = found.internal.edges[0]?.node.id;
-  if (account === undefined) throw new Failure('This pays in USD, which is not among the currencies of the platform.');
+  if (account === undefined) throw new Failure('This trigger needs USD, which the platform does not support.');
   return {
     customer,
     account,
@@ -45,7 +45,7 @@ export async function newCustomer(service: Service, ownId: string): Promise<stri
 const digits = (count: number) =>
   Array.from(crypto.getRandomValues(new Uint8Array(count)), (byte) => byte % 10).join('');
 
-/** The last three digits make the sandbox pay without trouble. */
+/** Account numbers that end in 000: the sandbox's payments to them succeed. */
 const accountInfo: Readonly<Record<'USD' | 'EUR', () => ExternalAccountInfoInput>> = {
   USD: () => ({
     usAccount: { accountNumber: `${digits(7)}000`, routingNumber: '021000021', accountCategory: 'CHECKING' },

@@ -26,7 +26,7 @@ export function withService<Args extends [...unknown[], object]>(work: Work<Args
   });
 }
 
-/** The event types, each with the noun that it is about. */
+/** The event types, each with its description. */
 export const eventTypes: Readonly<Record<EventTypeName, string>> = {
   OUTGOING_PAYMENT: 'an outgoing payment was created or changed its status',
   INCOMING_PAYMENT: 'an incoming payment was created or changed its status',

@@ -56,7 +56,9 @@ export const resend: Work<[string, ResendOptions]> = async (job, id, { to, endpo
   const [type, uuid] = id.split(':');
   if (type === 'WebhookDelivery') {
     if (to !== undefined)
-      throw new InvalidArgumentError('--to takes an event or a webhook: `logs --json` has the event of each delivery.');
+      throw new InvalidArgumentError(
+        '--to needs an Event:… or a Webhook:…; `logs --json` shows each delivery’s event.',
+      );
     const { delivery } = succeeded(
       (await service.execute(Resend, { deliveryId: id, key: newKey() })).resendWebhookDelivery,
     );
@@ -82,7 +84,7 @@ async function eventOf(service: Service, id: string) {
   const { node } = await service.execute(WebhookBody, { id });
   if (!node || !('webhookBody' in node)) throw new Failure(`There is no ${id}.`);
   const { type, webhookBody } = node;
-  if (webhookBody === null) throw new Failure(`${id} is of the type ${type}, which no webhook carries.`);
+  if (webhookBody === null) throw new Failure(`${id} has the type ${type}, for which no webhooks are sent.`);
   return { id, type, webhookBody };
 }
 

@@ -34,7 +34,7 @@ function addWatching(program: Program): void {
     .command('tail')
     .description("show the latest events of the platform's feed, and then each as it happens")
     .option('--last <count>', 'the number of latest events', counted(0, 100), 10)
-    .option('--after <cursor>', 'all after this cursor, instead of the latest')
+    .option('--after <cursor>', 'all events after this cursor, instead of the latest ones')
     .option('--type <type...>', `only of these types: ${types}`)
     .option('--customer <id>', 'only of this customer')
     .option('--transaction <id>', 'only of this payment and its quote')
@@ -52,8 +52,8 @@ function addWebhooks(program: Program): void {
     .action(withService(listen));
   program
     .command('logs')
-    .description('show what was sent to the webhook endpoints, and what they answered')
-    .option('--last <count>', 'how many', counted(1, 100), 20)
+    .description('show the webhooks sent to the endpoints, and their responses')
+    .option('--last <count>', 'the number of deliveries', counted(1, 100), 20)
     .addOption(
       new Option('--status <status...>', 'only with these statuses').choices(['PENDING', 'DELIVERED', 'FAILED']),
     )
@@ -71,7 +71,7 @@ function addWebhooks(program: Program): void {
 function addTrigger(program: Program): void {
   program
     .command('trigger')
-    .description('make something happen in the sandbox, which sends its events')
+    .description('trigger something in the sandbox, so that its events are sent')
     .argument('[what]', `${Object.keys(acts).join(', ')}; lists them if omitted`)
     .option('--amount <amount>', 'the amount, in USD', amountIn, '10.00')
     .option('--follow', 'follow the payment until it ends')
@@ -84,15 +84,17 @@ function addTrigger(program: Program): void {
       ]),
     )
     .addOption(scenario('--delay-ms <ms>', 'how long the step takes').argParser(counted(0, 3_600_000)))
-    .addOption(scenario('--failure-reason <reason>', 'it fails for this reason, such as OFFRAMP_FAILED'))
-    .addOption(scenario('--reject', 'the receiving side refuses it'))
-    .addOption(scenario('--approval <decision>', 'of an INCOMING_PAYMENT').choices(['APPROVE', 'REJECT']))
+    .addOption(scenario('--failure-reason <reason>', 'the payment fails for this reason, such as OFFRAMP_FAILED'))
+    .addOption(scenario('--reject', 'the receiving side refuses the payment'))
+    .addOption(scenario('--approval <decision>', 'the decision on an INCOMING_PAYMENT').choices(['APPROVE', 'REJECT']))
     .addOption(
       scenario('--deposit <how>', 'how the deposit of a REAL_TIME_PAYMENT arrives').choices(['SHORT', 'TWICE', 'LATE']),
     )
     .addOption(scenario('--refund-fails', 'the refund fails, too'))
     .addOption(
-      scenario('--return-after-ms <ms>', 'how long after its end the bank returns it').argParser(counted(0, 3_600_000)),
+      scenario('--return-after-ms <ms>', 'how long after the delivery the bank returns the money').argParser(
+        counted(0, 3_600_000),
+      ),
     )
     .addHelpText(
       'after',

@@ -19,7 +19,7 @@ export interface Job {
   readonly json: boolean;
 }
 
-/** A command that knows its terminal, as do its subcommands. */
+/** A command that knows the terminal in which it runs, and passes it to its subcommands. */
 export class Program extends Command {
   readonly screen: Screen;
   constructor(screen: Screen, name?: string) {

@@ -10,17 +10,6 @@ export function Payments() {
     variables: { first: 10, locale },
     notifyOnNetworkStatusChange: true,
   });
-  const end = useRef<HTMLButtonElement>(null);
-  const { hasNextPage, endCursor } = data?.transactions.pageInfo ?? {};
-  useEffect(() => {
-    if (!end.current || !hasNextPage || loading) return;
-    const observer = new IntersectionObserver(([entry]) => {
-      if (entry?.isIntersecting) fetchMore({ variables: { after: endCursor } }).catch(() => undefined);
-    });
-    observer.observe(end.current);
-    return () => observer.disconnect();
-  }, [hasNextPage, endCursor, loading, fetchMore]);
-
   return (
     <section aria-labelledby="history">
       <h2 id="history">History</h2>
@@ -31,32 +20,55 @@ export function Payments() {
         ))}
       </ul>
       {data?.transactions.edges.length === 0 && <p>Nothing yet.</p>}
-      {hasNextPage && (
-        <button
-          type="button"
-          ref={end}
-          disabled={loading}
-          onClick={() => fetchMore({ variables: { after: endCursor } }).catch(() => undefined)}
-        >
-          More
-        </button>
-      )}
+      {data && <More page={data.transactions.pageInfo} {...{ loading, fetchMore }} />}
     </section>
   );
 }
 
+interface MoreProps {
+  readonly page: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+  readonly loading: boolean;
+  readonly fetchMore: (next: { readonly variables: { readonly after: string | null } }) => Promise<unknown>;
+}
+
+/** Renders the end of a list: its next page is read when this comes into view. */
+export function More({ page: { hasNextPage, endCursor }, loading, fetchMore }: MoreProps) {
+  const end = useRef<HTMLButtonElement>(null);
+  const read = () => fetchMore({ variables: { after: endCursor } }).catch(() => undefined);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the cursor stands for the page
+  useEffect(() => {
+    if (!end.current || loading) return;
+    const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && read());
+    observer.observe(end.current);
+    return () => observer.disconnect();
+  }, [endCursor, loading]);
+  return hasNextPage ? (
+    <button type="button" ref={end} disabled={loading} onClick={read}>
+      More
+    </button>
+  ) : null;
+}
+
+interface Parties {
+  readonly type: string;
+  readonly source: { readonly displayName: string } | null;
+  readonly destination: { readonly displayName: string } | null;
+}
+
+/** Returns who is at the other end of a payment: "To Ada Muster". */
+export const partyText = ({ type, source, destination }: Parties) =>
+  type === 'INCOMING' ? `From ${source?.displayName ?? '…'}` : `To ${destination?.displayName ?? '…'}`;
+
 /** Shows a payment in a row, and in full when the row is opened. */
 function Payment({ payment }: { payment: HistoryQuery['transactions']['edges'][number]['node'] }) {
   const [isOpen, setOpen] = useState(false);
-  const { id, type, source, destination, createdAt, sentAmount, receivedAmount, status } = payment;
+  const { id, type, createdAt, sentAmount, receivedAmount, status } = payment;
   return (
     <li>
       <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
         <summary>
           <span>
-            {type === 'INCOMING' ? 'From ' : 'To '}
-            {(type === 'INCOMING' ? source : destination)?.displayName ?? '…'}
-            <small>{timeText(createdAt)}</small>
+            {partyText(payment)} <small>{timeText(createdAt)}</small>
           </span>
           <span>
             <strong>{(type === 'INCOMING' ? receivedAmount : sentAmount)?.formatted}</strong>

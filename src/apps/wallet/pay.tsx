@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from '@apollo/client/react';
 import { type FormEvent, useRef, useState } from 'react';
 import {
+  CancelQuote,
   CreateQuote,
   type CreateQuoteMutation,
   ExecuteQuote,
@@ -20,7 +21,7 @@ export function Pay() {
   const { data } = useQuery(PayeePicker, { variables: { locale } });
   const [createQuote, { loading }] = useMutation(CreateQuote);
   const [quoted, setQuoted] = useState<Quoted & { readonly sourceId: string }>();
-  const [refusal, setRefusal] = useState<string>();
+  const [refusal, setRefusal] = useState<Refusal>();
   const [payee, setPayee] = useState<string>();
   const [isAdding, setAdding] = useState(false);
   const customer = data?.viewer.customer;
@@ -28,17 +29,24 @@ export function Pay() {
   const sources = customer?.sources.edges.flatMap(({ node }) => ('balance' in node ? [node] : [])) ?? [];
   const payable = moneyFirst(sources);
   const source = payable.find(({ id }) => id === sourceId) ?? payable[0];
-  const left = data && source ? leftOf(data.viewer.policies, source.balance.currency.code) : [];
+  const limits = data && source ? limitsOn(source.balance.currency.code, data.viewer.policies) : [];
+  const amountField = useRef<HTMLInputElement>(null);
+  /** Removes what was said about other values of the fields. */
+  const drop = () => {
+    setQuoted(undefined);
+    setRefusal(undefined);
+  };
 
   async function quote(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
     const text = (name: string) => String(form.get(name));
-    setQuoted(undefined);
-    setRefusal(undefined);
+    drop();
     const amount = decimalOf(text('amount'), locale);
-    if (amount === undefined)
-      return setRefusal(`Write the amount like ${new Intl.NumberFormat(locale).format(1_234.5)}`);
+    if (amount === undefined) {
+      const message = `Write the amount like ${new Intl.NumberFormat(locale).format(1_234.5)}`;
+      return setRefusal({ message, isAmount: true });
+    }
     const input = {
       source: { account: { accountId: text('source') } },
       destination: { account: { accountId: text('payee') } },
@@ -51,16 +59,19 @@ export function Pay() {
       const { data } = await createQuote({ variables: { input, locale } });
       const result = data?.createQuote;
       if (result?.__typename === 'CreateQuoteSuccess') setQuoted({ ...result, sourceId: text('source') });
-      else if (result && 'message' in result) setRefusal(result.message);
+      else if (result && 'message' in result) {
+        const isAmount = result.fields.some(({ path }) => path.includes('lockedCurrencyAmount'));
+        setRefusal({ message: result.message, isAmount });
+      }
     } catch (error) {
-      setRefusal(error instanceof Error ? error.message : String(error));
+      setRefusal({ message: error instanceof Error ? error.message : String(error) });
     }
   }
 
   return (
     <section aria-labelledby="pay">
       <h2 id="pay">Pay</h2>
-      <form onSubmit={quote}>
+      <form onSubmit={quote} onChange={drop}>
         <label>
           From
           <select name="source" required value={source?.id} onChange={({ target }) => setSource(target.value)}>
@@ -83,27 +94,38 @@ export function Pay() {
           </select>
         </label>
         <label>
-          Amount
+          Amount{source && ` in ${source.balance.currency.code}`}
           <input
             name="amount"
+            ref={amountField}
             inputMode="decimal"
             autoComplete="off"
             required
-            aria-describedby={left.length > 0 ? 'left' : undefined}
+            aria-describedby="left refusal"
+            aria-invalid={refusal?.isAmount === true}
           />
         </label>
-        {left.length > 0 && <p id="left">{left.join(' · ')}</p>}
-        <button type="submit" disabled={loading || !customer}>
+        {limits.length > 0 && <p id="left">{limits.map(({ text }) => text).join(' · ')}</p>}
+        <button type="submit" disabled={!customer} aria-busy={loading}>
           Get a quote
         </button>
+        {refusal && (
+          <p role="alert" id="refusal">
+            {refusal.message}
+          </p>
+        )}
       </form>
-      {refusal !== undefined && <p role="alert">{refusal}</p>}
       {quoted && (
         <QuoteCard
           key={quoted.quote.id}
           quoted={quoted}
           available={sources.find(({ id }) => id === quoted.sourceId)?.balance}
-          onRefused={setRefusal}
+          limits={limits}
+          onRefused={(message) => setRefusal({ message })}
+          onCancelled={() => {
+            drop();
+            amountField.current?.focus();
+          }}
         />
       )}
       {customer && data.viewer.grants.includes('ADD_BENEFICIARIES') && (
@@ -124,14 +146,29 @@ const periods = {
   LAST_30_DAYS: 'in 30 days',
 } as const;
 
-/** Returns in words how much the customer may still pay in a currency, and how often: "$299.99 left today". */
-function leftOf(policies: PayeePickerQuery['viewer']['policies'], currency: string): string[] {
+/** What a policy still allows: an amount, or a number of payments. */
+interface Limit {
+  /** "$299.99 left today" */
+  readonly text: string;
+  readonly leftAmount: { readonly amount: string } | null;
+  readonly leftPayments: number | null;
+}
+
+/** Returns how much the customer may still pay in a currency, and how often. */
+function limitsOn(currency: string, policies: PayeePickerQuery['viewer']['policies']): Limit[] {
   return policies.flatMap(({ limits }) =>
     limits.flatMap(({ period, leftAmount, leftPayments }) => {
-      if (leftAmount?.currency.code === currency) return [`${leftAmount.formatted} left ${periods[period]}`];
-      return leftAmount ? [] : [`${leftPayments} payments left ${periods[period]}`];
+      if (leftAmount && leftAmount.currency.code !== currency) return [];
+      const left = leftAmount ? leftAmount.formatted : `${leftPayments} payments`;
+      return [{ text: `${left} left ${periods[period]}`, leftAmount, leftPayments }];
     }),
   );
+}
+
+interface Refusal {
+  readonly message: string;
+  /** Whether the amount is what was refused. */
+  readonly isAmount?: boolean;
 }
 
 /** Returns the kind of an account in words: "CAD account", "US account", "IBAN". */
@@ -141,7 +178,7 @@ function kindText({ accountType }: { readonly accountType: string }): string {
 }
 
 /** Sorts the accounts that hold money before the others, which cannot pay. */
-export function moneyFirst<Account extends { readonly balance: { readonly amount: string } }>(
+function moneyFirst<Account extends { readonly balance: { readonly amount: string } }>(
   accounts: readonly Account[],
 ): Account[] {
   const isEmpty = ({ balance }: Account) => balance.amount === '0';
@@ -152,17 +189,31 @@ interface QuoteCardProps {
   readonly quoted: Quoted;
   /** The balance of the paying account. */
   readonly available: { readonly amount: string; readonly formatted: string } | undefined;
+  readonly limits: readonly Limit[];
   readonly onRefused: (message: string) => void;
+  readonly onCancelled: () => void;
 }
 
+/** Moves the focus to what takes the place of a button, so that the keyboard goes on from there. */
+const focused = (element: HTMLElement | null) => element?.focus({ preventScroll: true });
+
 /** Shows a quote with the remaining time to execute it, and then its payment. */
-function QuoteCard({ quoted, available, onRefused }: QuoteCardProps) {
+function QuoteCard({ quoted, available, limits, onRefused, onCancelled }: QuoteCardProps) {
   const { quote, serverTime } = quoted;
-  const isTooMuch = available !== undefined && BigInt(quote.totalSendingAmount.amount) > BigInt(available.amount);
+  const { amount } = quote.totalSendingAmount;
+  const isBeyond = (most: { readonly amount: string }) => BigInt(amount) > BigInt(most.amount);
+  const limit = limits.find(
+    ({ leftAmount, leftPayments }) => leftPayments === 0 || (leftAmount && isBeyond(leftAmount)),
+  );
+  const tooMuch =
+    available && isBeyond(available)
+      ? `The account has only ${available.formatted}.`
+      : limit && `More than your limit allows: ${limit.text}.`;
   const seconds = useCountdown(quote.expiresAt, serverTime);
   const [executeQuote, { loading, data }] = useMutation(ExecuteQuote);
   // Every press uses the same key: even if a response is lost, the quote is paid once.
   const key = useRef(crypto.randomUUID());
+  const [cancelQuote] = useMutation(CancelQuote);
   const isExecuted = data?.executeQuote.__typename === 'ExecuteQuoteSuccess';
 
   async function execute() {
@@ -173,6 +224,12 @@ function QuoteCard({ quoted, available, onRefused }: QuoteCardProps) {
     } catch (error) {
       onRefused(error instanceof Error ? error.message : String(error));
     }
+  }
+
+  /** Releases the quote. One that cannot be cancelled expires. */
+  async function cancel() {
+    onCancelled();
+    await cancelQuote({ variables: { input: { quoteId: quote.id } } }).catch(() => undefined);
   }
 
   return (
@@ -190,19 +247,35 @@ function QuoteCard({ quoted, available, onRefused }: QuoteCardProps) {
         </dd>
       </dl>
       {isExecuted ? (
-        <PaymentStatus id={quote.transaction.id} />
+        <div tabIndex={-1} ref={focused}>
+          <PaymentStatus id={quote.transaction.id} />
+        </div>
       ) : (
         <>
-          <p role="timer">{seconds === 0 ? 'This quote has expired.' : `Good for ${seconds ?? '…'} s`}</p>
-          {isTooMuch && <p role="alert">The account has only {available.formatted}.</p>}
-          <button type="button" onClick={execute} disabled={loading || isTooMuch || seconds === 0}>
-            Pay {quote.totalSendingAmount.formatted}
-          </button>
+          <p role="timer">{seconds === 0 ? 'This quote has expired.' : `Good for ${minutesText(seconds)}`}</p>
+          {tooMuch && <p role="alert">{tooMuch}</p>}
+          <p>
+            <button
+              className="main"
+              type="button"
+              onClick={execute}
+              disabled={tooMuch !== undefined || seconds === 0}
+              aria-busy={loading}
+            >
+              Pay {quote.totalSendingAmount.formatted}
+            </button>{' '}
+            <button type="button" onClick={cancel}>
+              Cancel
+            </button>
+          </p>
         </>
       )}
     </div>
   );
 }
+
+/** Returns a number of seconds in minutes: "4:59 min". */
+const minutesText = (seconds = 0) => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} min`;
 
 /** Shows a payment in full, and follows it. */
 export function PaymentStatus({ id }: { id: string }) {

@@ -29,6 +29,7 @@ export function NewPayee({ customerId, onAdded }: { customerId: string; onAdded:
   const [addPayee, { loading }] = useMutation(AddPayee, { update: (cache, { data }) => show(cache, data) });
   const [kind, setKind] = useState<string>();
   const [outcome, setOutcome] = useState<Outcome>({});
+  const [added, setAdded] = useState(0);
   const forms = data?.externalAccountForms ?? [];
   const form = forms.find(({ accountType }) => accountType === kind) ?? forms[0];
 
@@ -43,6 +44,7 @@ export function NewPayee({ customerId, onAdded }: { customerId: string; onAdded:
       if (result?.__typename === 'CreateExternalAccountSuccess') {
         const warnings = result.warnings.map(({ path, message }) => `${labelAt(form, path)}: ${message}`);
         setOutcome({ notes: ['The payee is added.', ...warnings] });
+        setAdded(added + 1);
         onAdded(result.accountEdge.node.id);
       } else if (result?.__typename === 'ConflictError' && result.existing) {
         setOutcome({ notes: ['You have this payee already.'] });
@@ -72,7 +74,8 @@ export function NewPayee({ customerId, onAdded }: { customerId: string; onAdded:
           ))}
         </select>
       </label>
-      <Details key={form.accountType} form={form} faults={outcome.faults ?? {}} />
+      {/* After an addition its fields are new, and empty. */}
+      <Details key={`${form.accountType} ${added}`} form={form} faults={outcome.faults ?? {}} />
       <button type="submit" disabled={loading}>
         Add the payee
       </button>

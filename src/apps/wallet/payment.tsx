@@ -104,7 +104,9 @@ function movementsOf(entries: readonly Entry[]): Movement[] {
       if (other.entry.kind !== entry.kind || other.code !== code || one.left * other.left >= 0n) continue;
       const [from, to] = one.left < 0n ? [one, other] : [other, one];
       const sum = one.left + other.left;
-      const [less, more] = sum > 0n ? [from, to] : [to, from];
+      // When both end, one of them was part of no other movement: its text is the amount.
+      const isFrom = sum === 0n ? -BigInt(from.entry.amount?.amount ?? '') === to.left : sum > 0n;
+      const [less, more] = isFrom ? [from, to] : [to, from];
       movements.push({
         ...{ kind: entry.kind, from: partyOf(from.entry), to: partyOf(to.entry) },
         amount: less.formatted.replace(/[-−]/, ''),
@@ -119,7 +121,7 @@ function movementsOf(entries: readonly Entry[]): Movement[] {
 const partyOf = ({ account, system }: Entry) => account?.displayName ?? wordOf(system ?? 'ACCOUNT');
 
 /** Returns the name of an enum's value in words. */
-function wordOf(value: string): string {
+export function wordOf(value: string): string {
   const words = value.toLowerCase().replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

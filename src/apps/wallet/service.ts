@@ -48,6 +48,7 @@ export function statusText({ status, approvalDueAt }: { status: string; approval
   return status === 'CREATED' && approvalDueAt ? `waits for approval until ${timeText(approvalDueAt)}` : status;
 }
 
+/** Formats a time for the reader's locale. */
 export function timeText(time: string): string {
   return times.format(new Date(time));
 }

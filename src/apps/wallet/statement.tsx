@@ -1,7 +1,14 @@
 import { useQuery } from '@apollo/client/react';
 import { useState } from 'react';
 import { Statement as StatementQuery } from '../client/generated/documents.ts';
+import { More, partyText } from './history.tsx';
+import { wordOf } from './payment.tsx';
 import { locale, timeText } from './service.ts';
+
+/** Opens a dialog as soon as it is on the page. When it is closed, the focus returns to what opened it. */
+function open(dialog: HTMLDialogElement | null): void {
+  if (dialog && !dialog.open) dialog.showModal();
+}
 
 /** Shows the last thirty days of an account, up to the moment when it was opened. */
 export function Statement({ accountId, onClose }: { accountId: string; onClose: () => void }) {
@@ -9,19 +16,23 @@ export function Statement({ accountId, onClose }: { accountId: string; onClose: 
     const to = Date.now() + 60_000;
     return { from: new Date(to - 30 * 86_400_000).toISOString(), to: new Date(to).toISOString() };
   });
-  const { data, error } = useQuery(StatementQuery, {
+  const { data, error, loading, fetchMore } = useQuery(StatementQuery, {
     variables: { accountId, ...period, locale },
     fetchPolicy: 'network-only',
+    notifyOnNetworkStatusChange: true,
   });
   const account = data?.account;
   return (
-    <section aria-labelledby="statement" className="card">
-      <h2 id="statement">Statement {account && `of ${account.displayName}`}</h2>
+    <dialog className="card" aria-labelledby="statement" onClose={onClose} ref={open}>
+      <form method="dialog">
+        <h2 id="statement">Statement {account && `of ${account.displayName}`}</h2>
+        <button type="submit">Close</button>
+      </form>
       {error && <p role="alert">{error.message}</p>}
       {account && 'statement' in account && (
         <>
           <dl>
-            <dt>Balance at the start</dt>
+            <dt>Balance 30 days ago</dt>
             <dd>{account.statement.openingBalance.formatted}</dd>
             <dt>Came in ({account.statement.credits.count})</dt>
             <dd>{account.statement.credits.amount.formatted}</dd>
@@ -32,53 +43,64 @@ export function Statement({ accountId, onClose }: { accountId: string; onClose: 
               <strong>{account.statement.closingBalance.formatted}</strong>
             </dd>
           </dl>
-          <BalanceLine opening={account.statement.openingBalance} edges={account.ledgerEntries.edges} />
+          <BalanceLine edges={account.ledgerEntries.edges} />
+          {account.ledgerEntries.edges.length === 0 && <p>Nothing in these 30 days.</p>}
           <ul className="rows">
             {account.ledgerEntries.edges.map(({ node }) => (
               <li key={node.id}>
                 <span>
-                  {node.kind} <small>{timeText(node.occurredAt)}</small>
+                  {node.transaction ? partyText(node.transaction) : wordOf(node.kind)}
+                  <small>
+                    {node.transaction && `${wordOf(node.kind)} · `}
+                    {timeText(node.occurredAt)}
+                  </small>
                 </span>
                 <strong>{node.amount.formatted}</strong>
               </li>
             ))}
           </ul>
+          <More page={account.ledgerEntries.pageInfo} {...{ loading, fetchMore }} />
         </>
       )}
-      <button type="button" onClick={onClose}>
-        Close
-      </button>
-    </section>
+    </dialog>
   );
 }
 
 interface BalanceLineProps {
-  readonly opening: { readonly amount: string };
+  /** The entries, newest first. */
   readonly edges: readonly {
-    readonly node: { readonly occurredAt: string; readonly balanceAfter: { readonly amount: string } | null };
+    readonly node: {
+      readonly occurredAt: string;
+      readonly amount: { readonly amount: string };
+      readonly balanceAfter: { readonly amount: string; readonly formatted: string } | null;
+    };
   }[];
 }
 
-/** Draws the balance from the first entry to the last: a step at each. */
-function BalanceLine({ opening, edges }: BalanceLineProps) {
-  const times = edges.map(({ node }) => Date.parse(node.occurredAt));
-  const balances = [opening, ...edges.map(({ node }) => node.balanceAfter)].map((balance) => Number(balance?.amount));
+/** Draws the balance over the entries that the list shows, up to now: a step at each. */
+function BalanceLine({ edges }: BalanceLineProps) {
+  const entries = edges.flatMap(({ node }) => (node.balanceAfter ? [{ ...node, after: node.balanceAfter }] : []));
+  const [newest, oldest] = [entries[0], entries.at(-1)];
+  if (!newest || !oldest) return null;
+  entries.reverse();
+  const times = entries.map(({ occurredAt }) => Date.parse(occurredAt));
+  const before = Number(oldest.after.amount) - Number(oldest.amount.amount);
+  const balances = [before, ...entries.map(({ after }) => Number(after.amount))];
   const scale = (value: number, values: readonly number[]) => {
     const [least, most] = [Math.min(...values), Math.max(...values)];
     return most === least ? 50 : ((value - least) / (most - least)) * 100;
   };
   const heights = balances.map((balance) => 100 - scale(balance, balances));
   const steps = times.map((time, index) => `H${scale(time, times) * 0.96 + 2}V${heights[index + 1]}`);
-  if (steps.length === 0) return null;
   return (
-    <svg
-      className="balance"
-      viewBox="0 -4 100 108"
-      preserveAspectRatio="none"
-      role="img"
-      aria-label="The balance over time"
-    >
-      <path d={`M0 ${heights[0]}${steps.join('')}H100`} />
-    </svg>
+    <figure className="balance">
+      <svg viewBox="0 -4 100 108" preserveAspectRatio="none" role="img" aria-label="The balance over time">
+        <path d={`M0 ${heights[0]}${steps.join('')}H100`} />
+      </svg>
+      <figcaption>
+        <span>{timeText(oldest.occurredAt)}</span>
+        <span>{timeText(newest.occurredAt)}</span>
+      </figcaption>
+    </figure>
   );
 }

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { FollowAccounts, FollowTransactions, History, Home, PayeePicker } from '../client/generated/documents.ts';
 import { useConnectionState, usePayments } from '../client/react.ts';
 import { Payments } from './history.tsx';
-import { moneyFirst, Pay } from './pay.tsx';
+import { Pay } from './pay.tsx';
 import { locale, type Network } from './service.ts';
 import { Statement } from './statement.tsx';
 
@@ -26,7 +26,19 @@ export function Wallet({ network }: { network: Network }) {
   const [statementOf, setStatementOf] = useState<string>();
   const customer = data?.viewer.customer;
   const all = customer?.accounts.edges.flatMap(({ node }) => ('balance' in node ? [node] : [])) ?? [];
-  const accounts = moneyFirst(all);
+  const empty = all.filter(({ balance }) => balance.amount === '0');
+  const funded = all.filter((account) => !empty.includes(account));
+  const cards = (accounts: typeof all) =>
+    accounts.map((account) => (
+      <li key={account.id}>
+        <span>{account.displayName}</span>
+        {/* Where a card is narrow, the currency gets a line of its own. */}
+        <strong>{account.balance.formatted.replaceAll('\u00a0', ' ')}</strong>
+        <button type="button" onClick={() => setStatementOf(account.id)}>
+          Statement<span className="hidden"> of {account.displayName}</span>
+        </button>
+      </li>
+    ));
   return (
     <>
       <header>
@@ -37,7 +49,7 @@ export function Wallet({ network }: { network: Network }) {
         {error && <p role="alert">{error.message}</p>}
         <section aria-labelledby="balances">
           <h2 id="balances">Balances</h2>
-          <ul className="cards" aria-busy={!data && !error}>
+          <ul className="cards balances" aria-busy={!data && !error}>
             {!data &&
               !error &&
               ['1', '2', '3'].map((place) => (
@@ -45,16 +57,14 @@ export function Wallet({ network }: { network: Network }) {
                   <strong>…</strong>
                 </li>
               ))}
-            {accounts.map((account) => (
-              <li key={account.id}>
-                <span>{account.displayName}</span>
-                <strong>{account.balance.formatted}</strong>
-                <button type="button" onClick={() => setStatementOf(account.id)}>
-                  Statement<span className="hidden"> of {account.displayName}</span>
-                </button>
-              </li>
-            ))}
+            {cards(funded)}
           </ul>
+          {empty.length > 0 && (
+            <details open={funded.length === 0}>
+              <summary>{empty.length} accounts without money</summary>
+              <ul className="cards balances">{cards(empty)}</ul>
+            </details>
+          )}
         </section>
         {statementOf !== undefined && (
           <Statement key={statementOf} accountId={statementOf} onClose={() => setStatementOf(undefined)} />

@@ -18,12 +18,15 @@ export interface Caller extends Tenant {
   readonly grants: readonly ClientGrant[];
   /** The uuid of the caller's token; null for the platform itself. */
   readonly tokenId: string | null;
-  /** The uuids of the token and of the chain of API tokens that created it. Their policies also limit the caller. */
+  /**
+   * The uuids of the token and of the API tokens that created it, directly or indirectly. Their policies also limit
+   * the caller.
+   */
   readonly makers: readonly string[];
   readonly bound: Bound;
   /** The namespace of an app's idempotency keys. Other apps of the platform can neither collide with nor probe them. */
   readonly keySpace?: string | undefined;
-  /** The operator acting in the platform's name, and the subject. Commands on plain records write the act. */
+  /** The operator who acts on behalf of the platform, and the subject of the act, which `runIdempotent` records. */
   readonly operator?: (Operator & Pick<ActFacts, 'subject' | 'after'>) | undefined;
 }
 

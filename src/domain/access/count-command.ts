@@ -2,6 +2,7 @@ import { refusalIn } from '../../core/refusal.ts';
 import { commands } from '../../infra/instruments/instruments.ts';
 import type { Operation } from './operations.ts';
 
+/** Counts a command in the metrics by its outcome: done, replayed, or its refusal. */
 export async function countCommand<Result extends { readonly replayed: boolean }>(
   operation: Operation,
   running: Promise<Result>,

@@ -3,9 +3,9 @@ import { Permission } from '../../infra/database/generated/client/client.ts';
 import type { Caller } from './caller.ts';
 
 /**
- * Returns the caller for actions that the service takes in a platform's own name, without a token: its setup, and the
- * decisions in its responses to webhooks. This caller has full access to the platform, so no API imports this file
- * (.dependency-cruiser.cjs): callers of the APIs are viewers.
+ * Returns the caller for actions that the service takes on behalf of a platform without a token: the platform's
+ * setup, and decisions that the platform sends in its responses to webhooks. This caller has full access to the
+ * platform, so no API imports this file (.dependency-cruiser.cjs): callers of the APIs are viewers.
  */
 export function platformItself({ platformId, environment }: Tenant, operator?: Caller['operator']): Caller {
   return {

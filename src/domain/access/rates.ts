@@ -13,7 +13,7 @@ export interface Rates {
   readonly clientToken: Rate | null;
 }
 
-/** Changes of a platform's own limits; null for those of the settings. */
+/** Changes to a platform's own limits. A null restores the limit of the settings. */
 export type RateChanges = { readonly [limit in keyof Rates]?: Rate | null };
 
 /** The prefixes of the columns of `platform` that override the limits of the settings. */

@@ -31,8 +31,8 @@ type Declared<Answer> = {
 } & (
   | { readonly effect: Effect<Answer> }
   /**
-   * Fetches what the effect needs from other services, however long that takes: before the transaction, and not for a
-   * repeat.
+   * Fetches the data that the effect needs from other services. It runs before the transaction, so it may take long,
+   * and is skipped for a repeat.
    */
   | { readonly prepare: () => Promise<Effect<Answer>> }
 );

@@ -22,7 +22,9 @@ export interface Viewer extends Caller {
   /** The address ranges from which the token is accepted; empty for all. */
   readonly addresses: readonly Range[];
   readonly trustedDocumentsOnly: boolean;
-  /** The hashes of the only registered documents that the token may send; empty if it has no documents of its own. */
+  /**
+   * The hashes of the only registered documents that the token may send; empty if the token has no list of documents.
+   */
   readonly documents: readonly string[];
   /** The platform's own rate limits; null if the limits of the settings apply. */
   readonly rates: Rates;

@@ -40,6 +40,7 @@ export const visibleCustomers = (scope: Scope): Prisma.CustomerWhereInput => whe
 export const visibleAccounts = (scope: Scope): Prisma.AccountWhereInput => where(rules.account, scope);
 export const visibleEvents = (scope: Scope): Prisma.EventWhereInput => where(rules.event, scope);
 
+/** Returns the condition for the lookups that a caller may see, which matches nothing without the permission. */
 export function visibleLookups(caller: Caller): Prisma.LookupWhereInput {
   return seesLookups(caller) ? where(rules.lookup, caller) : { AND: [matchesNothing] };
 }
@@ -54,17 +55,18 @@ export function ownPlatform({ platformId }: Pick<Scope, 'platformId'>): Prisma.P
   return { id: platformId };
 }
 
+/** Returns the condition for records that only a platform itself sees. */
 export function visibleToPlatform(scope: Scope): { readonly platformId: string } {
   return where(rules.ofPlatform, scope);
 }
 
-/** Returns the condition for the API tokens that a viewer may see: all with MANAGE, which allows issuing tokens. */
+/** Returns the condition for the API tokens that a viewer may see: with MANAGE, all but revoked ones. */
 export function visibleApiTokens(viewer: Viewer): Prisma.ApiTokenWhereInput {
   const seen = viewer.permissions.includes('MANAGE') ? visibleToPlatform(viewer) : matchesNothing;
   return { AND: [seen, { revokedAt: null }] };
 }
 
-/** The same for client tokens. */
+/** Returns the condition for the client tokens that a viewer may see: with MANAGE all, also revoked ones. */
 export function visibleClientTokens(viewer: Viewer): Prisma.ClientTokenWhereInput {
   return viewer.permissions.includes('MANAGE') ? visibleToPlatform(viewer) : matchesNothing;
 }
@@ -101,6 +103,7 @@ export function maySee(noun: Noun, { bound }: Pick<Scope, 'bound'>, row: Readonl
   return field !== null && row[field] === idOf(bound);
 }
 
+/** Returns whether callers of this kind can see any row of a noun. */
 export function seesAny(noun: Noun, { bound }: Pick<Scope, 'bound'>): boolean {
   return bound.kind === 'PLATFORM' || rules[noun][bound.kind] !== null;
 }

@@ -22,11 +22,13 @@ import { type Beneficiary, carriedOwner, ownerName, reasonOf } from './beneficia
 
 /**
  * The lifecycle of an external account after registration (specification 3.3): the rail checks it again or, if the rail
- * is simulated, a request changes it (payments/sandbox). A change does not stop a payment that has begun: the account
+ * is simulated, a request changes it (src/domain/sandbox). A change does not stop a payment that has begun: the account
  * must be ACTIVE only when a payment begins.
  */
 
-/** The statuses from which each may be reached. The database refuses all other changes (status_moves). */
+/**
+ * For each status, the statuses from which it may be reached. The database refuses all other changes (status_moves).
+ */
 export const statusSources: Readonly<Record<ExternalAccountStatus, readonly ExternalAccountStatus[]>> = {
   PENDING: [],
   ACTIVE: ['PENDING', 'UNDER_REVIEW', 'INACTIVE'],
@@ -46,7 +48,7 @@ export const leaseAccountChecks = leasing<DueCheck>(
   checks,
   {
     reads: `l.account_id, l.attempts, account_snapshot(a) as account,
-     -- An account created in the future was created before the clock was set back: its age is unknown.
+     -- If the creation time is in the future, the clock has been set back since, and the age is unknown.
      case when a.created_at > clock_timestamp() + interval '1 second' then 86400000
        else (extract(epoch from clock_timestamp() - a.created_at) * 1000)::float8 end as age_ms`,
     joins: 'join account a on a.platform_id = l.platform_id and a.id = l.account_id',
@@ -111,6 +113,7 @@ function planCheck(account: Account, check: AccountCheck): Plan {
   return { accounts: [move], checks, expected: { type: 'Account', id: account.id, version: account.version } };
 }
 
+/** Returns the columns of an account that a verification sets. */
 export function verificationColumns(check: AccountVerification) {
   return { beneficiaryVerificationStatus: check.verification, beneficiaryVerifiedName: check.verifiedName };
 }
@@ -121,6 +124,10 @@ export function ownerOf(account: Account): string | undefined {
   return ownerName(trustedJson<Beneficiary | null>(account.beneficiary));
 }
 
+/**
+ * Returns the status of an external account.
+ * @throws Error for an internal one
+ */
 export function statusOf(account: Account): ExternalAccountStatus {
   if (account.status === null) throw new Error(`external account ${account.id} has no status`);
   return account.status;

@@ -39,7 +39,9 @@ type SaidOfOwner = Pick<
   'explanation' | 'comparedName' | 'verification' | 'verifiedName'
 >;
 
-/** Explains the status of an account: the rail's explanation, and names that differ; null if there is neither. */
+/**
+ * Explains the status of an account: the rail's explanation, and the names if they differ; null if there is neither.
+ */
 export function reasonOf(check: SaidOfOwner, name: string | undefined): string | null {
   const { explanation, comparedName = name, verification, verifiedName } = check;
   const differs = verification === 'NOT_MATCHED' || verification === 'PARTIAL_MATCH';

@@ -75,7 +75,7 @@ export const deleteExternalAccount = command((payments, caller, input: { readonl
 }));
 
 /**
- * Reads an external account that the caller may see, named by the id at a path of the input.
+ * Reads an external account that the caller may see. `path` is the path of the id in the input.
  * @throws Refusal ACCOUNT_NOT_FOUND
  */
 export async function readExternal(payments: Payments, caller: Caller, accountId: string, path: FieldPath) {

@@ -5,7 +5,10 @@ import type { Account } from '../../infra/database/rows.ts';
 import { connectedRail, type Payments } from '../commands/command.ts';
 import type { NewRow } from '../ledger/plan.ts';
 
-/** Creates rows of internal accounts, one per currency, for a customer or (customerId null) the platform itself. */
+/**
+ * Creates rows of internal accounts, one per currency, for a customer or, without a customerId, for the platform
+ * itself.
+ */
 export async function newInternalAccounts(
   payments: Pick<Payments, 'rails'>,
   tenant: Tenant,

@@ -92,8 +92,8 @@ export async function decideIncoming(
 }
 
 /**
- * Decides like `decideIncoming`, but does nothing if the payment is already decided: by an operator, by its deadline,
- * or by the same decision, which is repeated if a process died after the first attempt.
+ * Decides like `decideIncoming`, but does nothing if the payment has already been decided: by an operator, by its
+ * deadline, or by an earlier attempt at the same decision in a process that has since died.
  */
 export async function decideUnlessDecided(
   payments: Payments,

@@ -63,7 +63,7 @@ export function announcedTransaction(announced: Announced, approvalMs: number): 
   };
 }
 
-/** A payment to an account here that belongs to another customer or to the platform. */
+/** A payment to an internal account that belongs to another customer or to the platform. */
 export interface DirectPayment {
   readonly platformId: string;
   /** The id of the receiving transaction to create. */
@@ -74,8 +74,8 @@ export interface DirectPayment {
 }
 
 /**
- * Plans the receiving transaction of a payment to an account here that belongs to another customer or to the platform.
- * The platform itself ordered the payment, so no approval is needed.
+ * Plans the receiving transaction of a payment to an internal account that belongs to another customer or to the
+ * platform. The platform itself ordered the payment, so no approval is needed.
  */
 export function directArrival(payment: DirectPayment, to: Pick<Party, 'id' | 'customerId' | 'currency'>): Plan {
   const { platformId, transaction, newId: id } = payment;
@@ -85,7 +85,7 @@ export function directArrival(payment: DirectPayment, to: Pick<Party, 'id' | 'cu
     id,
     type: 'INCOMING',
     status: 'PENDING',
-    statusReason: 'sent from an account here',
+    statusReason: 'sent from another internal account',
     customerId: to.customerId,
     receivedAmount: amount,
     receivedCurrency: to.currency,

@@ -24,7 +24,7 @@ export interface Waiting {
 export interface Approvable extends Waiting {
   readonly source: Account | null;
   readonly destination: Account | null;
-  /** The id for the receiving transaction, if the receiver's account is here. */
+  /** The id for the receiving transaction, if the receiver's account is an internal one. */
   readonly newId: string;
 }
 
@@ -78,7 +78,7 @@ export function planApproval(caller: Caller, found: Approvable, expectedInMs: nu
   return mergePlans({ ...approved, journals: [left] }, directArrival(arrival, destination));
 }
 
-/** Plans the end of an unapproved payment: reserved money is refunded, and the rail is never queried for its order. */
+/** Plans the end of an unapproved payment: reserved money is refunded, and its order never reaches the rail. */
 export function planEnd(
   waiting: Waiting,
   to: 'REJECTED' | 'EXPIRED',

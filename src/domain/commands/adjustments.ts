@@ -58,7 +58,7 @@ export async function proposeAdjustment(
 }
 
 /**
- * Moves the money of a proposal. A person other than the proposer may approve it, once, before it expires.
+ * Approves a proposal, which moves its money. A person other than the proposer may approve it, once, before it expires.
  * @throws RefusedByHand
  */
 export async function approveAdjustment(database: Database, id: string, operator: Operator): Promise<Adjustment> {
@@ -108,6 +108,7 @@ export async function rejectAdjustment(database: Database, id: string, operator:
   return requireOne(database.prisma, found);
 }
 
+/** Returns the latest 1,000 adjustments, newest first: all, or only those that can still be approved. */
 export async function listAdjustments(database: Database, { all }: { readonly all: boolean }): Promise<Adjustment[]> {
   const { now } = await readClock(database.pool);
   return database.prisma.adjustment.findMany({

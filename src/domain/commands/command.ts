@@ -44,12 +44,15 @@ export interface Payments {
 /** The effects that a rolled-back command would have had. */
 export interface Validated {
   readonly row: SnapshotRows[ResultType];
-  /** The limits of the policies that would count the payment, including it; only policies that the caller may see. */
+  /**
+   * The limits of the policies that would count the payment, with it included; only policies that the caller may see.
+   */
   readonly limits: readonly LimitState[];
   /** The deadline for its approval; null if it needs none. */
   readonly approvalDueAt: Date | null;
 }
 
+/** Returns the rail of a tenant's environment, or undefined if none is connected. */
 export function connectedRail({ rails }: Pick<Payments, 'rails'>, tenant: Tenant): Rail | undefined {
   const rail = rails[tenant.environment];
   return rail?.forPlatform?.(tenant.platformId) ?? rail;
@@ -96,7 +99,7 @@ export function simulationOf(payments: Payments, tenant: Tenant): Simulation {
   return simulation;
 }
 
-/** The result of a successful command: its row right after it, and whether this repeats an earlier result. */
+/** The result of a successful command: the row as the command left it, and whether this repeats an earlier result. */
 export interface CommandResult<Row> {
   readonly row: Row;
   readonly replayed: boolean;
@@ -163,7 +166,7 @@ export function runCommand<Type extends ResultType>(
   });
 }
 
-/** Runs a command and rolls it back. Its key stays unused; the outcome of a key that was used before is returned. */
+/** Runs a command and rolls it back. The key remains unused. If it was used before, its stored outcome is returned. */
 async function validate<Type extends ResultType>(
   { database }: Payments,
   caller: Caller,
@@ -174,10 +177,9 @@ async function validate<Type extends ResultType>(
   const claim = await claimFor(caller, command);
   const first = claim && (await firstOutcome(database, caller.platformId, claim));
   if (first) return toResult(first, command, caller);
-  const { result: id, ...plan } = await command.plan();
-  const result = { type: command.type, id };
+  const plan = withRow(command, await command.plan());
   let approvalDueAt: Date | null = null;
-  const { outcome, policies } = await orWaiting({ ...plan, result }, async (one, dueAt) => {
+  const { outcome, policies } = await orWaiting(plan, async (one, dueAt) => {
     approvalDueAt = dueAt;
     return validatePlan(database, caller.platformId, one);
   });
@@ -202,14 +204,10 @@ async function run<Type extends ResultType>(payments: Payments, caller: Caller, 
     throw error;
   });
   if ('kind' in planned) return toResult(planned, command, caller);
-  const { result, ...plan } = planned;
   try {
-    const row = { type: command.type, id: result };
-    const { expectedVersion: version } = command.input as Expecting;
-    const { outcome } = await orWaiting(
-      { ...plan, claim, ...(version != null && { expected: { ...row, version } }), result: row },
-      async (one) => ({ outcome: await commitPlan(database, caller.platformId, one) }),
-    );
+    const { outcome } = await orWaiting({ ...withRow(command, planned), claim }, async (one) => ({
+      outcome: await commitPlan(database, caller.platformId, one),
+    }));
     return toResult(outcome, command, caller);
   } catch (error) {
     if (error instanceof LockTimeout) throw new Refusal('SERVICE_UNAVAILABLE', waits[error.for], { retryAfter: 1 });
@@ -221,7 +219,20 @@ async function run<Type extends ResultType>(payments: Payments, caller: Caller, 
   }
 }
 
-/** Carries out a plan, or the plan that waits if a policy demands an approval. The database decides both again. */
+/** Returns the plan of a command with the row of its result, and the version of it that the caller expects. */
+function withRow(
+  { type, input }: Pick<Command<ResultType>, 'type' | 'input'>,
+  { result: id, ...plan }: CommandPlan,
+): Plan {
+  const { expectedVersion: version } = input as Expecting;
+  const result = { type, id };
+  return { ...plan, result, ...(version != null && { expected: { ...result, version } }) };
+}
+
+/**
+ * Carries out a plan or, if a policy demands an approval, its waiting variant. The database checks the policies each
+ * time.
+ */
 async function orWaiting<Done extends { readonly outcome: Outcome }>(
   plan: Plan,
   carryOut: (plan: Plan, dueAt: Date | null) => Promise<Done>,
@@ -236,7 +247,10 @@ async function claimFor(caller: Caller, command: Command<ResultType>): Promise<C
   return claimOf(caller, { ...command, input: await comparableInput(command) });
 }
 
-/** Returns an input in a comparable form, in which both forms of an amount are equal. Only a decimal costs a read. */
+/**
+ * Returns an input in a comparable form, in which both forms of an amount are equal. Reads the currency only for a
+ * decimal.
+ */
 async function comparableInput({
   input,
   amount,
@@ -259,7 +273,7 @@ const waits: Readonly<Record<LockTimeout['for'], string>> = {
 };
 
 function idOf(type: ResultType, row: SnapshotRows[ResultType]): string {
-  // A row of the named type.
+  // The row has the named type.
   return type === 'Account' ? accountPublicId((row as Account).kind, row.id) : publicId(type, row.id);
 }
 

@@ -113,6 +113,7 @@ export function whereQuotes(caller: Scope, filter: Given<QuoteFilter>): Prisma.Q
   };
 }
 
+/** Returns the condition for the transactions that a caller may see and that match a filter. */
 export function whereTransactions(caller: Scope, filter: Given<TransactionFilter>): Prisma.TransactionWhereInput {
   if (!filter) return visibleTransactions(caller);
   return {
@@ -148,6 +149,7 @@ export function whereTransactions(caller: Scope, filter: Given<TransactionFilter
   };
 }
 
+/** Returns the condition for the customers that a caller may see and that match a filter. */
 export function whereCustomers(caller: Scope, filter: Given<CustomerFilter>): Prisma.CustomerWhereInput {
   return {
     AND: [
@@ -164,6 +166,10 @@ export function whereCustomers(caller: Scope, filter: Given<CustomerFilter>): Pr
   };
 }
 
+/**
+ * Returns the condition for the accounts that a caller may see and that match a filter, without deleted ones by
+ * default.
+ */
 export function whereAccounts(caller: Scope, filter: Given<AccountFilter>): Prisma.AccountWhereInput {
   if (!filter) return { AND: [visibleAccounts(caller), { isDeleted: false }] };
   return {
@@ -182,8 +188,9 @@ export function whereAccounts(caller: Scope, filter: Given<AccountFilter>): Pris
 }
 
 /**
- * Matches payments that have begun. A quote's payment is PENDING until the quote is executed or funded, and EXPIRED if
- * that never happens, or if nobody approved the payment of an executed quote in time. The wording must match the condition of the index transaction_begun.
+ * Matches payments that have begun. A quote's payment is PENDING until the quote is executed or funded, and EXPIRED
+ * if that never happens, or if nobody approved the payment of an executed quote in time. The wording must match the
+ * condition of the index transaction_begun.
  */
 const begun: Prisma.TransactionWhereInput = {
   OR: [

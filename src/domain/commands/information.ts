@@ -85,8 +85,8 @@ function factFault({ name, value }: InformationField, isRepeated: boolean, now: 
 
 /**
  * Refuses facts about a sender that do not apply to the destination of its payment. For a destination other than a UMA
- * address only the purpose applies, and not even that if the money stays here (specification 4.1). For a UMA address, a
- * fact must have a known name, or be requested by the receiver.
+ * address only the purpose applies, and not even that if the destination is an internal account (specification 4.1).
+ * For a UMA address, a fact must have a known name, or be requested by the receiver.
  * @param requested the fields that the receiver at a UMA address requests; undefined for an account
  * @throws Refusal INVALID_INPUT with the path of the fact
  */
@@ -112,6 +112,7 @@ export function checkApplicable(
   );
 }
 
+/** Returns the names of the mandatory facts that are not given. */
 export function missingFields(required: readonly RequiredField[], given: Information): string[] {
   return required.filter(({ name, mandatory }) => mandatory && !Object.hasOwn(given, name)).map(({ name }) => name);
 }

@@ -76,7 +76,7 @@ export function debitInFull(accountId: string, currency: string, amount: bigint,
 
 /**
  * Delivers the money out of CLEARING, and pays the platform its part of the fees. Money that the rail converts leaves
- * in the sending currency; for an account here it returns in the receiving currency.
+ * in the sending currency; for an internal account it returns in the receiving currency.
  */
 export function delivery(flow: Flow): Journal {
   const { transactionId, receivingCurrency: currency, received, destinationAccountId, lockedSent } = flow;
@@ -108,9 +108,9 @@ export function refundOf({ id, sentAmount }: Pick<Transaction, 'id' | 'sentAmoun
 }
 
 /**
- * Credits money from outside to an internal account. `times` is the number of deposits of the same amount in one plan.
- * They share a journal, because a payment has at most one of this kind: a second one would be money credited twice,
- * which the auditor reports.
+ * Credits money from outside to an internal account. `times` is the number of deposits of the same amount in one
+ * plan. They share a journal, because the auditor reports a second journal of this kind for a payment as money
+ * credited twice.
  */
 export function deposit(
   accountId: string,
@@ -123,13 +123,13 @@ export function deposit(
   return { kind: 'deposit', transactionId, legs: times === 2 ? [...legs, ...legs] : legs };
 }
 
-/** Debits an account in favour of another owner's account here. The receiver's own payment credits that account. */
+/** Debits an account in favour of another owner's internal account, which the receiver's own payment credits. */
 export function transfer(accountId: string, currency: string, amount: bigint, transactionId: string): Journal {
   return { kind: 'transfer', transactionId, legs: move({ account: accountId }, outside, { currency, amount }) };
 }
 
 /**
- * Takes the money of a payment that awaits approval from its source, as a debit does: a transfer to an account here
+ * Takes the money of a payment that awaits approval from its source, as a debit does: a transfer to an internal account
  * waits in CLEARING, too.
  */
 export function reservation(journal: Journal): Journal {
@@ -139,7 +139,7 @@ export function reservation(journal: Journal): Journal {
   return { ...journal, kind: 'debit', legs };
 }
 
-/** Moves money that the rail neither delivered nor returned from CLEARING to SUSPENSE, which makes it visible. */
+/** Moves money from CLEARING to SUSPENSE, where it is visible, since the rail has neither delivered nor returned it. */
 export function suspension(flow: Flow): Journal {
   const legs = move(clearing, { system: 'SUSPENSE' }, waitingMoney(flow));
   return { kind: 'suspension', transactionId: flow.transactionId, legs };
@@ -161,7 +161,7 @@ export function adjustment(accountId: string, currency: string, amount: bigint):
   return { kind: 'adjustment', legs };
 }
 
-/** The money that the rail's provider was to move on the platform's account there, or has moved. */
+/** The amounts that the provider was to move, or has moved, on the platform's account with the provider. */
 export interface Moves {
   readonly out?: Money;
   readonly in?: Money;
@@ -181,7 +181,7 @@ export function difference(transactionId: string, promised: Moves, moved: Moves)
   return legs.length > 0 ? { kind: 'difference', transactionId, legs } : undefined;
 }
 
-/** Passes money from outside through to an external account: in, and out again. */
+/** Passes money from outside on to an external account: one journal for its arrival, one for its departure. */
 export function passage(currency: string, amount: bigint, transactionId: string): Journal[] {
   return [
     { kind: 'arrival', transactionId, legs: move(outside, clearing, { currency, amount }) },

@@ -108,6 +108,7 @@ const platformFeeStatement = statement<PlatformFeeRow>(
   'select fixed_fee::text, variable_fee_rate::text from platform_fee where platform_id = $1 and sending_currency = $2',
 );
 
+/** Returns a platform's fee for payments in a currency, or undefined. */
 export async function readPlatformFee(on: Queryable, { platformId }: Scope, currency: string) {
   const [row] = await platformFeeStatement(on, platformId, currency);
   return feeOf(row);
@@ -132,6 +133,10 @@ function transferPartiesOf({ source, destination, ids }: TransferPartiesRow, nam
   };
 }
 
+/**
+ * Returns one of the ids that were created together with the parties.
+ * @throws Error beyond their number
+ */
 export function idAt(parties: Pick<TransferParties, 'ids'>, position: number): string {
   const id = parties.ids[position];
   if (id === undefined) throw new Error(`no id at ${position}`);
@@ -143,6 +148,7 @@ export function accountName(id: string, path: FieldPath): AccountName {
   return accountNameIn(id) ?? accountNotFound(path);
 }
 
+/** @throws Refusal ACCOUNT_NOT_FOUND */
 export function accountNotFound(path: FieldPath): never {
   throw new Refusal('ACCOUNT_NOT_FOUND', 'no such account', path);
 }
@@ -152,6 +158,7 @@ export function customerUuid(id: string, path: FieldPath): string {
   return uuidOf(id, 'Customer') ?? customerNotFound(path);
 }
 
+/** @throws Refusal USER_NOT_FOUND */
 export function customerNotFound(path: FieldPath): never {
   throw new Refusal('USER_NOT_FOUND', 'no such customer', path);
 }

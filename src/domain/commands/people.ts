@@ -14,12 +14,15 @@ export interface Address {
 }
 
 type Text = string | null | undefined;
-/** Takes the values of one field, whatever their type. */
+/** Validates a value of one field. The type of the value depends on the field. */
 type Check = (value: never, path: FieldPath, now: Date) => unknown;
 
 const text = (maxLength: number) => (value: Text, path: FieldPath) => checkText(value, path, maxLength);
 
-/** The checks of what a person, a company or an address may have, by the name of the field in every input. */
+/**
+ * The checks of facts about a person, a company or an address, by the name of the field, which is the same in every
+ * input.
+ */
 const checks: Readonly<Record<string, Check>> = {
   fullName: text(longest.name),
   legalName: text(longest.name),

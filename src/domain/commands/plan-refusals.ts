@@ -15,12 +15,13 @@ import type { LimitState, PlanRefusal } from '../ledger/commit.ts';
 export interface RefusalOptions {
   /** The path of the cause in the input, for codes that are not in `paths`. */
   readonly path?: FieldPath;
-  /** The path of the cause in the input; if several are possible, by the id that the refusal is about. */
+  /** The path of the cause in the input; if several are possible, a function of the id in the refusal. */
   readonly paths?: Partial<Record<PlanRefusal['code'], FieldPath | ((id: string) => FieldPath)>>;
   /** The code and reason if a status does not allow the operation: CONFLICT and a general reason by default. */
   readonly conflict?: { readonly code?: RefusalCode; readonly reason?: string };
 }
 
+/** Turns a refusal by the database into the one that the caller gets, with the path of the input that caused it. */
 export function planRefusal(refusal: PlanRefusal, options: RefusalOptions, caller: Caller, replayed: boolean): Refusal {
   if (refusal.code === 'OTHER_VERSION') {
     const { type, id, version } = refusal;
@@ -28,7 +29,7 @@ export function planRefusal(refusal: PlanRefusal, options: RefusalOptions, calle
     return changedMeanwhile(publicId(type === 'Account' ? 'ExternalAccount' : type, id), version, replayed);
   }
   // Takes precedence over a refusal about KYC for a frozen customer.
-  if (refusal.code === 'APPROVAL_REQUIRED') throw new Error('a payment that waits for an approval was refused for it');
+  if (refusal.code === 'APPROVAL_REQUIRED') throw new Error('the plan of a waiting payment requires an approval');
   const pathOf =
     options.paths?.[refusal.code] ??
     (refusal.code === 'CUSTOMER_FROZEN' ? options.paths?.USER_NOT_READY : undefined) ??
@@ -132,7 +133,7 @@ const reasons: Readonly<Record<Exclude<LimitExceeded['rule'], 'LIMIT'>, string>>
   CURRENCY: 'no payment in this currency',
   KIND: 'no payment of this kind',
   RECEIVER: 'no payment to this receiver',
-  HOURS: 'no payment at this time of the day',
+  HOURS: 'no payment at this time of day',
 };
 
 function limitParts({ code, rule, limit, freeAt: free, subjectType, subjectId }: LimitExceeded): RefusalParts {

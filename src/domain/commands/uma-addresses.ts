@@ -2,8 +2,8 @@ import { type FieldPath, Refusal } from '../../core/refusal.ts';
 import { normalDomain } from './uma-domains.ts';
 
 /**
- * Validates a UMA address, and returns its stored form: `$local@domain` in lower case, with the domain in ASCII and no
- * spaces around. The handle, including its `$`, has at most 64 characters.
+ * Validates a UMA address, and returns its stored form: `$local@domain` in lower case, with the domain in ASCII,
+ * without surrounding spaces. The handle, including its `$`, has at most 64 characters.
  * @throws Refusal INVALID_UMA_ADDRESS
  */
 export function checkUmaAddress(address: string, path: FieldPath): string {

@@ -34,7 +34,7 @@ export const updateCustomer = command((payments, caller, input: UpdateCustomer) 
   plan: async () => {
     const { customer, umaDomain, now } = await findCustomer(payments, caller, input.customerId);
     const details = input.details ?? undefined;
-    // As in all commands, the input is checked before what it names.
+    // As in all commands, the input is validated before the records that it names are checked.
     const [columns, umaAddress, metadata] = checkAll(
       () => (details ? detailColumns(details, now) : {}),
       () => input.umaAddress && checkCustomerAddress(umaDomain, input.umaAddress, customer?.umaAddress),
@@ -74,7 +74,7 @@ export const updateCustomer = command((payments, caller, input: UpdateCustomer) 
 }));
 
 /**
- * Deletes a customer who holds nothing here and has no payment under way (decision 36). Its history is kept, it can no
+ * Deletes a customer who holds no money and has no payment under way (decision 36). Its history is kept, it can no
  * longer move money, and its UMA address becomes available again. The customer's client tokens are revoked, as are
  * those of its quotes and transactions.
  * @throws Refusal USER_NOT_FOUND, CUSTOMER_DELETED (deleted before), CUSTOMER_IN_USE (with the obstacles),
@@ -99,7 +99,7 @@ const customerStatement = forCaller(
   ),
 );
 
-/** Finds a customer, null if there is none, with the UMA domain of the caller's platform and the database's clock. */
+/** Finds a customer (null if there is none), the UMA domain of the caller's platform, and the database's clock. */
 async function findCustomer(payments: Payments, caller: Caller, customerId: string) {
   const uuid = uuidOf(customerId, 'Customer') ?? null;
   const [found] = await customerStatement(payments.database.pool, caller, uuid);

@@ -182,6 +182,7 @@ export function checkOf(answer: IdentityAnswer): IdentityCheck {
   return typeof answer === 'string' ? { status: answer } : answer;
 }
 
+/** Returns when a customer's identity is checked next, null if it need not be. */
 export function nextCheck(customerId: string, { checkInMs }: IdentityCheck) {
   return { customerId, dueInMs: checkInMs === undefined ? null : wholeMs(checkInMs) };
 }

@@ -49,8 +49,8 @@ const wakeStatement = statement<object>(
 );
 
 /**
- * Checks with their rails the identities of up to `limit` due customers, and commits the results. A customer whose name
- * has changed in the meantime, or whose check a webhook has made due, is checked again.
+ * Checks the identities of up to `limit` due customers with their rails, and commits the results. A customer whose
+ * name has changed in the meantime, or whose check a webhook has made due, is checked again.
  * @returns the number processed
  */
 export function checkDueIdentities(payments: Payments, limit: number): Promise<number> {
@@ -91,7 +91,7 @@ async function commitStatus(client: Queryable, { platformId, customer }: DueChec
   if (outcome.kind !== 'done') throw new Error(`the identity status of customer ${customer.id} could not be stored`);
 }
 
-/** Makes a customer's check due now, even if its last answer was final: its provider has reported a change. */
+/** Schedules a customer's check for now, even if its last answer was final: its provider has reported a change. */
 export async function wakeIdentityCheck(on: Queryable, platformId: string, customerId: string): Promise<void> {
   await wakeStatement(on, platformId, customerId);
 }

@@ -53,8 +53,8 @@ export class Channel<T> implements AsyncIterableIterator<T> {
   }
 
   /**
-   * Waits until the reader has taken all messages or the channel has ended. Writers of many messages wait after each
-   * page.
+   * Waits until the reader has taken all messages or the channel has ended. A writer of many messages calls this
+   * after each page.
    */
   async drained(): Promise<void> {
     if (this.#ended || this.#queue.length === 0) return;

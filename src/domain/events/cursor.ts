@@ -28,6 +28,7 @@ export function positionOf(cursors: Cursors, platformId: string, cursor: string)
   return text === undefined ? undefined : feedPosition(text);
 }
 
+/** Reads the position in a feed that is inside a cursor. */
 export function feedPosition(text: string): FeedPosition {
   const [sequence = '', epoch] = text.split(':');
   return { sequence: BigInt(sequence), epoch: epoch === undefined ? null : Number(epoch) };

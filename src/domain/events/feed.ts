@@ -71,7 +71,7 @@ export class Feed {
     return this.#listener.listening;
   }
 
-  /** The number of events that are known but not yet dispatched here: the maximum over all platforms. */
+  /** The largest number of events, over all platforms, that are known but not yet dispatched by this process. */
   get lag(): number {
     let most = 0n;
     for (const { head, target } of this.#hubs.values()) if (target - head > most) most = target - head;
@@ -172,8 +172,8 @@ export class Feed {
   }
 
   /**
-   * Returns whether the feed continues, in a new epoch, after the last event dispatched here. If not, the database was
-   * restored to an earlier moment, and the hub is abandoned.
+   * Returns whether the feed continues, in a new epoch, after the last event that this hub has dispatched. If not, the
+   * database was restored to an earlier moment, and the hub is abandoned.
    */
   async #continues(hub: Hub): Promise<boolean> {
     const continues = await this.#reads.has(hub.platformId, position(hub));
@@ -186,7 +186,7 @@ export class Feed {
     const { platformId, subscribers } = hub;
     this.#log.warn(
       { platform: platformId, sequence: hub.head.toString() },
-      'the database was restored and the feed went back: all subscriptions end',
+      'the database was restored to an earlier state: all subscriptions of this platform end',
     );
     hub.target = hub.head;
     this.#closeHub(hub);

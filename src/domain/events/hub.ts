@@ -7,7 +7,7 @@ import { type Subscriber, SubscriberIndex } from './subscribers.ts';
 export interface Hub {
   readonly platformId: string;
   readonly subscribers: Set<Subscriber>;
-  /** The subscribers that have caught up, indexed by subject: an event costs as much as it has readers. */
+  /** The subscribers that have caught up, indexed by subject, so that an event costs time only for its readers. */
   readonly live: SubscriberIndex;
   readonly recent: RecentEvents;
   /** The shared read of the newest events. */
@@ -19,6 +19,7 @@ export interface Hub {
   reading: Promise<void> | undefined;
 }
 
+/** Creates the hub of a platform, which starts reading after this position. */
 export function newHub(platformId: string, { sequence, epoch }: FeedPosition, recent: RecentEvents): Hub {
   return {
     ...{ platformId, recent },

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { FaultStates } from '../../core/fault-states.ts';
 import { OwnConnection } from '../../infra/database/connections/own-connection.ts';
 import type { Database } from '../../infra/database/database.ts';
+import { singleFlight } from '../../infra/instruments/single-flight.ts';
 
 /** The time that a new listener may take to connect before a retry, in milliseconds. */
 const listenTimeoutMs = 5_000;
@@ -15,14 +16,14 @@ export interface Head {
 
 /** Listens for the notifications of sequencers on its own connection, which it renews. */
 export class FeedListener {
-  readonly #log: Logger;
   readonly #connection: OwnConnection;
+  /** Connects, and counts a failure once, however many polls come meanwhile. */
+  readonly #reconnect: () => Promise<void>;
   /** The number of polls since the last notification that found something new. */
   #missedPolls = 0;
 
   /** @param onAnnounced called with the platforms whose feeds have new events, at least once per sequencer step */
   constructor(database: Database, log: Logger, onAnnounced: (heads: readonly Head[]) => void) {
-    this.#log = log;
     const limits = { connectionTimeoutMillis: listenTimeoutMs, query_timeout: listenTimeoutMs };
     const config = () => ({ ...database.connectionFor('feed'), ...limits });
     this.#connection = new OwnConnection(config, async (client) => {
@@ -32,6 +33,8 @@ export class FeedListener {
       });
       await client.query('listen feed');
     });
+    const faults = FaultStates.of(log);
+    this.#reconnect = singleFlight(() => faults.watch('notifications of the feed, which polls instead', this.open()));
   }
 
   get listening(): boolean {
@@ -54,7 +57,7 @@ export class FeedListener {
       this.#connection.drop();
     }
     if (this.listening) return;
-    void FaultStates.of(this.#log).watch('listening of the feed, which polls instead', this.open());
+    void this.#reconnect();
   }
 
   close(): Promise<void> {

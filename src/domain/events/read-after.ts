@@ -7,8 +7,8 @@ import { positionOf } from './cursor.ts';
 export const readAfterHeader = 'payments-read-after';
 
 /**
- * Parses the header field: the read token of a write, which the reads must include; or `latest` or a feed cursor, which
- * both include everything, as without a token.
+ * Parses the header field: the read token of a write, which the reads must include. `latest` and feed cursors are
+ * accepted, too, and return undefined: the reads then include everything, as they do without the header.
  * @throws Refusal INVALID_INPUT for anything else
  */
 export function readAfterOf(cursors: Cursors, platformId: string, text: string): string | undefined {

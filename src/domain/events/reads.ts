@@ -10,7 +10,10 @@ import type { EventFilter, Subject } from './subscribers.ts';
 
 /** The maximum number of events that one read returns. */
 export const pageSize = 500;
-/** The maximum number of feed positions that one page covers: a replay of rare types would read millions of rows. */
+/**
+ * The maximum number of feed positions that one page covers. Without it, a replay of rare types would read millions
+ * of rows.
+ */
 const pageSpan = 10_000;
 
 /** The number of replay pages that this process reads concurrently. */

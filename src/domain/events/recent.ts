@@ -25,7 +25,7 @@ export class RecentEvents {
   readonly #memory: RecentMemory;
   #events: Event[] = [];
   #sizes: number[] = [];
-  /** The index of the oldest event in the arrays, from which older ones may not have been cut off yet. */
+  /** The index of the oldest event in the arrays. Older entries remain before it until they are cut off. */
   #start = 0;
 
   constructor(memory: RecentMemory) {

@@ -28,8 +28,8 @@ export class Replays {
       });
       await channel.drained();
     }
-    // No `await` since its position was compared with the hub's, so the next event that the hub dispatches is its next
-    // one.
+    // The position was compared with the hub's without an `await` since then, so the next event that the hub
+    // dispatches is the one that follows.
     if (!channel.ended) hub.live.add(subscriber);
   }
 
@@ -65,7 +65,7 @@ async function deliver({ events, upTo }: Page, subscriber: Subscriber): Promise<
     offered += 1;
     if (offered % portion > 0) continue;
     await Promise.race([channel.drained(), patience]);
-    // Reading from the queue does not yield to live events or requests.
+    // Awaiting the queue alone does not let live events and requests run.
     await nextRound();
   }
   await Promise.race([channel.drained(), patience]);

@@ -26,7 +26,7 @@ interface Found {
   readonly hasEnded: boolean;
 }
 
-/** The lifetime of a key after its stream was last seen, in SQL. */
+/** The lifetime of a key after its stream was last seen, as an SQL interval. */
 export const resumeKeyLife = `interval '1 hour'`;
 
 const keys = 'unnest($2::text[], $3::bytea[], $4::uuid[])';
@@ -59,8 +59,8 @@ const beginStatement = statement<{ key: Buffer }>(
 );
 
 /**
- * Acknowledgements count on any of the client's connections. An abandoned connection may be opened here after the
- * client's newer one, and so take over the key: the events sent on it then say nothing about the client.
+ * Stores acknowledgements from any of the client's connections. An abandoned connection may reach this service after
+ * the client's newer one, and so take over the key. The events sent on it do not show what the client has received.
  */
 const writeStatement = statement<{ key: Buffer }>(
   'write_resume_points',
@@ -92,12 +92,12 @@ const writeMs = 1_000;
 /** The interval at which a stream without events is marked as seen, in milliseconds. */
 const seenMs = 900_000;
 /**
- * The time for which streams that open concurrently are collected into one statement, in milliseconds, and their
+ * The time for which concurrently opened streams are collected into one statement, in milliseconds, and their maximum
  * number.
  */
 const collectMs = 3;
 const maxBatch = 500;
-/** A subject's keys are counted each time it has begun this fraction of the maximum. */
+/** A subject's keys are counted each time it has begun this fraction of their maximum number. */
 const countedPart = 0.1;
 
 /** The resume points of this process's streams. Streams that open together share a statement, and so do changes. */
@@ -249,7 +249,10 @@ export class ResumePoints {
 
 type State = 'open' | 'closed' | 'ended';
 
-/** A client's progress in a stream that it resumes by a key: stored for all instances, slightly behind after a kill. */
+/**
+ * A client's progress in a stream that it resumes by a key. It is stored for all instances; after a crash it may be
+ * slightly old.
+ */
 export class ResumePoint {
   readonly key: ResumeKey;
   readonly streamId = randomUUID();
@@ -291,8 +294,8 @@ export class ResumePoint {
   }
 
   /**
-   * Stores the start of a stream that does not resume: the sequence after which it continues until the client has
-   * acknowledged something, or null if it then starts over.
+   * Stores the start of a stream that does not resume. If the client acknowledges nothing, the stream is continued
+   * after this sequence when it is opened again; if it is null, the stream starts over.
    */
   async begin(position: bigint | null): Promise<void> {
     if (this.#isBegun) return;
@@ -306,7 +309,7 @@ export class ResumePoint {
   }
 
   acknowledge(position: FeedPosition): void {
-    // The client is connected here, and so not on an older connection.
+    // The client uses this connection, and therefore no longer an older one.
     this.#isNewest = true;
     const before = this.#acknowledged?.sequence ?? this.#begun;
     if (before !== null && position.sequence <= before) return;

@@ -21,10 +21,13 @@ export const unmarkedRestore =
  */
 const step = `select case when pg_try_advisory_xact_lock(${stepLock}) then sequence_outbox(${batchSize}) end as count`;
 
-/** Numbers every committed change in its platform's feed. All processes do so without a leader: each step is locked. */
+/**
+ * Numbers every committed change in its platform's feed. All processes do so without a leader: each step takes a
+ * lock.
+ */
 export class Sequencer {
   readonly #log: Logger | undefined;
-  /** A connection from the pool might have to wait for other users. */
+  /** Its own connection, since one from the pool might have to wait for other users. */
   readonly #connection: OwnConnection;
 
   /** @param log gets a warning if the connected server is no longer the same one */

@@ -1,7 +1,10 @@
 import type { Event, EventType } from '../../infra/database/generated/client/client.ts';
 import type { Channel } from './channel.ts';
 
-/** The objects whose events a subscriber reads, each once. The database has an index on each of these columns. */
+/**
+ * The objects whose events a subscriber reads, without duplicates. The database has an index on each of these
+ * columns.
+ */
 export type Subject = { readonly of: 'customer' | 'transaction' | 'account'; readonly ids: readonly string[] };
 
 export interface EventFilter {

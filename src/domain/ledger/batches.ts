@@ -8,8 +8,8 @@ interface ConflictKeys {
 
 /**
  * Divides groups of plans that share a transaction into batches. In a batch, all groups are checked one by one before
- * any is applied, so no group may change what decides the check of another. Of two groups that conflict, the earlier is
- * in an earlier batch. The result is the same as with one group after another.
+ * any is applied, so no group may change data on which the check of another depends. Of two groups that conflict, the
+ * earlier is in an earlier batch. The result is the same as if the groups were committed one after another.
  * @returns the batches in order, each a list of positions in `groups`
  * @throws Error when a plan's alternative changes something that the plan does not name
  */
@@ -34,8 +34,9 @@ export function divideIntoBatches(groups: readonly PlanGroup[]): number[][] {
 }
 
 /**
- * Returns the conflict keys of a group. Two groups conflict if one writes what the other reads; most keys are both.
- * Rows that many plans read and few change (customers, and external accounts that take part) share one key.
+ * Returns the conflict keys of a group. Two groups conflict if one writes a key that the other reads; most keys are
+ * both read and written. Rows that many plans read and few change (customers, and external accounts that take part)
+ * share one key.
  */
 function keysOf(group: PlanGroup): ConflictKeys {
   const keys: ConflictKeys = { writes: new Set(), reads: new Set() };
@@ -95,8 +96,8 @@ function addPlan(keys: ConflictKeys, platformId: string, plan: Plan): void {
     for (const key of ['balances', 'new payments', 'payments under way']) keys.reads.add(key);
   }
 
-  // The capacity of an account depends on its balance and on the payments under way to it: those that begin with it as
-  // destination, and any that moves.
+  // The capacity of an account depends on its balance and on the payments under way to it. It therefore conflicts
+  // with new payments to the account, and with any payment whose status changes.
   for (const { account } of capacity) {
     keys.reads.add(rowKey('Account', account));
     keys.reads.add(`payments to ${account}`);

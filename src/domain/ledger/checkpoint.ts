@@ -40,7 +40,7 @@ interface Found {
 
 /**
  * Reads the checkpoint, and determines whether an audit can continue from it.
- * @param history that of the primary (read_position); null if its server differs from that of the feed's epoch
+ * @param history the primary's history (read_position); null if its server differs from that of the feed's epoch
  */
 export async function findCheckpoint(client: pg.Client, history: string | null): Promise<Checkpoint> {
   const { rows } = await client.query<Found>(found);

@@ -56,8 +56,8 @@ const slowMs = 50;
  * - The next lane is used only when the previous one has a full transaction waiting, or is slow: few full transactions
  *   cost less than many small ones.
  * - Plans on the same account share a lane, so that transactions of this process do not wait for each other.
- * - A plan that has waited as long as a request waits for a connection is no longer begun: its caller is about to get
- *   an unknown outcome.
+ * - A plan that has waited as long as a request waits for a connection is not begun any more: its caller is about to
+ *   get an unknown outcome.
  */
 export class CommitLanes<Outcome> {
   readonly #lanes: readonly Lane<Outcome>[];

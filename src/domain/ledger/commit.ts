@@ -53,7 +53,7 @@ export type PlanRefusal =
   | { readonly code: 'QUOTE_EXPIRED'; readonly id: string; readonly expiresAt: string }
   /** The row that the plan changes has a different version from the one its caller expects. */
   | { readonly code: 'OTHER_VERSION'; readonly type: ResultType; readonly id: string; readonly version: number }
-  /** `type`: of the record with this id; absent for an order to the rail, which no API shows. */
+  /** `type` is that of the record with this id; absent for an order to the rail, which no API shows. */
   | {
       readonly code: 'CONFLICT';
       readonly type?: 'Quote' | 'Transaction' | 'ExternalAccount';
@@ -62,7 +62,7 @@ export type PlanRefusal =
       /** The deadline, which had passed when the decision arrived. */
       readonly dueAt?: string;
     }
-  /** `id`: of the customer who has the address; null if it is another platform's. */
+  /** `id` is that of the customer who has the address; null if the customer is another platform's. */
   | { readonly code: 'UMA_ADDRESS_EXISTS'; readonly id: string | null }
   | { readonly code: 'CUSTOMER_DELETED'; readonly id: string }
   /** The customer holds `balances`, or has `payments` under way, of which `transactions` are the first. */
@@ -98,7 +98,10 @@ export type PlanRefusal =
       readonly needed: string;
       readonly currency: string;
     }
-  /** A policy forbids the payment. `limit` is set for the rule LIMIT (limit_state.sql), `freeAt` if waiting helps. */
+  /**
+   * A policy forbids the payment. `limit` is set for the rule LIMIT (limit_state.sql), `freeAt` if it will be allowed
+   * later.
+   */
   | {
       readonly code: 'LIMIT_EXCEEDED';
       readonly id: string;
@@ -156,8 +159,8 @@ export function commitPlan(database: Database, platformId: string, plan: Plan): 
 }
 
 /**
- * Reports a commit to any recorder of its caller's statements. Plans of several requests may share the statement, so
- * each request records its own, including its wait for the others.
+ * Reports a commit to the recorder of its caller's statements, if there is one. Several requests may share a commit,
+ * so each request records its own duration, including its wait for the others.
  */
 function watched<T>(committing: Promise<T>): Promise<T> {
   const end = beginStatement('commit_batches', commitText);
@@ -187,12 +190,14 @@ async function commitAlone(database: Database, { platformId, plan }: PlatformPla
   }
 }
 
-/** Returns whether Postgres waited for the call that holds the idempotency key, which its error context shows. */
+/** Returns whether the error's context shows that Postgres waited for another call with the same idempotency key. */
 export function waitedForKey(error: unknown): boolean {
   return error instanceof Error && 'where' in error && /\block_claims\(/.test(String(error.where));
 }
 
-/** Returns whether a session has locked a whole table against changes, or is waiting to and blocks others behind it. */
+/**
+ * Returns whether a session has locked a whole table against changes, or waits for such a lock and so blocks others.
+ */
 async function isTableLocked(database: Database): Promise<boolean> {
   const [row] = await tableLockStatement(database.pool).catch(() => []);
   return row?.isLocked ?? false;

@@ -29,7 +29,7 @@ const booked = ({ journalsOfPayments }: Scope) => `booked as materialized (
  * - `gone`: it has been debited, and the money has not been returned.
  * - `locked`: the amount that the rail takes, in the sending currency, if it converts the money itself (decision 83).
  * - `waiting`: the amount that waits in CLEARING until the rail has moved it.
- * - `arrives_here`: the payment itself credits an account here.
+ * - `arrives_here`: the payment itself credits an internal account.
  */
 const payment = ({ payments }: Scope) => `payment as materialized (
   select t.*, t.debited and not (t.ended_badly and t.refund_settled_at is not null) as gone,
@@ -92,7 +92,7 @@ const expected = `expected as (
     (case when p.arrives_here then p.destination_account_id end, case when p.arrives_here then null else 'OUTSIDE'::system_account end,
       case when p.arrives_here then p.received_currency else p.waiting_currency end,
       case when p.status <> 'COMPLETED' then 0 when p.arrives_here then p.received_amount else p.waiting end),
-    -- Money that the rail converts for an account here goes out in one currency, and comes back in the other.
+    -- Money that the rail converts for an internal account goes out in one currency, and comes back in the other.
     (null, 'OUTSIDE', p.sent_currency, case when p.status = 'COMPLETED' and p.arrives_here then coalesce(p.locked, 0) else 0 end),
     (null, 'OUTSIDE', p.received_currency,
       case when p.status = 'COMPLETED' and p.arrives_here and p.locked is not null then -p.received_amount else 0 end)
@@ -106,7 +106,7 @@ const expected = `expected as (
   ) as e(account_id, system, amount)
   where p.type = 'INCOMING' and p.status = 'COMPLETED' and p.arrives_here
   union all
-  -- The difference between the moved and the promised amount, if an operator has settled it (decision 95).
+  -- The difference between the moved and the promised amount, if an operator has settled the payment (decision 95).
   select p.platform_id, p.id, null, e.system, d.currency, e.sign * d.left_beyond
   from rail_case c
   join payment p on p.platform_id = c.platform_id and p.id = c.transaction_id
@@ -165,7 +165,7 @@ export const paymentRules: readonly Rule[] = [
           select from journal j where j.platform_id = t.platform_id and j.transaction_id = t.id and j.kind = 'refund')`,
   },
   {
-    rule: 'a transfer between internal accounts is one journal, is COMPLETED at once, and arrives with the same amount; or when it is approved',
+    rule: 'a transfer between internal accounts is one journal, is COMPLETED at once or when it is approved, and arrives with the same amount',
     ofPayments: true,
     offenders: (
       scope,
@@ -189,7 +189,7 @@ export const paymentRules: readonly Rule[] = [
           and (i.received_amount, i.received_currency) = (t.sent_amount, t.sent_currency) end, false)`,
   },
   {
-    rule: 'a payment that waited for an approval has begun only with one, by a token that neither asked for it nor is related to that one',
+    rule: 'a payment that waited for an approval has begun only after one, by a token that is neither the requesting token nor related to it',
     ofPayments: true,
     offenders: ({
       payments,

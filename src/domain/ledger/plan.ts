@@ -29,7 +29,9 @@ export interface Plan {
     readonly unfrozen?: readonly string[];
     readonly lookups?: readonly string[];
   };
-  /** Internal accounts that it will credit later, with the amounts: refused now if a balance would exceed its limit. */
+  /**
+   * The internal accounts that it will credit later, with the amounts: refused now if a balance would exceed its limit.
+   */
   readonly capacity?: readonly { readonly account: string; readonly amount: bigint }[] | undefined;
   /** The payment that it begins, which policies allow or refuse, and count. */
   readonly spend?: Spend;
@@ -62,7 +64,7 @@ export interface Plan {
    * `begins`: the order has waited for an approval, and its age counts from now on.
    */
   readonly orders?: readonly { readonly id: string; readonly dueInMs: number | null; readonly begins?: boolean }[];
-  /** The version that a row must still have, which the plan changes. */
+  /** The version that a row changed by the plan must still have. */
   readonly expected?: { readonly type: ResultType; readonly id: string; readonly version: number };
   /** The row to return to the caller, in its state after the plan. */
   readonly result?: { readonly type: ResultType; readonly id: string };
@@ -162,7 +164,7 @@ export interface TransactionMove {
   readonly expectedInMs?: number | undefined;
   /** The time that its platform has to approve or reject it, in milliseconds from now. */
   readonly approvalInMs?: number | undefined;
-  /** Only before that deadline, by the database's clock once the transaction is locked. */
+  /** Set if the change may happen only before that deadline, by the database's clock once the transaction is locked. */
   readonly approval?: 'before';
   /** The token that approves another's request, and the tokens that created it (may_approve.sql). */
   readonly makers?: readonly string[];

@@ -2,7 +2,10 @@ import type { Rule } from './rule.ts';
 
 /** The amount that a payment uses of a limit `l` of a policy. */
 const taken = "(case when l.value ? 'payments' then 1 else u.amount end)";
-/** The end of the window of `l` that a payment was counted in; in a rolling one, it is its own (window_start.sql). */
+/**
+ * The end of the window of `l` in which a payment was counted; a rolling window ends for each payment separately
+ * (window_start.sql).
+ */
 const windowEnd = `case l.value ->> 'period'
   when 'PAYMENT' then u.used_at
   when 'LAST_24_HOURS' then u.used_at + interval '24 hours'
@@ -12,7 +15,7 @@ const windowEnd = `case l.value ->> 'period'
 /** The auditor's rules about policies. They check everything that policies have counted, since little of it is old. */
 export const policyRules: readonly Rule[] = [
   {
-    rule: 'a policy has counted the amount that a payment sends, and it counts unless the payment was not delivered or was returned',
+    rule: 'a policy has counted the amount that a payment sends, and still counts it unless the payment was not delivered or was returned',
     offenders: () => `select u.platform_id, u.policy_id, u.transaction_id, u.amount, u.currency, u.released_at, t.status
       from policy_use u left join transaction t on t.platform_id = u.platform_id and t.id = u.transaction_id
       where (u.amount, u.currency) is distinct from (t.sent_amount, t.sent_currency)

@@ -49,7 +49,10 @@ export const rowsSince: Scope = {
   marks: 'audit_mark',
 };
 
-/** Payments that have changed since, or can still change: with newer events, journals or rows, or not terminal. */
+/**
+ * Payments that have changed since the checkpoint, or can still change: with newer events, journals or rows, or not
+ * terminal.
+ */
 const paymentsSince = `seen as materialized (
     select e.platform_id, e.transaction_id as id from since s
       join stored_event e on e.platform_id = s.platform_id and e.sequence > s.sequence where e.transaction_id is not null
@@ -59,7 +62,7 @@ const paymentsSince = `seen as materialized (
     union select q.platform_id, q.transaction_id from since s join quote q on q.platform_id = s.platform_id and q.id >= s.first_journal
   )
   select platform_id, id from seen
-  -- An incoming payment from an account here is checked with the payment that sent it.
+  -- An incoming payment from another internal account is checked with the payment that sent it.
   union select a.sender_platform_id, a.sender_transaction_id from seen s
     join arrival a on a.platform_id = s.platform_id and a.transaction_id = s.id
   union select t.platform_id, t.id from since s
@@ -70,7 +73,10 @@ const paymentsSince = `seen as materialized (
   union select platform_id, transaction_id from rail_order where due_at is not null
   order by 1, 2`;
 
-/** Selects the start of the rows since, per platform: its first rows if the checkpoint does not know the platform. */
+/**
+ * Selects where the new rows of each platform begin: with the first ones if the checkpoint does not know the
+ * platform.
+ */
 const beginnings = `select array_agg(platform_id) as platforms, array_agg(sequence::text) as sequences, array_agg(first_journal) as journals
   from (
     select p.id as platform_id, coalesce(m.sequence, 0) as sequence, case when m.journal_at is null
@@ -83,7 +89,7 @@ const beginnings = `select array_agg(platform_id) as platforms, array_agg(sequen
     left join (select platform_id, min(occurred_at) as oldest from outbox group by platform_id) o on o.platform_id = p.id
   ) beginnings`;
 
-/** The number of payments checked at a time. Postgres underestimates it, and would join every row with every other. */
+/** The number of payments checked at a time. Postgres expects fewer, and would join larger chunks row by row. */
 const chunkSize = 500;
 
 export class RowsSince {
@@ -95,7 +101,7 @@ export class RowsSince {
     this.#beginnings = beginnings;
   }
 
-  /** Finds the start of the rows since. The transaction then reads by keys: reading a whole table never pays off. */
+  /** Finds where the new rows begin. The transaction then reads by keys: reading a whole table never pays off. */
   static async find(client: pg.Client): Promise<RowsSince> {
     await client.query('set local enable_seqscan = off');
     const { rows } = await client.query<Record<'platforms' | 'sequences' | 'journals', string[] | null>>(beginnings);
@@ -103,14 +109,14 @@ export class RowsSince {
     return new RowsSince(client, [platforms ?? [], sequences ?? [], journals ?? []]);
   }
 
-  /** Runs a query over the rows since: for all rules except those about payments, or for the payments of one chunk. */
+  /** Runs a query over the new rows: for all rules except those about payments, or for the payments of one chunk. */
   async run(query: string, { platforms, ids }: Chunk = { platforms: [], ids: [] }): Promise<Record<string, unknown>[]> {
     const text = `with ${parameters} ${query}`;
     return (await this.#client.query({ text, values: [...this.#beginnings, platforms, ids] })).rows;
   }
 
   /**
-   * Returns the payments that have changed since or may still change, in chunks.
+   * Returns the payments that have changed since the checkpoint or may still change, in chunks.
    * @param onChunk called before each chunk with the number of payments up to its end, and the total
    */
   async *payments(onChunk: (done: number, all: number) => void): AsyncGenerator<Chunk> {

@@ -4,8 +4,8 @@ import type { Caller } from '../access/caller.ts';
 import type { Operation } from '../access/operations.ts';
 
 /**
- * The ids of orders serve as idempotency keys at providers. They are derived from what a client repeats, so that a
- * payment that is made again after a restore of the database has the same order as before it (decision 76).
+ * The ids of orders serve as idempotency keys at providers. They are derived from values that a client repeats, so
+ * that a payment that is made again after a restore of the database has the same order as before it (decision 76).
  */
 
 /**
@@ -23,6 +23,7 @@ export function orderIdOfKey(
     : derivedId(caller.platformId, keyedOperation(caller, operation), key);
 }
 
+/** Returns the id of a quote's order: known before the order exists, since a rate lock names it. */
 export function orderIdOfQuote(quote: { readonly platformId: string; readonly id: string }): string {
   return derivedId(quote.platformId, 'quote', quote.id);
 }
@@ -32,6 +33,7 @@ export function nextOrderId(order: { readonly platformId: string; readonly id: s
   return derivedId(order.platformId, 'next', order.id);
 }
 
+/** Returns the id of a deposit: the same whenever the rail reports the same reference. */
 export function depositId(platformId: string, reference: string): string {
   return derivedId(platformId, 'deposit', reference);
 }

@@ -30,7 +30,10 @@ export interface DueOrder extends Lease {
   readonly sender: { readonly information: Record<string, string>; readonly umaAddress: string | undefined };
   /** The customer of this installation who receives an outgoing payment to a UMA address. */
   readonly receiver: Receiver | undefined;
-  /** The receiving transaction here: that of such a customer, once announced, or the transaction itself. */
+  /**
+   * The receiving transaction in this installation: the receiver's, once announced, or the transaction itself if
+   * INCOMING.
+   */
   readonly incoming: Incoming | undefined;
   /** An id for the receiving transaction, if one is created. */
   readonly newId: string;
@@ -89,7 +92,10 @@ interface LeasedRow
 
 const orders: LeasedTable = { table: 'rail_order', rows: 'orders', key: ['id', 'uuid'] };
 
-/** Leases as the builder does, but in a function planned once: the data of an order spans some twenty rows. */
+/**
+ * Leases orders as `leases.ts` does, but in a database function, which is planned once: an order's data spans some
+ * twenty rows.
+ */
 const leaseOrdersStatement = statement<LeasedRow>(
   'lease_orders',
   'select * from lease_rail_orders($1::int, $2::bigint)',
@@ -101,7 +107,10 @@ export async function leaseOrders(on: Queryable, limit: number): Promise<DueOrde
   return (await leaseOrdersStatement(on, limit, leaseMs)).map(dueOrder);
 }
 
-/** Returns orders without an outcome, except those woken or concluded in the meantime: their lease has changed. */
+/**
+ * Ends the leases of orders without an outcome, except those woken or concluded in the meantime: their lease has
+ * changed.
+ */
 export const postponeOrders = postponing(orders);
 
 /**
@@ -127,16 +136,22 @@ export function renewLeases(on: Queryable, orders: readonly DueOrder[], log: Log
   };
 }
 
-/** Returns the delay before a rail gets a new order, in milliseconds: zero while a UMA receiver is unknown. */
+/**
+ * Returns the delay before an order is first sent to its rail, in milliseconds: zero while a UMA receiver is unknown.
+ */
 export function firstAskMs(rail: Rail, railRequest: RailRequest): number {
   return railRequest.umaAddress === undefined ? wholeMs(rail.firstAskMs?.(railRequest) ?? 0) : 0;
 }
 
+/** Returns how long the rail expects an order to take, in milliseconds. */
 export function expectedMs(rail: Rail, railRequest: RailRequest): number {
   return rail.expectedMs?.(railRequest) ?? 0;
 }
 
-/** Returns a rail's delay in whole milliseconds, bounded and with a default: without a due time, it would never run. */
+/**
+ * Returns a rail's delay in whole milliseconds, bounded and with a default: an order without a due time would never
+ * run.
+ */
 export function wholeMs(ms: number): number {
   return Number.isFinite(ms) ? Math.min(maxWaitMs, Math.max(0, Math.ceil(ms))) : 60_000;
 }
@@ -203,7 +218,7 @@ const lockOrderStatement = statement<object>(
   'select from rail_order where platform_id = $1 and id = $2 and due_at > clock_timestamp() for update',
 );
 
-/** Reads in a statement after the locking one, to see what was committed during the wait. */
+/** Runs after the locking statement, to see the changes that were committed while that one waited. */
 const wakeOrderStatement = statement<object>(
   'wake_order',
   `update rail_order o set due_at = clock_ms() from transaction t
@@ -214,7 +229,7 @@ const wakeOrderStatement = statement<object>(
 /**
  * Makes an order that waits for its rail due now. An order that has its outcome, or is unknown, stays unchanged. So
  * does a settled order that is still to be queried once more, unless `alsoSettled` says that its money may have come
- * back: the rail is queried only once, and too early a query would miss money that comes back later.
+ * back: the rail is queried only once more, and a query that comes too early would miss money that is returned later.
  * @param on a transaction
  */
 export async function wakeOrder(
@@ -240,7 +255,7 @@ const deferStatement = statement<object>(
 
 /**
  * Records that the platform will decide later on this incoming transaction. The waiting order rejects it at the
- * deadline. A later answer counts as none.
+ * deadline. After the deadline, this has no effect.
  */
 export async function deferApproval(on: Queryable, platformId: string, transactionId: string): Promise<void> {
   await deferStatement(on, platformId, transactionId);

@@ -12,7 +12,8 @@ export function railRequest(order: DueOrder, settled: boolean): RailOrder {
     kind: order.kind,
     ...moneyOf(order),
     account: externalAccount(order),
-    // A rate locked for an external receiver goes there, even if the address has since become a customer's here.
+    // The money of a rate locked for an external receiver goes there, even if a customer here has since taken the
+    // address.
     umaAddress: order.receiver && !order.lock ? undefined : counterpartyAddress(order),
     lock: order.lock,
     settled,

@@ -39,6 +39,7 @@ export interface NewPlatform {
   readonly operator?: Operator;
 }
 
+/** Returns a platform by its name, or undefined. */
 export async function findPlatform(database: Database, name: string): Promise<Tenant | undefined> {
   const platform = await database.prisma.platform.findFirst({ where: { name } });
   return platform ? { platformId: platform.id, environment: platform.environment } : undefined;
@@ -103,7 +104,7 @@ export interface PlatformSettings extends Expecting {
 
 const at = pathsIn<PlatformSettings>();
 
-/** The settings of every currency: payments within these limits (smallest units), in both directions (decision 56). */
+/** The settings of every currency: the range of payments in either direction, in smallest units (decision 56). */
 export const currencySettings = {
   minAmount: 1n,
   maxAmount,
@@ -125,6 +126,7 @@ export const platformCurrencies: ReadonlyMap<string, PlatformCurrency> = new Map
 /** Whether the platform itself verifies its customers: no setting offers that yet. */
 export const isRegulatedFinancialInstitution = false;
 
+/** Returns the caller's platform. */
 export function readPlatform(payments: Payments, caller: Caller): Promise<Platform> {
   return payments.database.prisma.platform.findFirstOrThrow({ where: { id: caller.platformId } });
 }

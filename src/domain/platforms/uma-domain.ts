@@ -12,7 +12,7 @@ export const maxSandboxDomains = 20;
 
 /**
  * Returns the stored form of a UMA domain.
- * @param path where the domain stands in the input
+ * @param path the path of the domain in the input
  * @throws Refusal INVALID_INPUT for anything other than a domain name
  */
 export function umaDomainIn(written: string, path: FieldPath): string {

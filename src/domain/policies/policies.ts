@@ -149,7 +149,7 @@ export const deletePolicy = recordCommand((_database, caller, input: { readonly 
   repeat: async ({ deletedId }) => ({ deletedId: typeof deletedId === 'string' ? deletedId : null }),
 }));
 
-/** @throws Refusal CONFLICT if the version is not the expected one; without a policy, the version is 0 */
+/** Checks the expected version, which is 0 for a subject without a policy. @throws Refusal CONFLICT */
 function checkPolicy(input: Expecting, found: Policy | null): void {
   checkVersion(input, found && publicId('Policy', found.id), found?.version ?? 0);
 }
@@ -170,7 +170,7 @@ interface Subject {
   readonly uuid: string;
 }
 
-/** @throws Refusal INVALID_INPUT for an id of any other type */
+/** Parses the public id of a subject. @throws Refusal INVALID_INPUT for an id of any other type */
 function subjectIn(id: string): Subject {
   for (const type of ['ApiToken', 'ClientToken', 'Customer', 'Platform'] as const) {
     const uuid = uuidOf(id, type);
@@ -251,7 +251,7 @@ function each(
 /** Refuses an empty list as a mistake, because an omitted one allows everything. */
 function checkKinds({ kinds }: SetPolicy): void {
   if (kinds?.length === 0)
-    throw invalid('name at least one kind of payment, or leave the list out for all', at('kinds'));
+    throw invalid('list at least one kind of payment, or omit the list to allow all', at('kinds'));
 }
 
 /** Validates the hours. They are compared as text, which sorts in order of time. */
@@ -307,14 +307,14 @@ function limitsOf(limits: readonly GivenLimit[], paths: FieldPath = at('limits')
   });
   const names = stored.map((limit) => `${limit.period} ${'currency' in limit ? limit.currency : ''}`);
   const twice = names.findIndex((name, position) => names.indexOf(name) !== position);
-  if (twice >= 0) throw invalid('this period is limited twice', [...paths, twice]);
+  if (twice >= 0) throw invalid('there are two limits for this period', [...paths, twice]);
   return stored;
 }
 
 /** Validates the approval rules of a policy, and returns them in their stored form (needs_approval.sql). */
 function approvalOf({ above, ...given }: GivenApproval): StoredApproval {
   if (!given.always && !given.newReceivers && above.length === 0)
-    throw invalid('say which payments need an approval', at('approval'));
+    throw invalid('specify which payments need an approval', at('approval'));
   if (given.expiresInSeconds < 1 || given.expiresInSeconds > maxApprovalSeconds)
     throw invalid(`the time for an approval must be 1 to ${maxApprovalSeconds} seconds`, [
       ...at('approval'),

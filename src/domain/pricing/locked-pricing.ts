@@ -27,7 +27,7 @@ import type { PricingRequest } from './pricing-terms.ts';
  * The platform's variable fee is charged on the amount sent minus all fixed fees, as in pricing.ts.
  */
 
-/** Returns the amount to lock at the rail. `listed` is the price by the rail's list of rates. */
+/** Returns the amount to lock at the rail. `listed` is the price at the rail's indicative rates. */
 export function amountToLock({ lockedSide, lockedAmount }: PricingRequest, listed: Pricing): bigint {
   return lockedSide === 'SENDING' ? lockedAmount - listed.platformFee : lockedAmount;
 }
@@ -41,9 +41,10 @@ export function checkLock(request: PricingRequest, amount: bigint, lock: RateLoc
   const fault = rateFault(lock.rate);
   if (fault !== undefined) throw new RangeError(`the locked rate ${fault}`);
   if (lock.reference === '') throw new RangeError('the lock has no reference');
-  if (!(validMs > 0)) throw new RangeError(`the lock holds for ${validMs} ms`);
+  if (!(validMs > 0)) throw new RangeError(`the lock is valid for ${validMs} ms`);
 }
 
+/** Prices a request by the amounts that a rail has locked, with the platform's fee on top. */
 export function priceByLock(request: PricingRequest, listed: Pricing, lock: RateLock): Pricing | PricingRefusal {
   const { sending, receiving } = request;
   const part = request.lockedSide === 'SENDING' ? { fee: listed.platformFee } : platformPart(request, lock);
@@ -84,7 +85,7 @@ function platformPart({ rate, platformFee, sending }: PricingRequest, { sent }: 
 }
 
 function lockedStep({ lockedSide, sending, receiving }: PricingRequest, lock: RateLock, send: bigint): PricingStep {
-  const terms = `locked outside at ${lock.rate}, with fees of ${formatMajor(lock.fees, sending)}`;
+  const terms = `locked by the rail at ${lock.rate}, with fees of ${formatMajor(lock.fees, sending)}`;
   const named = (amount: bigint) => ({ exact: whole(amount), amount });
   const received = formatMajor(lock.received, receiving);
   if (lockedSide === 'SENDING') {

@@ -56,6 +56,7 @@ interface Computation {
   readonly rate: Fraction;
 }
 
+/** Explains the counterparty's fixed fee, converted to the sending currency. */
 export function counterpartyFeeStep(
   { sending, receiving, rate }: CurrencyPair & { readonly rate: Pick<RateTerms, 'counterpartyFixedFee' | 'rate'> },
   fee: Rounded,
@@ -64,6 +65,7 @@ export function counterpartyFeeStep(
   return stepOf('COUNTERPARTY_FIXED_FEE', fee, sending, 'HALF_UP', `${formula} = ${roundedHalfUp(fee, sending)}`);
 }
 
+/** Explains the received amount of a quote that locks the sent one. */
 export function receivingStep({ request, fixedFees, shareAfterFee, rate }: Computation, receive: Rounded): PricingStep {
   const { sending, receiving, lockedAmount } = request;
   const net = `(${lockedAmount} − ${fixedFees}) × ${formatExact(shareAfterFee)}`;
@@ -72,6 +74,7 @@ export function receivingStep({ request, fixedFees, shareAfterFee, rate }: Compu
   return stepOf('TOTAL_RECEIVING_AMOUNT', receive, receiving, 'HALF_UP', text);
 }
 
+/** Explains the sent amount of a quote that locks the received one. */
 export function sendingStep({ request, fixedFees, shareAfterFee, rate }: Computation, send: Rounded): PricingStep {
   const { sending, receiving, lockedAmount } = request;
   const gross = `${lockedAmount} × ${formatExact(rate)}${shift(sending.decimals - receiving.decimals)} ÷ ${formatExact(shareAfterFee)}`;
@@ -79,6 +82,7 @@ export function sendingStep({ request, fixedFees, shareAfterFee, rate }: Computa
   return stepOf('TOTAL_SENDING_AMOUNT', send, sending, 'UP', text);
 }
 
+/** Explains how an exact amount was rounded. */
 export function roundedHalfUp({ exact, amount }: Rounded, currency: Currency): string {
   return `${formatExact(exact)}, rounded half up to ${amount} (${formatMajor(amount, currency)})`;
 }

@@ -59,7 +59,7 @@ export interface Pricing {
   /** The part of feesIncluded that the platform earns. */
   readonly platformFee: bigint;
   readonly rateDetails: RateDetails;
-  /** All roundings in order: they answer "why is it this amount?". */
+  /** All roundings in order, which explain how each amount was computed. */
   readonly steps: readonly PricingStep[];
 }
 

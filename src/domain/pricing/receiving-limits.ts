@@ -18,9 +18,9 @@ export function receivingLimits(request: Pick<PricingRequest, 'sending' | 'recei
   const { fixedFees, shareAfterFee, unitsBought } = terms;
   if (!isLess(whole(0n), shareAfterFee)) return undefined;
   const { minSendingAmount, maxSendingAmount } = request.rate;
-  /** Returns the unrounded receiving amount for an amount to send, which is rounded up from the amount that arrives. */
+  /** Returns the unrounded receiving amount for an amount to send. (A quote computes the reverse, and rounds it up.) */
   const worth = (send: bigint) => multiply(multiply(whole(send - fixedFees), shareAfterFee), unitsBought);
-  // An amount that costs more than one unit less than the minimum is rounded up to cost the minimum.
+  // A receiving amount whose exact cost is less than one unit below the minimum costs the minimum after rounding up.
   const least = minSendingAmount - 1n;
   const min = least < fixedFees ? 1n : roundDown(worth(least)) + 1n;
   const most = smaller(maxSendingAmount, maxAmount);

@@ -48,8 +48,8 @@ export function attributeDeposit(database: Database, id: string, accountId: stri
 }
 
 /**
- * Closes a deposit that belongs to no account here, such as the operator's own, without moving money. @throws
- * RefusedByHand
+ * Closes a deposit that is for no account of this installation, such as the operator's own, without moving money.
+ * @throws RefusedByHand
  */
 export function closeDeposit(database: Database, id: string, operator: Operator & { readonly reason: string }) {
   return decide(database, id, operator, async () => ({

@@ -6,7 +6,7 @@ import { connectedRail, type Payments } from '../commands/command.ts';
 import { depositId } from '../orders/order-ids.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 
-/** How often a provider is queried for unreported deposits, in milliseconds. Also the lease of such a query. */
+/** How often a provider is queried for unreported deposits, in milliseconds. A query is leased for as long. */
 const askMs = 60_000;
 /** How long before the last deposit a query begins, in milliseconds: the provider may list deposits out of order. */
 const overlapMs = 120_000;
@@ -34,8 +34,8 @@ const storeStatement = statement<object>(
      reason, due_at)
    select $1, d.id, d.reference, d.held_at, d.began_at, d.amount, d.currency, d.payer, left(d.memo, 1000), a.id,
      case when a.id is null then 'UNATTRIBUTED' else 'RECEIVED' end::deposit_status,
-     case when d.customer_id is null then 'the provider does not say for whom it is'
-       when c.id is null then 'its customer is not known here' when c.is_deleted then 'its customer is deleted'
+     case when d.customer_id is null then 'the provider did not name a customer'
+       when c.id is null then 'its customer is unknown' when c.is_deleted then 'its customer is deleted'
        when a.id is null then 'its customer has no account in this currency' end,
      case when a.id is not null then clock_ms() end
    from jsonb_to_recordset($2) as d (id uuid, reference text, held_at text, began_at timestamptz, amount bigint, currency text,
@@ -125,6 +125,7 @@ const wakeStatement = statement<object>(
   'update rail_connection set deposits_due_at = clock_ms() where platform_id = $1',
 );
 
+/** Schedules the query for a platform's deposits for now. */
 export async function wakeDeposits(on: Queryable, platformId: string): Promise<void> {
   await wakeStatement(on, platformId);
 }

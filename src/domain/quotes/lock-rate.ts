@@ -76,9 +76,10 @@ export async function lockRate(payments: Payments, caller: Caller, quote: ToLock
 }
 
 /**
- * Returns whether the rail locks a quote: one that converts money of an internal account for a known account, or any to
- * a UMA address that the rail has found.
- * @throws Refusal INVALID_INPUT (such an address would be paid from an external account: a pull outlasts a lock)
+ * Returns whether the rail locks the rate of a quote. It does so for a conversion of money in an internal account that
+ * goes to a known account, and for any payment to a UMA address that the rail has found.
+ * @throws Refusal INVALID_INPUT (such an address would be paid from an external account: a pull takes longer than a
+ *   lock lasts)
  */
 function isLockable({ request, parties, to }: ToLock): boolean {
   const isFromHere = parties.source?.kind === 'INTERNAL';
@@ -96,7 +97,7 @@ function umaOf({ to, parties, sender }: ToLock): UmaPayment | undefined {
   return { address: to.elsewhere, sender: { customerId, customerType, name, information: sender } };
 }
 
-/** Returns the id of the order that will execute a quote, which is known first, since the rail's lock names it. */
+/** Returns the id of the order that will execute a quote. It is determined first, because the rail's lock names it. */
 export function orderOfQuote(
   caller: Caller,
   { immediatelyExecute }: CreateQuote,

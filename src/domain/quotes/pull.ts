@@ -6,8 +6,8 @@ import { nextOrderId } from '../orders/order-ids.ts';
 
 /**
  * Payments from an external account (specification 2.7, decision 30). The money is pulled into the internal account of
- * its owner in that currency, then converted and paid out from there. Until the pull has settled, no account here is
- * debited or credited.
+ * its owner in that currency, then converted and paid out from there. Until the pull has settled, no internal account
+ * is debited or credited.
  */
 
 /**

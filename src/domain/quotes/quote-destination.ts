@@ -11,7 +11,7 @@ import { checkUmaAddress } from '../commands/uma-addresses.ts';
 import { lookupCurrencies, lookupFields, readLookup } from '../receivers/lookups.ts';
 import { at, type DestinationInput } from './quote-input.ts';
 
-/** The party that the rail pays: an external account, a UMA address, or neither if the money stays here. */
+/** The party that the rail pays: an external account, a UMA address, or neither for an internal account. */
 export interface Target {
   readonly account: RailAccount | undefined;
   readonly umaAddress: string | undefined;
@@ -69,6 +69,7 @@ export function accountDestination(
   };
 }
 
+/** Returns where a quote delivers to: an account, or a UMA address. */
 export function quotedDestination(quote: Pick<Quote, 'destinationUmaAddress'>, account: Account | null): Route {
   if (account) return routeTo(account);
   return { target: { account: undefined, umaAddress: quote.destinationUmaAddress ?? undefined }, ...outside };

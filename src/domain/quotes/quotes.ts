@@ -122,7 +122,9 @@ async function planQuote(
   return { ...mergePlans(base, started), result: quote.id };
 }
 
-/** Returns the currency of the locked amount; undefined if only a lookup, which is kept for minutes, has it. */
+/**
+ * Returns the currency of the locked amount; undefined if only a lookup has it, because lookups expire after minutes.
+ */
 async function lockedCurrency(payments: Payments, caller: Caller, input: CreateQuote): Promise<string | undefined> {
   const { source, destination, lockedCurrencySide } = input;
   const locked = lockedCurrencySide === 'SENDING' ? source : destination;
@@ -189,7 +191,7 @@ async function quotePrice(
     const message = `the receiver accepts ${bounds}; ${formatMajor(received, to.receiving)} would arrive`;
     throw new Refusal('AMOUNT_OUT_OF_RANGE', message, { path, value });
   }
-  // The provider is not asked for anything that it would have to store.
+  // A dry run requests nothing from the provider that the provider would have to store.
   if (payments.validateOnly) return { price };
   const lock = await lockRate(payments, caller, { parties, to, sender, request, listed: price, orderId });
   return lock ? { price: lock.price, lock } : { price };

@@ -123,7 +123,7 @@ async function findReceiver(
 ): Promise<Prisma.LookupUncheckedCreateInput> {
   const umaAddress = checkUmaAddress(input.umaAddress, at('umaAddress'));
   const named = input.customerId == null ? null : customerUuid(input.customerId, at('customerId'));
-  // A customer's app looks up for that customer.
+  // A customer's app looks up receivers for that customer.
   const customer = named ?? (caller.bound.kind === 'CUSTOMER' ? caller.bound.customerId : null);
   const sender =
     input.senderUmaAddress == null ? null : checkUmaAddress(input.senderUmaAddress, at('senderUmaAddress'));
@@ -173,7 +173,10 @@ interface SendingCurrency {
   readonly variableFeeRate: string;
 }
 
-/** Returns the receiver's currencies, each with its price in the platform's first, and the limits for every sender. */
+/**
+ * Returns the receiver's currencies, each with its price in the platform's first currency, and the limits for every
+ * sender.
+ */
 function pricedCurrencies(
   rail: RailWith<'rate'>,
   receiver: UmaReceiver,
@@ -196,7 +199,7 @@ function pricedCurrencies(
   );
 }
 
-/** Returns the limits for receiving a currency from each of the sender's, if the rail converts it. */
+/** Returns the limits for receiving a currency from each of the sender's currencies, if the rail converts it. */
 async function sendingLimits(rail: RailWith<'rate'>, senders: readonly SendingCurrency[], receiving: Currency) {
   const all = await Promise.all(
     senders.map(async ({ code, fixedFee, variableFeeRate }) => {
@@ -243,10 +246,12 @@ export async function readLookup(
   return lookup;
 }
 
+/** Returns the currencies that a receiver accepts, with their limits. */
 export function lookupCurrencies(lookup: Pick<Lookup, 'currencies'>): readonly LookupCurrency[] {
   return trustedJson<readonly LookupCurrency[]>(lookup.currencies);
 }
 
+/** Returns the facts about the sender that a receiver asks for. */
 export function lookupFields(lookup: Pick<Lookup, 'requiredFields'>): readonly RequiredField[] {
   return trustedJson<readonly RequiredField[]>(lookup.requiredFields);
 }

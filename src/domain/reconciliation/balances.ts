@@ -9,9 +9,9 @@ import { connectedRail, type Payments } from '../commands/command.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 
 /**
- * Compares the amount that a platform's provider should hold by the books with the provider's balance. By the books it
- * holds all money that came in from outside minus all that went out. Payments under way may count on one side only, so
- * the difference is a range.
+ * Compares the amount that a platform's provider should hold according to the books with the provider's balance.
+ * According to the books, it holds all money that came in from outside minus all money that went out. Payments under
+ * way may count on one side only, so the difference is a range.
  */
 
 /** The two sides of a balance, in smallest units. */
@@ -60,7 +60,7 @@ const bookedStatement = statement<{ currency: string; booked: string; less: stri
    ) l group by l.currency`,
 );
 
-/** How long before the query a change may have begun that is committed after it, in milliseconds. */
+/** A change that is committed after the query may have begun up to this long before it, in milliseconds. */
 const commitMs = 60_000;
 
 /**
@@ -112,6 +112,7 @@ export function agrees({ beyondLow, beyondHigh }: Beyond, known: Beyond | undefi
   return beyondLow <= (known?.beyondHigh ?? 0n) && beyondHigh >= (known?.beyondLow ?? 0n);
 }
 
+/** Describes the balance according to the books, and the known excess. */
 export function bookedWords({ currency: code, booked }: BothBalances, known: Beyond | undefined): string {
   const own = known ? `, and ${formatForeign(known.beyondLow, code)} known beyond them` : '';
   return `${formatForeign(booked, code)} in the books${own}`;

@@ -10,12 +10,13 @@ import { railAnswer } from '../orders/rail-answer.ts';
 import { type OrderHere, type Total, totalsOf } from './totals.ts';
 
 /**
- * Compares the movements that a provider reports with the orders here. It reports every difference, and corrects none.
+ * Compares the movements that a provider reports with the orders of the service. It reports every difference, and
+ * corrects none.
  */
 
 /** A difference between the two books. A side is undefined if it has no record. */
 export interface Difference {
-  /** The uuid of the order here; undefined for a movement that has none. */
+  /** The uuid of the order; undefined for a movement without one. */
   readonly orderId: string | undefined;
   readonly transactionId: string | undefined;
   readonly reference: string | undefined;
@@ -112,7 +113,7 @@ function differencesOfOrders(orders: readonly OrderHere[], movements: readonly R
     }
     // A refunded collection has failed.
     const state = movement.state === 'SETTLED' && returned.has(order.id) ? 'FAILED' : movement.state;
-    // A payment returned before its arrival was seen here has failed: on both sides the money is back.
+    // A payment that was returned before its arrival was seen here has failed here: on both sides, the money is back.
     const isBack = order.state === 'FAILED' && state === 'RETURNED';
     if (order.state !== state && !isBack) return [{ ...about, ...there, fault: 'OTHER_OUTCOME' }, ...doubled];
     return doubled;

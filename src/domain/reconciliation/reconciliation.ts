@@ -24,10 +24,12 @@ export interface Outcome extends Omit<Reconciled, 'differences'> {
   readonly differences: readonly Found[];
 }
 
-/** The movements of a period in one currency, in digits of smallest units. `booked` and `held` are as of its end. */
+/**
+ * The movements of a period in one currency, in digits of smallest units. `booked` and `held` are as of the comparison.
+ */
 export interface DayTotal extends Readonly<Record<Exclude<keyof Total, 'currency'>, string>> {
   readonly currency: string;
-  /** The balance by the books when it was compared, and by the provider; null if the provider reports none. */
+  /** The balance according to the books at the time of the comparison; null if the provider reports no balance. */
   readonly booked: string | null;
   readonly held: string | null;
 }

@@ -132,7 +132,7 @@ async function planDeposit(payments: Payments, caller: Caller, input: SandboxSen
   // The money stays in the customer's account in that currency, and the payment fails (decision 12).
   const reason = late
     ? `the deposit arrived after the quote's expiry; the money is in the customer's ${quote.sendingCurrency} account`
-    : `${amount} arrived where ${due} were due; the money is in the customer's ${quote.sendingCurrency} account`;
+    : `${amount} arrived instead of the ${due} due; the money is in the customer's ${quote.sendingCurrency} account`;
   const failureReason = late ? ('QUOTE_EXPIRED' as const) : ('QUOTE_EXECUTION_FAILED' as const);
   const failure = { from: ['PENDING'], to: 'FAILED', reason } as const;
   const credit: Plan = {

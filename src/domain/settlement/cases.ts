@@ -9,7 +9,10 @@ import { type Operator, RefusedByHand, recordAct } from '../access/operator-acts
 import { type DueOrder, isPull } from '../orders/orders.ts';
 import { paymentUuid } from './order-by-hand.ts';
 
-/** Contradictory rail reports, which are never trusted: an operator investigates. An order has at most one per kind. */
+/**
+ * Cases of contradictory rail reports, which are never trusted: an operator investigates. An order has at most one per
+ * kind.
+ */
 
 /** An outcome that does not contradict an earlier one. */
 export type CredibleOutcome = Exclude<RailOutcome, { kind: 'contradiction' }>;
@@ -43,7 +46,8 @@ const statusStatement = statement<{ status: TransactionStatus; pulled: boolean }
 );
 
 /**
- * Describes how a rail's report of an order contradicts its end here. Undefined if they agree, or one has not ended.
+ * Describes how a rail's report of an order contradicts its recorded outcome. Undefined if they agree, or if either
+ * side has no outcome yet.
  */
 export async function contradictionOf(
   { pool }: Pick<Database, 'pool'>,
@@ -60,14 +64,15 @@ export async function contradictionOf(
   return isOther ? otherOutcome(outcome, isPull(order) && settled ? 'the pull has settled' : status) : undefined;
 }
 
+/** Creates the contradiction between a rail's outcome and the status that a payment already has. */
 export function otherOutcome(outcome: RailOutcome, status: string): Contradiction {
   const explanation = 'explanation' in outcome ? ` (${outcome.explanation})` : '';
   return { kind: 'OTHER_OUTCOME', said: `${outcome.kind}${explanation}`, stands: status };
 }
 
 /**
- * Describes a settled order's amount that differs from the ordered one; undefined if none differs. For a locked rate
- * the rail must report the amount. `sentCurrency`: the currency in which a lock is paid.
+ * Describes how the amount of a settled order differs from the ordered amount; undefined if it does not. For a locked
+ * rate the rail must report the amount. `sentCurrency`: the currency in which a lock is paid.
  */
 export function otherAmount(
   outcome: RailOutcome,
@@ -95,8 +100,8 @@ function otherThanLocked(
   if (outcome.kind !== 'settled' || (outcome.amount === lock.received && outcome.sent === lock.sent)) return undefined;
   const words = (received: bigint | undefined, sent: bigint | undefined) =>
     [
-      received === undefined ? 'an unnamed amount' : formatMajor(received, requiredCurrency(codes.received)),
-      sent === undefined ? 'an unnamed amount' : formatMajor(sent, requiredCurrency(codes.sent)),
+      received === undefined ? 'an unreported amount' : formatMajor(received, requiredCurrency(codes.received)),
+      sent === undefined ? 'an unreported amount' : formatMajor(sent, requiredCurrency(codes.sent)),
     ].join(' for ');
   return {
     kind: 'OTHER_AMOUNT',

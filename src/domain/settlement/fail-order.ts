@@ -7,8 +7,8 @@ import { planFailure } from './outcomes.ts';
 import { concludeWithoutCredit, isCreditRefused } from './refused-credit.ts';
 
 /**
- * Manual ending of an order whose rail can no longer report its outcome (decision 80). The payment ends as if the rail
- * had refused it: its money is back at its source. Not offered by any API, only by the operators' command.
+ * Ends an order by hand if its rail can no longer report its outcome (decision 80). The payment ends as if the rail had
+ * refused it: its money is back at its source. Not offered by any API, only by the operators' command.
  */
 
 /** The result. `said`: the rail's answer; undefined if it was not queried. */

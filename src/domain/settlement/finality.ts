@@ -28,7 +28,7 @@ export async function finalityOf({ pool }: Pick<Database, 'pool'>, platformId: s
   return finality;
 }
 
-/** Returns whether nothing can follow the version of a transaction that a row has. */
+/** Returns whether a row shows the final version of its transaction, which nothing can follow. */
 export async function isFinal(
   database: Pick<Database, 'pool'>,
   { platformId, id, version }: Pick<Transaction, 'platformId' | 'id' | 'version'>,

@@ -83,9 +83,9 @@ const firstStatement = statement<object>(
 );
 
 /**
- * Takes the lease of a payment's order, even from a running worker, whose outcome the database then accepts only before
- * this one. The order becomes the first due and is leased in the same transaction, so that nobody else can lease it. An
- * ended order is left alone: it may be waiting for a return of the money.
+ * Takes the lease of a payment's order, even from a running worker: the database accepts that worker's outcome only if
+ * it arrives before this one. The order becomes the first due and is leased in the same transaction, so that no other
+ * process can lease it. An order that has ended is left alone: it may be waiting for a return of the money.
  */
 async function takeOrder({ database }: Payments, transactionId: string): Promise<DueOrder | undefined> {
   return inTransaction(database, async ({ client }) => {

@@ -31,6 +31,7 @@ const openStatuses = ['PENDING', 'PROCESSING'] as const;
 
 type Settled = Pick<Extract<RailOutcome, { kind: 'settled' }>, 'watchMs' | 'information'>;
 
+/** Plans what follows from a delivered order: the payout of a pulled payment, or the end of a payment. */
 export function planDelivery(order: DueOrder, { watchMs, information }: Settled): PlanGroup {
   if (isPull(order)) return groupOf(order, planPayout(flowOfOrder(order), order));
   const { transaction, incoming } = order;
@@ -200,6 +201,7 @@ function collectionJournals({ incoming, transaction }: DueOrder): Journal[] {
   return [deposit(destinationAccountId, receivedCurrency, receivedAmount, id)];
 }
 
+/** Returns how the money of an order's payment flows. */
 export function flowOfOrder({ transaction, fundingAccountId, platformFee, platformAccount, lock }: DueOrder): Flow {
   return { ...flowOf(transaction, fundingAccountId, lock), platformFee, platformAccountId: platformAccount?.id };
 }
@@ -218,7 +220,9 @@ function groupOf(order: DueOrder, plan: Plan): PlanGroup {
   return [{ platformId: order.platformId, plan }];
 }
 
-/** Combines both sides in one commit; on one platform in one plan, so that locks are taken in a fixed order. */
+/**
+ * Combines both sides in one commit. On the same platform they form one plan, so that locks are taken in a fixed order.
+ */
 function combineSides(platformId: string, plan: Plan, otherPlatformId: string, other: Plan): PlanGroup {
   if (platformId !== otherPlatformId) {
     return [

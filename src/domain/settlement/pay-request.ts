@@ -17,10 +17,12 @@ function leftMs(payments: Payments, order: DueOrder): number {
   return payments.quoteSeconds * 1_000 - order.ageMs;
 }
 
+/** Returns whether the time for the sender's pay request is over. */
 export function payRequestIsLate(payments: Payments, order: DueOrder): boolean {
   return leftMs(payments, order) <= 0;
 }
 
+/** Plans the expiry of a payment whose sender did not send the pay request in time. */
 export function planPayRequestExpiry(order: DueOrder): PlanGroup {
   return planMove(order, null, { to: 'EXPIRED', reason: 'the sender did not send the pay request in time' });
 }

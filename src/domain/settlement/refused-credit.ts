@@ -19,16 +19,17 @@ export interface Conclusion {
 /** A credit that the database refused: the balance would exceed its limit, or the customer is deleted. */
 type CreditRefusal = Extract<PlanRefusal, { code: 'AMOUNT_OUT_OF_RANGE' | 'CUSTOMER_DELETED' }>;
 
+/** Returns whether a plan was refused because the receiving account cannot take the credit. */
 export function isCreditRefused(refusal: PlanRefusal): refusal is CreditRefusal {
   return refusal.code === 'AMOUNT_OUT_OF_RANGE' || refusal.code === 'CUSTOMER_DELETED';
 }
 
 /**
  * Concludes an order again after the database refused its outcome, because an account cannot take the money
- * (check_balances.sql). The money is returned: by the rail if it was collected, by a refund if it was debited here. A
- * refund that cannot be credited either waits in suspense for an operator: a deleted customer's, or one beyond a
- * thousand others. Each of these outcomes credits less than the one before, and the last nothing, so an order always
- * ends.
+ * (check_balances.sql). The money is returned: by the rail if it was collected, by a refund if an internal account was
+ * debited. If the refund cannot be credited either, it waits in suspense for an operator: the customer has been
+ * deleted, or the balance would exceed even the limit for refunds. Each of these outcomes credits less than the one
+ * before, and the last credits nothing, so an order always ends.
  * @throws whatever the rail throws when it is asked to return money
  */
 export async function concludeWithoutCredit(

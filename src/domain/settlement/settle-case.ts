@@ -14,8 +14,8 @@ import { askWithoutSending, commitByHand, endedMeanwhile, withOrder } from './or
 import { planDelivery } from './outcomes.ts';
 
 /**
- * Manual settlement of a payment whose provider moved a different amount than promised (decision 95): the customer and
- * the receiver get the amounts of the payment, and the difference is booked on DIFFERENCES. Not offered by any API.
+ * Settles a payment by hand if its provider moved a different amount from the promised one (decision 95): the customer
+ * and the receiver get the amounts of the payment, and the difference is booked on DIFFERENCES. Not offered by any API.
  */
 
 interface SettledByHand {
@@ -70,7 +70,7 @@ async function askOnceMore(payments: Payments, order: DueOrder): Promise<Omit<To
   return { outcome, said, stands, moved };
 }
 
-/** Returns the amounts that the provider was supposed to move on the platform's account there. */
+/** Returns the amounts that the provider was supposed to move on the platform's account with it. */
 function promisedOf(order: DueOrder): Moves {
   const { lock, kind, transaction, destination } = order;
   const { amount, currency } = railRequest(order, false);

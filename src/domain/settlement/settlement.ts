@@ -37,8 +37,8 @@ const caseMs = 60_000;
 
 /**
  * The approximate number of orders for which rails are queried at a time: as many as a rail has connections
- * (upstream-client.ts). With more, orders that wait for a connection would use up their time: a slow provider would
- * answer none of them in time, and all would be sent again.
+ * (upstream-client.ts). With more, orders that wait for a connection would reach their time limit: a slow provider
+ * would answer none of them in time, and all would be sent again.
  */
 const askedAtOnce = 32;
 
@@ -58,8 +58,8 @@ export async function settleDueOrders(payments: Payments, limit: number): Promis
 }
 
 /**
- * Processes orders. Announcements are committed separately: the time to approve a payment runs from its id, which was
- * created with the lease, and a rail may take long to answer.
+ * Processes orders. Announcements are committed separately: the time to approve a payment is counted from its id, which
+ * was created with the lease, and a rail may take long to answer.
  */
 async function settleOrders(payments: Payments, orders: readonly DueOrder[]): Promise<void> {
   const { pool } = payments.database;
@@ -99,7 +99,7 @@ async function settleTogether(payments: Payments, orders: readonly DueOrder[]): 
   return postponements;
 }
 
-/** Returns the attributes of an order's span. The response to the payment's request contains the payment's id. */
+/** Returns the attributes of an order's span, with the payment's id, by which operators can find the span. */
 function attributesOf({ id, kind, platformId, transaction, attempts }: DueOrder) {
   return {
     'payments.platform.id': platformId,
@@ -230,7 +230,10 @@ async function waitForApproval({ database }: Payments, order: DueOrder): Promise
   return [{ platformId, plan }];
 }
 
-/** Returns whether an order's receiver is a customer here whose platform has not been told of the payment yet. */
+/**
+ * Returns whether an order's receiver is a customer of this installation whose platform has not been told of the
+ * payment.
+ */
 function isToAnnounce(order: DueOrder): order is DueOrder & { readonly receiver: Receiver } {
   return order.receiver !== undefined && !order.incoming && !order.lock && !isPull(order);
 }

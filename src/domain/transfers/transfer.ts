@@ -21,7 +21,7 @@ import type { NewRow, Plan } from '../ledger/plan.ts';
 import { expectedMs, firstAskMs } from '../orders/orders.ts';
 import type { GivenScenario } from '../orders/scenario.ts';
 
-/** A transfer in one currency: in, out (specification 4.6, 4.12), or between accounts here (decision 63). */
+/** A transfer in one currency: in, out (specification 4.6, 4.12), or between internal accounts (decision 63). */
 export interface Transfer {
   readonly sourceAccountId: string;
   readonly destinationAccountId: string;
@@ -129,8 +129,8 @@ export function ownersOf(...accounts: readonly Account[]): string[] {
 }
 
 /**
- * Returns the rows of a transfer that a rail moves: its transaction, and the order to the rail. Its expected settlement
- * is by the database's clock, whose time is in the id.
+ * Returns the rows of a transfer that a rail moves: its transaction, and the order to the rail. The expected settlement
+ * is computed from the database's time, which the id contains.
  */
 export function railRows(
   rail: Rail,

@@ -2,8 +2,8 @@ import type { Planning } from './connections/read-scope.ts';
 import { getDatamodel } from './generated/pothos.ts';
 import { columnName } from './rows.ts';
 
-// Compiles conditions in the form of Prisma's `where`, as written by filters and visibility, to SQL. Throws for an
-// unknown condition.
+// Compiles conditions in the form of Prisma's `where`, as filters and visibility rules write them, to SQL. Throws for
+// an unknown condition.
 
 /** The parameters and table aliases of one statement under construction. */
 export class Binding {
@@ -37,7 +37,8 @@ export class Binding {
 export type Binds = Pick<Binding, 'bind' | 'alias' | 'planning'>;
 
 /**
- * The fields whose values are unevenly frequent or lie in ranges: a generic plan would read all rows for a rare value.
+ * The fields whose values differ widely in frequency, or form ranges: a generic plan would read all rows for a rare
+ * value.
  */
 const uneven: ReadonlySet<string> = new Set(
   `Transaction.status Transaction.type Transaction.failureReason Transaction.sentCurrency Transaction.receivedCurrency
@@ -69,10 +70,12 @@ const models: ReadonlyMap<string, ReadonlyMap<string, ModelField>> = new Map(
   ]),
 );
 
+/** Returns a model's fields by name, none for an unknown model. */
 export function fieldsOfModel(model: string): ReadonlyMap<string, ModelField> {
   return models.get(model) ?? new Map();
 }
 
+/** Returns the quoted name of a model's table. */
 export function tableOf(model: string): string {
   return `"${columnName(model.charAt(0).toLowerCase() + model.slice(1))}"`;
 }

@@ -16,7 +16,7 @@ import { type Prisma, PrismaClient } from './generated/client/client.ts';
 /**
  * The database roles of the program. They own no tables, change money only through the functions of the ledger, and
  * cannot disable triggers (docs/database-roles.md).
- * .
+ *
  * `gateway_serving` serves requests: it sees only the rows of the current platform (platform-scope.ts). `gateway_work`
  * does background work and runs the operators' commands: it sees all platforms.
  */
@@ -38,16 +38,19 @@ export interface Database {
   joinPrisma<T>(client: pg.ClientBase, work: (prisma: Prisma.TransactionClient) => Promise<T>): Promise<T>;
   /**
    * Runs a composed statement whose result is a single text, in half the time of pg's own query. A repeated text is
-   * prepared, unless its plan depends on its values. A request with its own reader (read-scope.ts) reads there.
+   * prepared, unless its plan depends on its values. If the request has its own reader (read-scope.ts), that one reads.
    */
   readText(text: string, binding: Pick<Binding, 'values' | 'planning'>): Promise<string>;
   /** Connects for statements that read no rows themselves: those that only call a function of the ledger. */
   connectForFunctions(): Promise<pg.PoolClient>;
   /** Opens another pool in the same role, for work that must not wait for this one. `use` names its connections. */
   openPool(use: string, poolSize: number): pg.Pool;
-  /** The time that a statement waits for its result, in milliseconds; then its connection is destroyed. */
+  /** The time allowed for a statement's result to arrive, in milliseconds; after that, its connection is destroyed. */
   readonly answerTimeoutMs: number;
-  /** Wakes the background work of this process after a commit: any work, or that on a provider's webhook. */
+  /**
+   * Wakes the background work of this process: `committed` after any commit, `received` after that of a provider's
+   * webhook.
+   */
   readonly commits: EventEmitter<{ committed: []; received: [] }>;
   close(): Promise<void>;
 }
@@ -73,7 +76,7 @@ export interface DatabaseOptions {
 
 const INT8 = 20;
 
-/** The additional time for its result to arrive. After that the result counts as lost, and its connection with it. */
+/** The additional time for a statement's result to arrive. After that, the result and its connection count as lost. */
 const graceMs = 2_000;
 /**
  * Prisma's required time limit for one transaction in milliseconds; the session's shorter limits end one that hangs.
@@ -117,8 +120,9 @@ export function connectionConfig({ url, role, use, statementMs, settings }: Conn
 }
 
 /**
- * Returns the parameters of a connection through a pooler. It passes on no session settings, so the login has them in
- * the database (pooler.ts). All instances use one name: a pooler sets the name again if the next client's differs.
+ * Returns the parameters of a connection through a pooler. A pooler does not pass on session settings, so they are
+ * stored with the login in the database (pooler.ts). All instances use one name: a pooler sets the name again if the
+ * next client's differs.
  */
 function pooledConfig({ url, prepares }: Pooler, { role, use }: ConnectionOptions): ConnectionConfig {
   const address = readAddress(url);

@@ -1,5 +1,6 @@
 import pg from 'pg';
 
+/** Returns the SQLSTATE of an error from Postgres, or undefined. */
 export function sqlState(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }

@@ -63,8 +63,8 @@ export function oneOfFew(alias: string, column: string, value: string): string {
 /** Writes the FROM clause, with all conditions, for the rows of a list. No row occurs twice. */
 export function listRows(list: ListRows, binds: Binds): string {
   const { model, alias, where, below = [] } = list;
-  // For a parent, all plans use the same index. But Postgres estimates a generic plan as more expensive, and plans
-  // twenty such lists of a document in each run, which takes ten times as long as running them.
+  // For a parent, all plans use the same index. But Postgres considers a generic plan more expensive, and would plan
+  // each list of a document anew: for twenty lists, this takes ten times as long as running them.
   if (below.length > 0) binds.planning ??= 'once';
   const conditions = flattened(where as Where);
   const platform = conditions.find(([name]) => name === 'platformId');
@@ -106,7 +106,10 @@ function textOf(model: string, alias: string, conditions: readonly Condition[], 
   return conditionsOf(model, alias, { AND: conditions.map((one) => Object.fromEntries([one])) }, binds, true);
 }
 
-/** Writes conditions on rows that are found by others. A different row that they name is looked up once for all. */
+/**
+ * Writes the remaining conditions on rows that the chosen ones find. A further row that they name is looked up once for
+ * all.
+ */
 function restOf(
   model: string,
   alias: string,
@@ -125,7 +128,7 @@ function restOf(
   return texts.join(' and ') || 'true';
 }
 
-/** Writes the condition that the row referred to by a field's id is as that field requires. */
+/** Writes the condition that the row with an id, to which a field refers, meets the field's condition. */
 function namedRow(model: string, [name, value]: Condition, id: string, platformId: string, binds: Binds): string {
   const { type } = fieldsOfModel(model).get(name) ?? { type: '' };
   const row = binds.alias();
@@ -167,7 +170,7 @@ function choose(model: string, conditions: readonly Condition[]): Chosen {
   return nothingChosen;
 }
 
-/** Returns the id by which other conditions name the only row that this condition is on; undefined if none do. */
+/** Returns the id of the only row that this condition is about, if other conditions name it; otherwise undefined. */
 function idOfNamed(model: string, [name]: Condition, others: readonly Condition[]): string | undefined {
   const idField = fieldsOfModel(model).get(name)?.relationFromFields?.at(-1);
   const value = others.find(([other]) => other === idField)?.[1];

@@ -18,7 +18,7 @@ const role = 'gateway_serving';
 /** The advisory lock of the process that changes the settings of a login ("pool" in ASCII). */
 const settingsLock = 0x706f6f6c;
 
-/** Returns the settings of sessions behind a pooler, which passes on no client's own; transactions set the platform. */
+/** Returns the settings that sessions behind a pooler get from their login. The platform is set by each transaction. */
 const loginSettings = () =>
   sessionSettings(role)
     .map((setting) => setting.split('=', 2) as [name: string, value: string])

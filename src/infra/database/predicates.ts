@@ -12,7 +12,7 @@ export type FindRow = (model: string, id: string) => Row | undefined;
 /** Whether a row meets conditions. `find` finds the rows that `references` lists. */
 export interface Predicate {
   readonly matches: (row: Row, find: FindRow) => boolean;
-  /** The fields that refer to other rows whose fields are also decisive. */
+  /** The fields that refer to other rows, whose fields the conditions also test. */
   readonly references: readonly Reference[];
 }
 
@@ -22,10 +22,10 @@ export interface Reference {
   readonly model: string;
 }
 
-/** Reports conditions that a past version of a row does not decide. */
+/** Reports conditions that a past version of a row does not decide by itself. */
 export class NotFollowable extends Error {
   constructor(model: string, field: string) {
-    super(`no row of ${model} decides ${field} by itself`);
+    super(`a condition on ${field} of ${model} depends on more than the row`);
     this.name = 'NotFollowable';
   }
 }
@@ -36,20 +36,23 @@ const unchanging: Readonly<Record<string, readonly string[]>> = {
   Customer: ['id', 'platformId', 'platformCustomerId', 'customerType'],
 };
 
-/** Returns the fields of a model that never change; none if other rows' conditions may not depend on it. */
+/**
+ * Returns the fields of a model that never change; none for a model on which other rows' conditions must not depend.
+ */
 export function unchangingFields(model: string): readonly string[] {
   return unchanging[model] ?? [];
 }
 
 type Test = (row: Row, find: FindRow) => boolean;
 
-/** Compiles the conditions for rows of a model. @throws NotFollowable if the row does not decide them */
+/** Compiles the conditions for rows of a model. @throws NotFollowable if the row alone does not decide them */
 export function predicateOf(model: string, where: object): Predicate {
   const references = new Map<string, Reference>();
   const test = allOf(model, where as Where, references);
   return { matches: test, references: [...references.values()] };
 }
 
+/** Returns whether a condition obviously matches no row, such as an empty `in`. */
 export function matchesNone(where: object): boolean {
   return Object.entries(where).some(([name, condition]) => {
     if (name === 'AND') return [condition].flat().some((part) => matchesNone(part as Where));

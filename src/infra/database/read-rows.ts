@@ -43,6 +43,7 @@ export async function readRows<N extends Noun, More extends object>(
   return rows.map((row) => rowFromFields(noun, row) as SnapshotRows[N] & More);
 }
 
+/** Returns the first row that matches, or null. */
 export async function readRow<N extends Noun, More extends object>(
   database: Pick<Database, 'readText'>,
   noun: N,
@@ -53,6 +54,7 @@ export async function readRow<N extends Noun, More extends object>(
   return row ?? null;
 }
 
+/** Counts the rows that match. */
 export async function countRows<N extends Noun>({ readText }: Pick<Database, 'readText'>, noun: N, query: RowQuery<N>) {
   const { text, binding } = select(noun, '', query);
   return Number(await readText(`select count(*)::text from (${text}) s`, binding));

@@ -9,7 +9,7 @@ import { sqlState } from './faults.ts';
 const lostRace = new Set(['40001', '40P01', '23505']);
 
 /**
- * Runs a command up to five times while it loses races, with random pauses up to 200 ms: each was rolled back whole.
+ * Runs a command up to five times while it loses races, with random pauses up to 200 ms. Each lost run was rolled back.
  */
 export async function retryLostRaces<T>(command: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {

@@ -26,6 +26,7 @@ export type { Account, Customer, Event, Lookup, Quote, Transaction };
 
 const columnNames = new Map<string, string>();
 
+/** Returns the name of a field's column. */
 export function columnName(field: string): string {
   let name = columnNames.get(field);
   if (name === undefined) {
@@ -35,6 +36,7 @@ export function columnName(field: string): string {
   return name;
 }
 
+/** Returns the name of a column's field. */
 export function fieldName(column: string): string {
   return column.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 }
@@ -112,7 +114,7 @@ export function rowFromFields<M extends keyof WholeRows>(model: M, fields: Recor
   return fields as unknown as WholeRows[M];
 }
 
-/** Returns the value of a JSON column in the type of the only command that writes it, unchecked. */
+/** Returns the value of a JSON column in the type that its only writer stores. The type is not checked. */
 export function trustedJson<T>(column: unknown): T {
   return column as T;
 }

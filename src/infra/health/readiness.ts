@@ -242,7 +242,8 @@ function destroy(client: pg.Client): void {
 }
 
 /**
- * Returns whether an instance can serve requests. A stalled feed blocks none, and is the same for all (decision 70).
+ * Returns whether an instance can serve requests. A stalled feed does not count: it blocks no request, and affects all
+ * instances alike (decision 70).
  */
 function isReady({ database, writable, schema }: Readiness): boolean {
   return database && writable && schema;

@@ -47,6 +47,7 @@ export function factsOf(given?: string | readonly string[], client?: ClientFacts
   return client ? { requestId, client } : { requestId };
 }
 
+/** Runs work as part of a request, whose facts it notes for the access log. */
 export function asRequest<T>(facts: RequestFacts, work: () => T): T {
   return scope.run(facts, work);
 }
@@ -59,7 +60,9 @@ export function currentRequest(): RequestFacts | undefined {
 /** The deadline of each request, by `performance.now()`. */
 const deadlines = new WeakMap<RequestFacts, number>();
 
-/** Gives the current request this many milliseconds from now, for everything that it waits for. */
+/**
+ * Sets the deadline of the current request to this many milliseconds from now. It bounds everything that it waits for.
+ */
 export function beginDeadline(ms: number): void {
   const facts = currentRequest();
   if (facts) deadlines.set(facts, performance.now() + ms);
@@ -80,6 +83,7 @@ interface Sender {
   readonly tokenId: string | null;
 }
 
+/** Notes who sent the current request. */
 export function noteCaller({ platformId, tokenId }: Sender): void {
   const facts = currentRequest();
   if (!facts) return;
@@ -87,6 +91,7 @@ export function noteCaller({ platformId, tokenId }: Sender): void {
   if (tokenId !== null) facts.tokenId = tokenId;
 }
 
+/** Notes the operation of the current request. */
 export function noteOperation(operation: string): void {
   const facts = currentRequest();
   if (facts) facts.operation = operation;
@@ -94,6 +99,7 @@ export function noteOperation(operation: string): void {
 
 const mostMade = 20;
 
+/** Notes the public id of an object that the current request has created. */
 export function noteMade(id: string): void {
   const facts = currentRequest();
   if (!facts) return;

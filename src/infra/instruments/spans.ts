@@ -20,10 +20,12 @@ const kinds = { internal: 0, server: 1, client: 2 } as const satisfies Record<st
 const tracer = trace.getTracer('payments-graphql-gateway');
 let isOn = false;
 
+/** Turns spans on or off, for all requests. */
 export function switchSpans(on: boolean): void {
   isOn = on;
 }
 
+/** Returns whether spans are on. */
 export function makesSpans(): boolean {
   return isOn;
 }

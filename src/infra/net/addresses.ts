@@ -43,11 +43,15 @@ export function isPublicAddress(address: string): boolean {
   return parsed instanceof ipaddr.IPv4 || parsed.match(globalUnicast);
 }
 
+/** Returns whether a text is an IP address of the loopback interface. */
 export function isLoopbackAddress(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.parse(address).range() === 'loopback';
 }
 
-/** Returns a socket's lookup that fails unless every address is allowed, so changing the name later gains nothing. */
+/**
+ * Returns a lookup for a socket, which fails unless every address is allowed. It checks the addresses that the socket
+ * uses, so changing the name's addresses after an earlier check has no effect.
+ */
 export function checkedLookup(resolve: Resolver, allowed: (address: string) => boolean): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname).then(

@@ -56,7 +56,10 @@ async function refuses(tried: Tried): Promise<void> {
   await expectMoved(tried, drive, 0n);
 }
 
-/** Makes the gateway lose the answer, as well as the rail if its provider has this fault. */
+/**
+ * Makes the gateway lose the rail's answer and, if the provider supports this fault, the rail lose the provider's
+ * answer.
+ */
 async function losesAnswers(tried: Tried): Promise<void> {
   const drive = driveOf(tried, 'settles');
   const rail = await tried.open();
@@ -89,7 +92,7 @@ async function takesTime(tried: Tried): Promise<void> {
   const drive = driveOf(tried, 'slow');
   const rail = await tried.open();
   let first = await drive.ask(rail);
-  // A lost answer says nothing; the order still reaches an outcome in time.
+  // A lost answer reveals no outcome; the order still reaches one in time.
   for (let lost = 0; first.kind === 'unknown' && lost < 3; lost += 1) first = await drive.ask(rail);
   if (first.kind !== 'pending') throw new Breach(`the order is under way, and the rail answered ${words(first)}`);
   await expectSettledOnce(tried, drive, rail);
@@ -118,7 +121,7 @@ async function givesBack(tried: Tried): Promise<void> {
   const drive = driveOf(tried, 'settles');
   const rail = await tried.open();
   await expectSettled(drive, rail);
-  // At least once: the gateway cannot know whether a lost call took effect.
+  // The gateway calls this at least once, because it cannot know whether a call whose answer was lost took effect.
   await rail.giveBack?.(drive.request(true));
   await rail.giveBack?.(drive.request(true));
   await expectMoved(tried, drive, 0n);
@@ -132,6 +135,10 @@ function driveOf({ trial, kind, times }: Tried, course: Course): TrialDrive {
   return new TrialDrive(order, kind, times);
 }
 
+/**
+ * Returns the provider of a trial.
+ * @throws NotTried without one
+ */
 export function providerOf({ trial }: Tried): TrialProvider {
   if (!trial.provider) throw new NotTried(noProvider);
   return trial.provider;
@@ -194,6 +201,10 @@ async function expectStanding(drive: TrialDrive, rail: Rail, kinds: readonly str
   }
 }
 
+/**
+ * Checks that the provider has moved an order's amount this many times.
+ * @throws Breach otherwise
+ */
 export async function expectMoved({ trial: { provider } }: Tried, drive: TrialDrive, times: bigint): Promise<void> {
   if (!provider) return;
   const moved = await provider.moved(drive.id);

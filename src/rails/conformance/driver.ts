@@ -82,6 +82,7 @@ export class TrialDrive {
   }
 }
 
+/** Describes an answer of the rail for a report. */
 export function words(answer: Answer | undefined): string {
   if (!answer) return 'none';
   if (answer.kind === 'unknown')
@@ -99,11 +100,11 @@ function checkForm(outcome: RailOutcome): RailOutcome {
     outcome.kind === 'pending' ? outcome.checkInMs : outcome.kind === 'settled' ? outcome.watchMs : undefined;
   if (outcome.kind === 'pending' || wait !== undefined) {
     if (typeof wait !== 'number' || !(wait >= 0 && wait <= maxCheckInMs)) {
-      throw new Breach(`the time until the next question must be from 0 to ${maxCheckInMs} ms, not ${wait}`);
+      throw new Breach(`the time until the next query must be from 0 to ${maxCheckInMs} ms, not ${wait}`);
     }
   }
   if ('explanation' in outcome && (typeof outcome.explanation !== 'string' || outcome.explanation === '')) {
-    throw new Breach(`the answer ${outcome.kind} must explain itself`);
+    throw new Breach(`the answer ${outcome.kind} must have an explanation`);
   }
   return outcome;
 }

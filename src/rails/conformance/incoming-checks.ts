@@ -36,7 +36,7 @@ async function accepts(tried: Tried): Promise<void> {
   for (const reader of [rail, await tried.open()]) {
     const news = (await reader.readWebhook?.(webhook.body)) ?? [];
     if (!news.some((one) => one.kind === 'order' && one.orderId === orderId)) {
-      throw new Breach(`it read ${JSON.stringify(news)} of a webhook about the order ${orderId}`);
+      throw new Breach(`it read ${JSON.stringify(news)} in a webhook about the order ${orderId}`);
     }
   }
 }
@@ -77,7 +77,7 @@ async function takesOnce(tried: Tried): Promise<void> {
   await provider?.setFault('loses-answers');
   await take(rail).catch(() => undefined);
   await provider?.setFault('none');
-  // As another process that takes over would, and once more.
+  // Another process takes over and repeats the call, twice in case its first answer was lost, too.
   const successor = await tried.open();
   for (const one of [successor, successor]) {
     const taken = await take(one);

@@ -54,7 +54,7 @@ async function locks(tried: Tried): Promise<void> {
     const amount = side === 'SENDING' ? lock.sent : lock.received;
     if (amount !== request.amount)
       throw new Breach(`it should have locked ${request.amount} ${side}, but locked ${amount}`);
-    if (lock.fees < 0n || lock.fees >= lock.sent) throw new Breach(`of ${lock.sent}, ${lock.fees} are fees`);
+    if (lock.fees < 0n || lock.fees >= lock.sent) throw new Breach(`fees of ${lock.fees} in ${lock.sent} sent`);
     if (!(validMs > 0 && validMs <= maxValidMs)) throw new Breach(`a lock cannot hold for ${validMs} ms`);
     const fault = rateFault(lock.rate);
     if (fault !== undefined) throw new Breach(`the rate ${lock.rate} ${fault}`);
@@ -112,6 +112,10 @@ function lockFor(tried: Tried, rail: Rail, side: Side): Promise<Locked> {
   return lockOf(tried, rail, requestOf(tried, side));
 }
 
+/**
+ * Locks a rate and creates the order that uses it.
+ * @throws Breach if the rail does not lock
+ */
 export async function lockOf({ times }: Pick<Tried, 'times'>, rail: Rail, request: TrialLock): Promise<Locked> {
   const orderId = randomUUID();
   const answer = await rail.lockRate?.({ ...request, id: randomUUID(), orderId });
@@ -123,6 +127,10 @@ export async function lockOf({ times }: Pick<Tried, 'times'>, rail: Rail, reques
   return { lock, validMs, drive };
 }
 
+/**
+ * Checks that an order settled with exactly the locked amounts.
+ * @throws Breach otherwise
+ */
 export function expectLocked({ lock }: Locked, outcome: RailOutcome): void {
   if (outcome.kind !== 'settled') {
     throw new Breach(`the lock held, and the rail answered ${words(outcome)}`);

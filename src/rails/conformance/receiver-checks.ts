@@ -27,7 +27,9 @@ async function finds(tried: Tried): Promise<void> {
   if (await rail.lookUp?.(unknown)) throw new Breach(`${unknown} has no receiver, but it found one`);
 }
 
-/** Checks that the rail gives no answer for a silent provider: even "nobody" would refuse a possible payment. */
+/**
+ * Checks that the rail gives no answer for a silent provider: reporting no receiver would refuse a possible payment.
+ */
 async function isDown(tried: Tried): Promise<void> {
   providerOf(tried);
   const { known } = receiversOf(tried);

@@ -1,4 +1,4 @@
-/** The rates of the sandbox rail: a fixed table, so that rehearsals give the same amounts every day. */
+/** The rates of the sandbox rail: a fixed table, so that tests produce the same amounts every day. */
 
 import { z } from 'zod';
 import { maxAmount } from '../../core/checks.ts';

@@ -30,6 +30,7 @@ function readScenario(value: unknown): Scenario {
   return value === null || value === undefined ? {} : scenarioSchema.parse(value);
 }
 
+/** Returns what is wrong with a scenario, or undefined. */
 export function scenarioFault(scenario: Scenario): ScenarioFault | undefined {
   const { step, delayMs, failureReason, reject, refundFails, returnAfterMs } = scenario;
   for (const [field, ms] of [

@@ -30,6 +30,7 @@ function partOf(umaAddress: string): { readonly part: Part; readonly currency: s
   return receivers[part as Part].includes(code) ? { part: part as Part, currency: code } : undefined;
 }
 
+/** Returns the sandbox's receiver at a test address, or undefined for any other address. */
 export function testReceiver(umaAddress: string): UmaReceiver | undefined {
   const found = partOf(umaAddress);
   const currency = found && currencyOf(found.currency);

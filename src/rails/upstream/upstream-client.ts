@@ -65,7 +65,7 @@ const errorSchema = z.object({ code: z.string(), message: z.string() });
 /** Statuses that say nothing about the request itself: credentials, limits, or a first request still running. */
 const temporary: ReadonlySet<number> = new Set([401, 403, 408, 409, 422, 425, 429]);
 
-/** The refusals that are final, although their status is one of the above. */
+/** The codes of refusals that are final although their status is one of the above. */
 const finalCodes: ReadonlySet<string> = new Set(['QUOTE_EXPIRED']);
 
 /** A client of the specified REST API for one account. */

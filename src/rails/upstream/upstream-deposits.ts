@@ -33,7 +33,7 @@ const pageSize = 100;
 export class UpstreamDeposits {
   readonly #client: UpstreamClient;
   readonly #accounts: UpstreamAccounts;
-  /** Upstream's ids of customers just created: their accounts here are created right afterwards. */
+  /** Upstream's ids of customers just created there: their accounts in this gateway are created right afterwards. */
   readonly #customers = boundedCache<string>(10_000);
 
   constructor(client: UpstreamClient, accounts: UpstreamAccounts) {
@@ -88,7 +88,7 @@ export class UpstreamDeposits {
   }
 }
 
-/** Returns whether a record is a deposit, as is all money for a customer, whatever its memo; not orders or sweeps. */
+/** Returns whether a record is a deposit: any money for a customer, whatever its memo, but no orders or sweeps. */
 function isDeposit(record: IncomingRecord): boolean {
   if (isWithin(record)) return false;
   return Boolean(record.platformCustomerId) || orderIdIn(record.description) === undefined;

@@ -5,7 +5,8 @@ import type { UpstreamClient } from './upstream-client.ts';
 import { customerPage, customerRecord } from './upstream-records.ts';
 
 /**
- * Has upstream check a customer's identity, by creating a customer of the same name there, a new one for each name.
+ * Checks a customer's identity upstream, by creating a counterpart with the same name there. A new name gets a new
+ * counterpart.
  * @param checkInMs the delay before a pending check is queried again
  */
 export async function checkIdentity(
@@ -52,6 +53,7 @@ function nameThere({ customerId, name }: Named): string {
   return `${customerId}-${hash('sha256', name ?? '').slice(0, 8)}`;
 }
 
+/** Returns the id of our customer from the name of its counterpart upstream, or undefined for another customer. */
 export function customerIn(platformCustomerId: string | null | undefined): string | undefined {
   return /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-[0-9a-f]{8}$/.exec(platformCustomerId ?? '')?.[1];
 }

@@ -4,6 +4,7 @@ import { type TransactionRecord, transactionPage } from './upstream-records.ts';
 
 const pageSize = 100;
 
+/** Returns the order that a payment's description names, or undefined. */
 export function orderIdIn(description: string | undefined): string | undefined {
   return /^order ([0-9a-f-]{36})$/.exec(description ?? '')?.[1];
 }
@@ -17,6 +18,7 @@ export function sweepMemo(depositId: string): string {
 export function fundingMemo(orderId: string): string {
   return `funding of ${orderId}`;
 }
+/** Returns the memo of the transfer that brings back the unused part of an order's money. */
 export function unusedMemo(orderId: string): string {
   return `unused of ${orderId}`;
 }

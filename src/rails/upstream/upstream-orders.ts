@@ -150,7 +150,8 @@ export class UpstreamOrders {
     } catch (error) {
       const isUnknown = error instanceof UpstreamRefusal && error.code === 'QUOTE_NOT_FOUND';
       if (!isUnknown && !(error instanceof UpstreamFault && executedBefore.has(error.code))) throw error;
-      // The order was already executed with another quote, before the database here was restored to an earlier moment.
+      // The order was already executed with another quote, before this gateway's database was restored to an earlier
+      // moment.
       const found = await this.#findTransaction(order);
       if (found) return found;
       // Upstream was restored to an earlier moment. It may already have paid, so this is not a refusal.
@@ -188,7 +189,7 @@ export class UpstreamOrders {
       case 'REJECTED':
         return settled ? { kind: 'contradiction', explanation } : { kind: 'rejected', explanation };
       case 'REFUNDED':
-        // If its settlement was never seen, it only counts as undelivered.
+        // If this gateway never saw the payment settle, it only counts as undelivered.
         return settled ? { kind: 'returned', explanation } : { kind: 'failed', explanation };
       case 'FAILED':
       case 'EXPIRED':
@@ -204,7 +205,7 @@ export class UpstreamOrders {
     return this.#client.transfer('out', { from, to, amount, memo, key });
   }
 
-  /** Returns whether money was refunded for an unsettled order, whose process may have died right afterwards. */
+  /** Returns whether a collection was refunded. The process that refunded it may have died right afterwards. */
   async #wasGivenBack(order: RailOrder): Promise<boolean> {
     if (order.settled || !order.account) return false;
     const account = await this.#accounts.externalId(order.account, order.currency);

@@ -5,7 +5,7 @@ import { decimalOf } from './upstream-rates.ts';
 import { type QuoteRecord, quoteRecord } from './upstream-records.ts';
 import type { UpstreamUma } from './upstream-uma.ts';
 
-/** The fraction of an upstream quote's lifetime that is promised here; the rest is for its execution. */
+/** The fraction of an upstream quote's lifetime that this gateway promises; the rest is for its execution. */
 const promisedShare = 0.9;
 
 /**

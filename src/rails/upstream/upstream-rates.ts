@@ -43,7 +43,7 @@ export async function readTerms(
   };
 }
 
-/** Returns a share as a decimal, rounded up, so that upstream never charges more than is charged here. */
+/** Returns a share as a decimal, rounded up, so that upstream never charges more than this gateway does. */
 function shareOf(part: number, of: number): string {
   const share = divide(whole(BigInt(part)), whole(BigInt(of)));
   const units = roundUp(multiply(share, tenTo(feePlaces)));

@@ -70,7 +70,7 @@ const meanings = {
   deliveries_oldest_seconds: 'The age of the oldest unfinished webhook delivery.',
   quotes_overdue: 'Quotes that should have expired more than 30 seconds ago.',
   oldest_snapshot_seconds:
-    'The age of the oldest transaction that keeps dead rows from being removed: with a snapshot, a write, or prepared. Absent if gateway_work lacks pg_read_all_stats.',
+    'The age of the oldest transaction (with a snapshot, with a write, or prepared) that prevents the removal of dead rows. Absent if gateway_work lacks pg_read_all_stats.',
   blocked_sessions: 'Sessions that wait for a lock of a transaction that has been open for two seconds or more.',
   slot_kept_bytes: 'How much WAL is retained by the replication slot that is farthest behind.',
   transaction_numbers_used_ratio:

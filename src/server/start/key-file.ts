@@ -61,7 +61,6 @@ export async function findSigningKey({ CLIENT_TOKEN_KEY, NODE_ENV, DATA_DIR }: S
 
 /**
  * Reads the key, generating it first if there is none. Several processes that start together all read the same key.
- * .
  * @returns the file's text without the line end
  * @throws ConfigError if the file contains no key, or the data directory cannot be used
  */

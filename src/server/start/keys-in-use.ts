@@ -50,7 +50,10 @@ export async function missingKeys(database: Pick<Database, 'prisma'>, config: Ke
   return missingOf(await listKeysInUse(database), config);
 }
 
-/** Reports that no instance could read what the settings' key encrypts; undefined if one uses it or none has one. */
+/**
+ * Returns a sentence if no instance uses the settings' SECRET_KEY, so that none could read what it encrypts. Undefined
+ * if an instance uses it, or if none has a SECRET_KEY.
+ */
 export async function strangeKey(database: Pick<Database, 'prisma'>, config: Keys): Promise<string | undefined> {
   const inUse = (await listKeysInUse(database)).filter(({ setting }) => setting === 'SECRET_KEY');
   const [id] = idsOfKeys(config, 'SECRET_KEY');

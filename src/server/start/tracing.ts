@@ -1,7 +1,10 @@
 import { switchSpans } from '../../infra/instruments/spans.ts';
 import type { Config } from '../config.ts';
 
-/** The longest that a stop waits for the last spans to be sent, in ms: with the rest it stays within Docker's 10 s. */
+/**
+ * The longest that a stop waits for the last spans to be sent, in ms: short enough for the whole stop to take under 10
+ * s.
+ */
 const flushMs = 1_000;
 
 type TracingSettings = Pick<
@@ -38,7 +41,7 @@ export async function startTracing({
   });
   const provider = new sdk.TracerProvider({
     resource: resources.resourceFromAttributes({ 'service.name': service }),
-    // A sampled caller decides for its traces; of the others, a share is kept.
+    // The caller's decision to sample its trace is followed. Of traces without a caller, a share is kept.
     sampler: new sdk.ParentBasedSampler({ root: new sdk.TraceIdRatioBasedSampler(share) }),
     spanProcessors: [new sdk.BatchSpanProcessor({ exporter })],
   });

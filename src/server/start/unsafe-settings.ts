@@ -73,7 +73,7 @@ function findUnverified(config: Config, tlsVerified: boolean): Finding[] {
 const fewest = 9;
 const placeholder = /change.?me|example|password|secret|sample|your.?key/i;
 
-/** Returns whether a key is not random: few characters or bytes, an even sequence, a repetition, a placeholder. */
+/** Returns whether a key is not random: few characters or bytes, a regular sequence, a repetition, or a placeholder. */
 export function isWeakKey(key: string | Uint8Array): boolean {
   if (typeof key === 'string' && placeholder.test(key)) return true;
   const text = Buffer.from(key).toString('latin1');

@@ -2,7 +2,9 @@ import { resumeKeyLife } from '../../domain/events/resume-points.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { statement } from '../../infra/database/statement.ts';
 
-/** The maximum number of rows that one statement deletes: so few that others do not wait for its locks. */
+/**
+ * The maximum number of rows that one statement deletes: few enough that other statements need not wait for its locks.
+ */
 const batchSize = 500;
 /** The SQL for the time before which expired rows are deleted (decision 6). */
 const retentionStart = `clock_timestamp() - interval '30 days'`;
@@ -30,7 +32,10 @@ const deleteDeliveriesStatement = statement<{ id: string }>(
    ) returning id`,
 );
 
-/** Deletes lookups without a quote, which needs its lookup. One without a key is deleted an hour after expiry. */
+/**
+ * Deletes expired lookups that no quote refers to. Those without an idempotency key are deleted an hour after they
+ * expire.
+ */
 const deleteLookupsStatement = statement<{ id: string }>(
   'forget_lookups',
   `delete from lookup where (platform_id, id) in (
@@ -61,7 +66,7 @@ const deleteTokensStatement = statement<{ id: string }>(
    select id from token`,
 );
 
-/** Deletes the counts of policies once they are no longer in any month. */
+/** Deletes the counts of policies that no month includes any more. */
 const deleteUsesStatement = statement<{ policyId: string }>(
   'forget_policy_uses',
   `delete from policy_use where (platform_id, transaction_id, policy_id) in (
@@ -81,8 +86,8 @@ const deleteWebhooksStatement = statement<{ webhookId: string }>(
 );
 
 /**
- * Deletes a batch of rows past their retention: idempotency records; ended webhook deliveries whose last attempt is as
- * old, with their attempts; client tokens; counts of policies; expired lookups without a quote (after an hour if no key
+ * Deletes a batch of rows past their retention: idempotency records; ended webhook deliveries whose last attempt is
+ * that old, with their attempts; client tokens; counts of policies; expired lookups without a quote (after an hour if no key
  * names them); resume points of ended streams; processed provider webhooks. Any number of processes may run it
  * together.
  * @returns whether there may be more

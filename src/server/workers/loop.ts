@@ -3,7 +3,7 @@ import { FaultStates } from '../../core/fault-states.ts';
 import { loopFailures, loopSuccess } from '../../infra/instruments/instruments.ts';
 
 export interface Loop {
-  /** Ends the current pause, except its rest. */
+  /** Ends the current pause, except for the first `restMs`. */
   wake(): void;
   /** Ends the loop after the current round. */
   stop(): Promise<void>;
@@ -11,14 +11,15 @@ export interface Loop {
 
 /**
  * Runs `round` again and again until stopped. A round returns how many milliseconds to pause; if one throws, the next
- * follows after a second, and the reason is logged once (FaultStates). After a `wake` during a round, only the rest
- * pause follows, so no work is missed.
+ * follows after a second, and the reason is logged once (FaultStates). After a `wake` during a round, only `restMs`
+ * follow, so no work is missed.
  * @param restMs the first part of each pause, which no `wake` ends: one round does all work that arrived during it
  */
 export function startLoop(name: string, log: Logger, round: () => Promise<number>, restMs = 0): Loop {
   const succeeded = loopSuccess.labels(name);
   const failed = loopFailures.labels(name);
-  // Prometheus sees the first failure only after an earlier value, and the alert compares it with the last success.
+  // Prometheus notices the first failure only if there is an earlier value; the alert compares it with the last
+  // success.
   failed.inc(0);
   succeeded.setToCurrentTime();
   const states = FaultStates.of(log);

@@ -30,8 +30,8 @@ const reportedIdleMs = 1_000;
 const settlementRestMs = 20;
 /**
  * The pauses of a sequencer: short after a step with work, and twice as long after each step without, up to the
- * longest, so an idle instance costs the database half as much. A commit of this process wakes an idle sequencer, so
- * only the first change after an idle period that comes from a process without one waits for the end of the pause. A
+ * longest, so an idle instance costs the database half as much. A commit of this process wakes an idle sequencer. Only
+ * the first change after an idle period that comes from a process without a sequencer waits for the end of the pause. A
  * commit does not shorten the pause of a busy sequencer: under load, each change would then be a step of its own.
  */
 const busySequencerMs = 4;
@@ -48,7 +48,10 @@ const betweenBatchesMs = 100;
 /** The pause if another process was sequencing: it did the work, and changes since then wait for the next step. */
 const contendedSequencerMs = 10;
 
-/** Creates the function that returns a sequencer's pause in ms after so many changes; undefined: another sequenced. */
+/**
+ * Creates the function that returns a sequencer's pause in ms, given the number of changes in its last step; undefined
+ * means that another process was sequencing.
+ */
 export function sequencerPauses(): (count: number | undefined) => number {
   let latest = busySequencerMs;
   return (count) => {

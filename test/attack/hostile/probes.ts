@@ -168,9 +168,9 @@ function torn(text: string, choices: Choices): string {
   }
 }
 
-/** Draws an operation with its variables: a good one, spoilt in as many ways as the choices say. */
+/** Draws a valid operation with its variables, and corrupts it in as many ways as the choices say. */
 function drawOperation(choices: Choices, hostility: Hostility): Record<string, unknown> {
-  // A good one, but a large one: its answer would exceed the bound.
+  // A valid but large operation: its answer would exceed the size limit.
   if (choices.oneIn(12)) return { query: largest, variables: {} };
   if (choices.oneIn(12)) return countless(choices);
   const operation = choices.oneIn(2) ? ofCalls(choices, hostility) : ofDocuments(choices, hostility);

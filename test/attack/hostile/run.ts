@@ -18,16 +18,16 @@ export interface Figures {
   readonly answers: Map<string, number>;
 }
 
-/** So small that lists of the scene do not fit. */
+/** A limit so low that lists of the scene exceed it. */
 const maxAnswerBytes = 6_000;
 
 /** This number of probes share their objects, since some probes delete the object that they name. */
 const roundProbes = 5_000;
 
 export class HostileWorld {
-  /** Answers the probes, and does all the work. */
+  /** The gateway that answers the probes, and also does the background work. */
   readonly t: TestGateway;
-  /** Creates the objects that the probes name, with the usual bound on its answers. */
+  /** The gateway that creates the objects for the probes, with the usual limit on its answers. */
   readonly #maker: TestGateway;
   readonly #receiver: Receiver;
   readonly #operations: Hostility['operations'];
@@ -146,7 +146,7 @@ const internals: readonly (readonly [what: string, form: RegExp])[] = [
 ];
 /** The codes with which graphql-ws closes for a fault of the server, and WebSocket for any fault. */
 const faults = [4500, 1011];
-/** Returns the bound of each answer to a probe, in bytes: its reads, plus the probe's own text repeated in an error. */
+/** Returns the size limit of each answer to a probe, in bytes: its reads, plus the probe's own text in an error. */
 function boundOf(probe: Probe): number {
   const sent = probe.transport === 'socket' ? probe.frames.join('') : `${probe.path}${probe.body ?? ''}`;
   // A document of mutations reads for each of at most five mutations.

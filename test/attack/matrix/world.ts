@@ -179,7 +179,7 @@ async function endedTokens(
     [expiredApp.tokenId.split(':')[1]],
   );
   const brief = connect(url, platform.platformId, `Bearer ${briefApp.token}`);
-  // Waits for its single second to pass.
+  // Waits until this token has expired, which was valid for one second.
   while ((await brief.send('{ __typename }')).status !== 401) await new Promise(setImmediate);
   return [
     { name: 'a revoked API token', platform: revoked.platform },

@@ -6,16 +6,16 @@ import type { TestPlatform } from '../../setup/gateway.ts';
 import type { Scene } from '../../setup/scene.ts';
 import type { Act, Expected, LoadClient } from '../load-acts.ts';
 
-/** The objects of a client of the gateway besides its scene. */
+/** The objects of a client of the gateway, in addition to its scene. */
 export interface Payer {
   readonly scene: Scene;
-  /** Its accounts in USD whose bank refuses payments in both directions. */
+  /** The client's external accounts in USD whose bank refuses payments in both directions. */
   readonly failing: readonly string[];
-  /** The account upstream that takes in its deposits. */
+  /** The upstream account that receives the client's deposits. */
   readonly depositsTo: string;
 }
 
-/** Who asks whom: the platform here, the account of the gateway upstream, which pays in there, and its account at a bank. */
+/** Access to the platform here, to the gateway's upstream account, which makes deposits, and to its bank account. */
 export interface Ways {
   /** Undefined while no instance serves. */
   readonly platform: () => TestPlatform | undefined;
@@ -27,10 +27,10 @@ export interface Ways {
 const completed = { change: 0n };
 const failed = { change: 0n, ends: ['FAILED'] };
 const rejected = { change: 0n, ends: ['REJECTED'] };
-/** Where the bank returns it before its delivery was seen, it has failed. */
+/** A payment that the bank returns before its delivery was seen has failed. */
 const returned = { change: 0n, ends: ['REFUNDED', 'FAILED'] };
 
-/** Every way in which a payment goes through an upstream service. */
+/** Returns acts for every way in which a payment goes through an upstream service. */
 export function upstreamActs(payers: readonly Payer[], ways: Ways): readonly Act[] {
   const payerOf = ({ index }: LoadClient): Payer => {
     const payer = payers[index];
@@ -60,7 +60,7 @@ export function upstreamActs(payers: readonly Payer[], ways: Ways): readonly Act
     },
     (client) => client.transfer('transferIn', into(client, client.random.oneOf(payerOf(client).failing)), failed),
     (client) => client.quote(quoteOf(client, { immediatelyExecute: true }), completed),
-    // Its money is pulled first: two orders, one after the other.
+    // Pulls the money first, so it has two orders, one after the other.
     (client) =>
       client.quote(
         quoteOf(client, { source: { account: { accountId: client.scene.outsideUsd } }, immediatelyExecute: true }),
@@ -68,12 +68,12 @@ export function upstreamActs(payers: readonly Payer[], ways: Ways): readonly Act
       ),
     (client) => payUma(ways, client, '$success.eur@sandbox.uma.money', completed),
     (client) => payUma(ways, client, '$fail.compliance.usd@sandbox.uma.money', rejected),
-    // The money stays here, and is converted upstream.
+    // The destination is an account here, and the money is converted upstream.
     (client) => client.quote(quoteOf(client, { destination: { account: { accountId: client.scene.eur } } }), completed),
   ];
 }
 
-/** Pays to a UMA address that upstream finds. Without an answer to the lookup, the client does something else. */
+/** Pays to a UMA address that upstream finds. If the lookup gets no answer, the client continues with another act. */
 async function payUma({ platform }: Ways, client: LoadClient, umaAddress: string, expected: Expected): Promise<void> {
   const asking = platform();
   const lookup = asking && (await lookUp(asking, umaAddress).catch(() => undefined));
@@ -90,7 +90,7 @@ async function payUma({ platform }: Ways, client: LoadClient, umaAddress: string
   );
 }
 
-/** Pays in upstream, until that is answered. */
+/** Makes a deposit upstream, repeating it until it is answered. */
 async function payInto({ account, bank }: Ways, destinationAccountId: string, amount: bigint): Promise<void> {
   const input = { sourceAccountId: bank, destinationAccountId, amount, idempotencyKey: randomUUID() };
   for (;;) {
@@ -101,5 +101,5 @@ async function payInto({ account, bank }: Ways, destinationAccountId: string, am
   }
 }
 
-/** What says that the same request is to be sent again. */
+/** The codes after which the same request is sent again. */
 const unanswered: ReadonlySet<string> = new Set(['SERVICE_UNAVAILABLE', 'OUTCOME_UNKNOWN', 'CONFLICT']);

@@ -3,7 +3,7 @@ import type { Command, Receipt } from '../history.ts';
 import type { BookedOrder, Books, Movement, Named, Restores } from './books.ts';
 import { checkBooks } from './books-checker.ts';
 
-// Each test breaks one promise in books that are sound, and the checker must name it.
+// Each test breaks one promise in sound books, and the checker must report it.
 
 const command = (key: string, rest: Partial<Command> = {}): Command => ({
   ...{ key, operation: 'transferOut', accountId: 'A', change: 0n, outcome: 'succeeded', during: 'the trial' },
@@ -39,7 +39,7 @@ const noRestores: Restores = {
   endedByHand: new Set(),
 };
 
-/** A payment out and one in, one that failed, one that came back, a deposit, and a quote that was not executed. */
+/** A payment out, one in, one that failed, one that was returned, a deposit, and a quote that was not executed. */
 const sound: Books = {
   history: [
     command('out'),
@@ -88,11 +88,11 @@ const without = (reference: string) => sound.movements.filter((one) => one.refer
 const named = (fault: string, about: Partial<Named>): Named => ({ fault, here: null, there: null, ...about });
 const balance = named('OTHER_BALANCE', { here: '6.50 USD in the books', there: '7.50 USD held' });
 
-test('sound books break nothing', () => {
+test('sound books have no violation', () => {
   expect(kinds({})).toEqual([]);
 });
 
-test('a payment that upstream does not have is lost, and the reconciliation must name it', () => {
+test('a payment that is missing upstream is lost, and the reconciliation must report it', () => {
   expect(kinds({ movements: without('M-out') })).toEqual(['lost', 'not named']);
   const missing = named('MISSING_THERE', { transaction: 'T-out', here: 'COMPLETED 1.00 USD' });
   expect(kinds({ movements: without('M-out'), named: [missing] })).toEqual(['lost']);
@@ -101,16 +101,16 @@ test('a payment that upstream does not have is lost, and the reconciliation must
   ]);
 });
 
-test('a payment that is there twice is doubled, and one of another amount or with another end is found', () => {
+test('a payment that exists twice upstream is doubled, and a different amount or outcome is found', () => {
   expect(kinds({ movements: [...sound.movements, movement('out', { reference: 'M-more' })] })).toContain('doubled');
   expect(kinds({ movements: [...without('M-out'), movement('out', { amount: 99n })] })).toContain('other amount');
   expect(kinds({ movements: [...without('M-out'), movement('out', { state: 'FAILED' })] })).toContain('other outcome');
   expect(kinds({ movements: [...without('M-failed'), movement('failed')] })).toContain('other outcome');
-  // It came back there before it was seen here: on both sides the money is back.
+  // The bank returned the payment before its delivery was seen here: on both sides the money is back.
   expect(kinds({ movements: [...without('M-failed'), movement('failed', { state: 'RETURNED' })] })).toEqual([]);
 });
 
-test('a payment there that nobody here ordered, and a deposit that is not credited, are found', () => {
+test('a payment upstream without an order here, and a deposit that is not credited, are found', () => {
   expect(kinds({ movements: [...sound.movements, movement('stranger')] })).toContain('from nowhere');
   expect(kinds({ deposits: [] })).toContain('lost');
   const waiting = { ...deposit, transactionId: undefined, status: 'UNATTRIBUTED', reason: 'nobody knows', attempts: 3 };
@@ -118,12 +118,12 @@ test('a payment there that nobody here ordered, and a deposit that is not credit
   expect(kinds({ movements: without('M-deposit') })).toContain('lost');
 });
 
-test('what the account holds must be what the payments say', () => {
+test('the balance of the account must match the payments', () => {
   expect(kinds({ held: new Map([['USD', 750n]]) })).toEqual(['other amount', 'not named']);
   expect(kinds({ held: new Map([['USD', 750n]]), named: [balance] })).toEqual(['other amount']);
 });
 
-test('a command that was acknowledged and is not there, one that was refused and is, and a payment without an end are found', () => {
+test('a lost acknowledged command, a refused command that happened, and a payment without an end are found', () => {
   expect(kinds({ payments: sound.payments.slice(1) })).toContain('lost');
   expect(
     kinds({
@@ -137,7 +137,7 @@ test('a command that was acknowledged and is not there, one that was refused and
   ]);
 });
 
-test('a restore of upstream explains what it has undone, each of which must be named, and no more', () => {
+test('a restore of upstream explains only the payments that it has undone, and each must be reported', () => {
   const vanished = [movement('out')];
   const restores = { ...noRestores, vanished, settledBefore: new Set(['O-out']) };
   const undone = { movements: without('M-out'), held: new Map([['USD', 750n]]), restores };
@@ -145,17 +145,17 @@ test('a restore of upstream explains what it has undone, each of which must be n
   expect(kinds({ ...undone, named: [missing, balance] })).toEqual([]);
   expect(kinds({ ...undone, named: [balance] })).toEqual(['not named']);
   expect(kinds({ ...undone, movements: undone.movements.slice(1), named: [missing, balance] })).toContain('lost');
-  // It was to come back, and does not any more: a person has it.
+  // The payment should have been returned, and no longer is: an operator has to handle it.
   const history = sound.history.with(0, command('out', { ends: ['REFUNDED'] }));
   expect(kinds({ ...undone, history, named: [missing, balance] })).toEqual([]);
   expect(kinds({ history })).toEqual(['unfinished']);
-  // What had settled is there again: its bank has paid it twice.
+  // The settled payment exists upstream again, so its bank has paid it twice.
   expect(kinds({ restores, movements: [...without('M-out'), movement('out', { reference: 'M-again' })] })).toEqual([
     'sent again',
   ]);
 });
 
-test('a restore of the gateway explains what is only there, which must be named', () => {
+test('a restore of the gateway explains the payments that exist only upstream, and each must be reported', () => {
   const restores = { ...noRestores, undonePayments: new Set(['T-out']), undoneOrders: new Set(['O-out']) };
   const undone = {
     restores,
@@ -168,7 +168,7 @@ test('a restore of the gateway explains what is only there, which must be named'
   expect(kinds({ ...undone, named: [balance] })).toEqual(['not named']);
 });
 
-test('a difference without a cause, an answer without advice and a broken rule of a ledger are found', () => {
+test('a difference without a cause, an internal error and a broken ledger rule are found', () => {
   expect(kinds({ named: [named('MISSING_HERE', { reference: 'M', there: 'SETTLED 1.00 USD' })] })).toEqual([
     'named without cause',
   ]);

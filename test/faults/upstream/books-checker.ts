@@ -3,7 +3,7 @@ import { checkCommands } from '../checker.ts';
 import type { Command } from '../history.ts';
 import type { Amount, BookedOrder, Books, Movement, Named } from './books.ts';
 
-/** What a promise came to that was broken. */
+/** A broken promise. */
 export interface BooksViolation {
   readonly kind:
     | 'lost'
@@ -22,15 +22,15 @@ export interface BooksViolation {
   readonly words: string;
 }
 
-/** A difference between the books that the checker has found by itself. */
+/** A difference between the books that the checker itself has found. */
 interface Found extends Named {
-  /** What it breaks; undefined where a restore explains it. */
+  /** The promise that it breaks, or undefined if a restore explains it. */
   readonly breaks?: BooksViolation['kind'] | undefined;
 }
 
 /**
- * Compares the books of a gateway with those of its upstream service: what was lost or doubled between them, and whether the
- * reconciliation has named every difference and no other. Returns the broken promises.
+ * Compares the books of a gateway with those of its upstream service: finds payments that were lost or doubled between
+ * them, and checks that the reconciliation has reported every difference and no other. Returns the violations.
  */
 export function checkBooks(books: Books): BooksViolation[] {
   const found = [
@@ -57,7 +57,7 @@ export function checkBooks(books: Books): BooksViolation[] {
   ];
 }
 
-/** Commands happened as they were answered. What a restore has undone has not happened. */
+/** Checks that commands happened as they were answered. Those that a restore has undone count as unknown. */
 function commands({ history, restores: { undonePayments }, ...books }: Books): BooksViolation[] {
   const standing = history.map((command): Command => {
     const transactionIds = command.transactionIds.filter((id) => !undonePayments.has(id));
@@ -71,7 +71,7 @@ function commands({ history, restores: { undonePayments }, ...books }: Books): B
   });
 }
 
-/** Every payment was ordered or paid in, and has ended as it should. */
+/** Checks that every payment belongs to a command or a deposit, and has ended as it should. */
 function payments({ payments: all, history, feed, deposits, restores, ...books }: Books): BooksViolation[] {
   const byKey = new Map<string | null, Command>(history.map((command) => [command.key, command]));
   const executed = new Set(feed.flatMap(({ payment }) => (payment?.status === 'PROCESSING' ? [payment.id] : [])));
@@ -82,7 +82,7 @@ function payments({ payments: all, history, feed, deposits, restores, ...books }
     const command = byKey.get(description);
     if (!command) return [{ kind: 'from nowhere', words: `nobody ordered ${id}: ${description}` }];
     if (command.operation === 'createQuote' && !executed.has(id)) return [];
-    // What was to come back does not, where upstream has forgotten that it went out.
+    // A payment that upstream has forgotten cannot be returned any more.
     const usual = forgotten.has(id) ? ['COMPLETED'] : (command.ends ?? ['COMPLETED']);
     const ends = restores.endedByHand.has(id) ? ['FAILED'] : usual;
     if (ends.includes(status)) return [];
@@ -90,7 +90,7 @@ function payments({ payments: all, history, feed, deposits, restores, ...books }
   });
 }
 
-/** The payments that had settled here, and that upstream does not have any more since its restore. */
+/** Returns the payments that had settled here and no longer exist upstream since its restore. */
 function forgottenThere({ orders, movements, restores }: Pick<Books, 'orders' | 'movements' | 'restores'>) {
   const there = new Set(movements.map(({ orderId }) => orderId));
   const gone = new Set(restores.vanished.map(({ orderId }) => orderId));
@@ -101,7 +101,7 @@ function forgottenThere({ orders, movements, restores }: Pick<Books, 'orders' | 
   );
 }
 
-/** Each order that has moved money here has one movement there, of the same amount and with the same end. */
+/** Checks that each order that moved money has one movement upstream, with the same amount and outcome. */
 function differencesOfOrders({ orders, movements, restores: { vanished } }: Books): Found[] {
   const byOrder = Map.groupBy(movements, ({ orderId }) => orderId);
   const gone = new Set(vanished.map(({ orderId }) => orderId));
@@ -117,7 +117,7 @@ function differencesOfOrders({ orders, movements, restores: { vanished } }: Book
     const differs = { ...about, ...thereOf(movement) };
     if (words(order) !== words(movement))
       return [{ ...differs, fault: 'OTHER_AMOUNT', breaks: 'other amount' }, ...doubled];
-    // What came back before anybody here saw it arrive has failed.
+    // A payment that was returned before its delivery was seen here has failed.
     const isBack = order.state === 'FAILED' && movement.state === 'RETURNED';
     if (order.state !== movement.state && !isBack)
       return [{ ...differs, fault: 'OTHER_OUTCOME', breaks: 'other outcome' }, ...doubled];
@@ -125,7 +125,7 @@ function differencesOfOrders({ orders, movements, restores: { vanished } }: Book
   });
 }
 
-/** Each deposit that was credited here is there. */
+/** Checks that each deposit that was credited here exists upstream. */
 function differencesOfDeposits({ deposits, movements, restores: { vanished } }: Books): Found[] {
   const there = new Set(movements.map(({ reference }) => reference));
   const gone = new Set(vanished.map(({ reference }) => reference));
@@ -139,7 +139,7 @@ function differencesOfDeposits({ deposits, movements, restores: { vanished } }: 
   });
 }
 
-/** Each deposit that is known here was credited: none waits any more, and none was left to a person. */
+/** Checks that each deposit known here was credited: none is waiting, and none awaits an operator. */
 function uncredited({ deposits }: Books): BooksViolation[] {
   return deposits.flatMap(({ transactionId, reference, status, reason, attempts, ...amount }): BooksViolation[] =>
     transactionId === undefined
@@ -153,7 +153,7 @@ function uncredited({ deposits }: Books): BooksViolation[] {
   );
 }
 
-/** What has moved there belongs to an order or a deposit here. */
+/** Checks that each movement upstream belongs to an order or a deposit here. */
 function strangers({ orders, deposits, movements, restores: { undoneOrders } }: Books): Found[] {
   const known = new Set(orders.map(({ id }) => id));
   const found = new Set(deposits.map(({ reference }) => reference));
@@ -167,9 +167,7 @@ function strangers({ orders, deposits, movements, restores: { undoneOrders } }: 
   });
 }
 
-/**
- * The balance of the account upstream is the sum of the payments here. A difference has its cause in one of payments.
- */
+/** Checks that the balance upstream is the sum of the payments here. Only payments can cause a difference. */
 function balances({ orders, deposits, held, restores }: Books): Found[] {
   const booked = new Map<string, bigint>();
   const add = ({ amount, currency }: Amount, sign: 1n | -1n) =>
@@ -194,7 +192,7 @@ function balances({ orders, deposits, held, restores }: Books): Found[] {
   );
 }
 
-/** What had settled here is not sent again after upstream has lost it: its bank has paid it. */
+/** Checks that orders that had settled here are not sent again after upstream has lost them: its bank has paid them. */
 function sentAgain({ movements, restores: { vanished, settledBefore } }: Books): BooksViolation[] {
   const gone = new Set(vanished.flatMap(({ orderId }) => (orderId === undefined ? [] : [orderId])));
   return movements.flatMap(({ orderId = '', reference }): BooksViolation[] =>
@@ -204,7 +202,7 @@ function sentAgain({ movements, restores: { vanished, settledBefore } }: Books):
   );
 }
 
-/** The reconciliation has named each difference with both sides, and nothing else. */
+/** Checks that the reconciliation has reported each difference with both sides, and nothing else. */
 function naming(found: readonly Found[], named: readonly Named[]): BooksViolation[] {
   const left = named.map(nameOf);
   const missing = found.map(nameOf).filter((name) => {
@@ -218,7 +216,7 @@ function naming(found: readonly Found[], named: readonly Named[]): BooksViolatio
   ];
 }
 
-/** What makes two differences the same one. Of a balance it is the currency, since its sides are those of the moment. */
+/** Returns the identity of a difference. For a balance this is the currency, since its sides depend on the moment. */
 function nameOf({ fault, transaction, reference, here, there }: Named): string {
   if (fault === 'OTHER_BALANCE') return `${fault} ${/([A-Z]{3,4}) in the books/.exec(here ?? '')?.[1] ?? reference}`;
   return [fault, transaction ?? reference, here ?? 'nothing', there ?? 'nothing'].join(' | ');

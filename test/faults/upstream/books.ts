@@ -1,7 +1,7 @@
 import type { Breach } from '../../../src/domain/ledger/audit.ts';
 import type { Evidence, Payment } from '../history.ts';
 
-/** The state of a payment outside, on either side. */
+/** The state of a payment in the outside world, as one side sees it. */
 export type State = 'UNDER_WAY' | 'SETTLED' | 'FAILED' | 'RETURNED';
 
 /** An amount in the smallest unit of its currency. */
@@ -18,33 +18,33 @@ export interface BookedOrder extends Amount {
   readonly status: string;
   readonly direction: 'IN' | 'OUT';
   readonly state: State;
-  /** What it brings in upstream in another currency, where it converts what stays here. */
+  /** For a conversion into an account here: the amount that it adds upstream in the other currency. */
   readonly converted?: Amount;
 }
 
-/** A deposit upstream, as the gateway has it. */
+/** A deposit upstream, as recorded by the gateway. */
 export interface BookedDeposit extends Amount {
   readonly id: string;
   readonly reference: string;
   readonly status: string;
-  /** Why it was not credited. */
+  /** The reason why it was not credited. */
   readonly reason: string | undefined;
   readonly attempts: number;
   readonly transactionId: string | undefined;
 }
 
-/** A payment upstream on the account of the gateway. */
+/** A payment on the gateway's upstream account. */
 export interface Movement extends Amount {
   readonly reference: string;
-  /** The order of the gateway that it names. */
+  /** The gateway's order in its memo. */
   readonly orderId: string | undefined;
-  /** Whether it came in by itself for a customer. */
+  /** Whether it is an unsolicited deposit for a customer. */
   readonly isDeposit: boolean;
   readonly direction: 'IN' | 'OUT';
   readonly state: State;
 }
 
-/** A difference that the reconciliation has named. */
+/** A difference that the reconciliation has reported. */
 export interface Named {
   readonly fault: string;
   readonly transaction?: string | null;
@@ -53,13 +53,13 @@ export interface Named {
   readonly there?: string | null;
 }
 
-/** What can be seen of both sides when nothing is under way any more. */
+/** The visible state of both sides once nothing is under way. */
 export interface Books extends Pick<Evidence, 'history' | 'internalErrors' | 'receipts' | 'feed'> {
   readonly payments: readonly Payment[];
   readonly orders: readonly BookedOrder[];
   readonly deposits: readonly BookedDeposit[];
   readonly movements: readonly Movement[];
-  /** By currency: the balance of the account upstream, less its balance before there were payments. */
+  /** By currency: the change of the upstream balance since before the first payment. */
   readonly held: ReadonlyMap<string, bigint>;
   readonly named: readonly Named[];
   /** The broken rules of each ledger. */
@@ -67,15 +67,15 @@ export interface Books extends Pick<Evidence, 'history' | 'internalErrors' | 're
   readonly restores: Restores;
 }
 
-/** What restores of earlier backups have undone. */
+/** The payments and orders that restores of earlier backups have undone. */
 export interface Restores {
-  /** The payments upstream that a restore there undid. */
+  /** The payments upstream that were undone by a restore of upstream. */
   readonly vanished: readonly Movement[];
   /** The orders that had settled here when upstream was restored. */
   readonly settledBefore: ReadonlySet<string>;
-  /** The payments and the orders here that a restore here undid. */
+  /** The payments and the orders here that were undone by a restore of the gateway. */
   readonly undonePayments: ReadonlySet<string>;
   readonly undoneOrders: ReadonlySet<string>;
-  /** The payments that a person has ended, since upstream does not know their quotes any more. */
+  /** The payments that an operator has ended because upstream no longer knows their quotes. */
   readonly endedByHand: ReadonlySet<string>;
 }

@@ -12,13 +12,13 @@ import { paymentIds, present } from './read-books.ts';
 import { type Side, startSide } from './sides.ts';
 import { startTroubledProxy } from './troubled-proxy.ts';
 
-/** A gateway and its upstream service, with troubled ways between them. */
+/** A gateway and its upstream service, connected through proxies that disturb messages. */
 export type TwoSides = Awaited<ReturnType<typeof startTwoSides>>;
 
 /** The name of the platform, here and upstream. */
 export const platformName = 'gateway';
 
-/** More than all payments of a client together. */
+/** More than a client spends in all of its payments. */
 const money = 1_000_000_000n;
 
 const rails = {
@@ -32,9 +32,9 @@ const rails = {
 };
 
 /**
- * Starts both sides, each on a database of its own, connects them as docs/rails.md says, and creates a customer for each
- * client.
- * @param oneIn one in so many messages between them is disturbed
+ * Starts both sides, each on its own database, connects them as described in docs/rails.md, and creates a customer for
+ * each client.
+ * @param oneIn one in this many messages between them is disturbed
  */
 export async function startTwoSides(
   { clients, instances, oneIn }: { readonly clients: number; readonly instances: number; readonly oneIn: number },
@@ -82,17 +82,17 @@ export async function startTwoSides(
   toUpstream.goOn();
   return {
     ...{ here, upstream, payers },
-    /** The platform here, and its account upstream; undefined while no instance serves. */
+    /** Connect as the platform here, and as its upstream account; undefined while no instance serves. */
     ...{ platform: asPlatform, account: asAccount },
-    /** The way from the gateway to upstream, and that of upstream's webhooks. */
+    /** The proxies for requests to upstream, and for upstream's webhooks. */
     ways: [toUpstream, toHere],
-    /** The same account upstream at another address. */
+    /** Connects to the same upstream account at a different address. */
     accountAt: (url: string) => connect(url, there.platformId, there.authorization),
-    /** How clients ask, and payers. */
+    /** The connections of the clients and the depositors. */
     asking: { platform: asPlatform, account: asAccount, bank },
-    /** The payments that were there before the clients began. */
+    /** The payments from before the clients began. */
     first: await paymentIds(here.databaseUrl),
-    /** The end of the platform's feed when everything was there, and when that was. */
+    /** The end of the platform's feed after the preparation; and the beginning of the reconciled period. */
     start: await feedEnd(mine),
     begin: new Date(Date.now() - 3_600_000),
     async stop() {
@@ -103,7 +103,7 @@ export async function startTwoSides(
   };
 }
 
-/** Stores how the platform reaches its account upstream. */
+/** Stores the connection of the platform to its upstream account. */
 async function connectRail(here: Side, { baseUrl, clientId, secret, webhookSecret }: Data): Promise<void> {
   const connection = JSON.stringify({ baseUrl, clientId, secret, webhookSecret });
   vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from([connection]) as typeof process.stdin);
@@ -141,7 +141,7 @@ async function makePayer(
   return { scene, failing: accounts, depositsTo };
 }
 
-/** An operator declares the part of the balance upstream beyond the books to be its own money. */
+/** Declares, as an operator, that the part of the balance upstream beyond the books is its own money. */
 async function nameOwnMoney(here: Side): Promise<void> {
   const period = ['--from', '2020-01-01T00:00:00Z', '--to', '2100-01-01T00:00:00Z'];
   await here.ops('rails', 'reconcile', platformName, ...period);

@@ -9,15 +9,15 @@ import { platformName, type TwoSides } from './furnish-sides.ts';
 import { executedIds, paymentIds, present, readDeposits, readHeld, readMovements, readOrders } from './read-books.ts';
 import type { Side } from './sides.ts';
 
-/** What was there before each restore. */
+/** The state before each restore. */
 export interface Before {
   readonly upstream: Awaited<ReturnType<typeof beforeUpstream>>;
   readonly here: Awaited<ReturnType<typeof beforeHere>>;
 }
 
 /**
- * Reads what the restore of upstream will undo: its payments, and the orders here that had settled. Only an instance of its own
- * serves there meanwhile.
+ * Reads the state that the restore of upstream will undo: its payments, and the orders here that had settled. Meanwhile
+ * only the instance that this starts serves upstream.
  */
 export async function beforeUpstream({ here, upstream, accountAt }: TwoSides) {
   const settings = { ROLE: 'serve' } as const;
@@ -29,7 +29,7 @@ export async function beforeUpstream({ here, upstream, accountAt }: TwoSides) {
   return { movements, settled };
 }
 
-/** Reads what the restore of the gateway will undo: its payments, those of them whose quotes were executed, and its orders. */
+/** Reads the state that the restore of the gateway will undo: payments, executed quotes and orders. */
 export async function beforeHere({ here }: TwoSides) {
   const orders = await readOrders(here.databaseUrl);
   return {
@@ -41,7 +41,7 @@ export async function beforeHere({ here }: TwoSides) {
 
 /**
  * Waits until nothing is under way, and reads both books.
- * @param opening the account's balance upstream before there were payments
+ * @param opening the upstream balance before the first payment
  */
 export async function gatherBooks(
   sides: TwoSides,
@@ -90,7 +90,7 @@ async function restoresOf(
   };
 }
 
-/** Returns the payments that a restore of the gateway has undone: they are gone, or the execution of their quotes is. */
+/** Returns the payments that a restore of the gateway has undone: they, or the executions of their quotes, are gone. */
 export async function undoneBy(databaseUrl: string, before: Before['here']): Promise<ReadonlySet<string>> {
   const [payments, executed] = [await paymentIds(databaseUrl), await executedIds(databaseUrl)];
   return new Set([
@@ -99,9 +99,9 @@ export async function undoneBy(databaseUrl: string, before: Before['here']): Pro
   ]);
 }
 
-/** When nothing has moved for so long, nothing moves by itself, in milliseconds. */
+/** If nothing has changed for this time, nothing will change by itself, in milliseconds. */
 const silenceMs = 20_000;
-/** How often in a row everything is made due, and nothing moves, before nothing moves any more. */
+/** How many times in succession everything is made due without any change before the wait ends. */
 const silences = 3;
 
 /** An order with an open case awaits an operator, and is polled each minute. */
@@ -111,11 +111,9 @@ const waitingHere = `select ((select count(*) from outbox) + (select count(*) fr
   + (select count(*) from rail_deposit where status = 'RECEIVED'))::int as waiting`;
 const waitingUpstream = `select ((select count(*) from outbox) + (select count(*) from rail_order where due_at is not null)
   + (select count(*) from webhook_delivery where status = 'PENDING'))::int as waiting`;
-/** The question for deposits is due, or under way: its lease is shorter. */
+/** Whether the query for deposits is due or under way: its lease is shorter. */
 const asking = `select count(*)::int as waiting from rail_connection where deposits_due_at <= clock_timestamp() + interval '15 seconds'`;
-/**
- * Skips the waits: retries that a fault has postponed are due now, and so is the polling that finds unreported outcomes.
- */
+/** Skips waits: makes retries due that a fault has postponed, and the polling that finds unreported outcomes. */
 const nowHere = [
   `update rail_order o set due_at = clock_ms() from transaction t where t.platform_id = o.platform_id
     and t.id = o.transaction_id and t.status in ('PENDING', 'PROCESSING') and o.due_at is not null`,
@@ -125,7 +123,7 @@ const nowHere = [
 ];
 const nowUpstream = [`update webhook_delivery set next_attempt_at = clock_ms() where status = 'PENDING'`];
 
-/** Waits until no payment, deposit or message is under way, or nothing moves any more. */
+/** Waits until no payment, deposit or message is under way, or until there is no more progress. */
 async function atRest({ here, upstream }: TwoSides): Promise<void> {
   const waiting = async ({ databaseUrl }: Side, text: string) =>
     (await query<{ waiting: number }>(databaseUrl, text))[0]?.waiting;
@@ -146,18 +144,18 @@ async function atRest({ here, upstream }: TwoSides): Promise<void> {
 }
 
 /**
- * A comparison of balances counts payments that ended within a minute as under way, and reports no difference up to their
- * amount.
+ * Counts recent payments: a comparison of balances counts payments that ended within a minute as under way, and reports
+ * no difference up to their amount.
  */
 const recent =
   "select count(*)::int as recent from transaction where updated_at >= clock_timestamp() - interval '65 seconds'";
 
-/** Waits until nothing has ended for so long that a comparison of balances is exact. */
+/** Waits until the last payment ended so long ago that a comparison of balances is exact. */
 async function settledAWhile({ here }: TwoSides): Promise<void> {
   while ((await query<{ recent: number }>(here.databaseUrl, recent))[0]?.recent !== 0) await delay(500);
 }
 
-/** A person ends the payments whose quotes upstream does not know any more: it was restored. Returns their ids. */
+/** Ends, as an operator, the payments whose quotes the restored upstream no longer knows. Returns their ids. */
 async function endUnknown({ here }: TwoSides): Promise<ReadonlySet<string>> {
   const waiting: Data[] = [];
   for (const status of ['PENDING', 'PROCESSING'])
@@ -169,7 +167,7 @@ async function endUnknown({ here }: TwoSides): Promise<ReadonlySet<string>> {
   return new Set(waiting.map(({ transaction }) => transaction));
 }
 
-/** On a busy machine the call upstream may exceed the rail's timeout: then it is repeated. */
+/** Repeats the command if the call to upstream exceeds the rail's timeout, as on a busy machine. */
 async function failPatiently(here: Side, args: readonly string[], attempts = 5): Promise<void> {
   try {
     await here.ops('order', 'fail', ...args);

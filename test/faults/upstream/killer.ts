@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Random } from '../random.ts';
 import type { TwoSides } from './furnish-sides.ts';
 
-/** Kills instances of either side. Another one may be killed before the last one is back. */
+/** Kills instances of either side. Another one may be killed before the last one has restarted. */
 export class Killer {
   readonly kills = { here: 0, upstream: 0 };
   readonly #sides: TwoSides;
@@ -25,7 +25,7 @@ export class Killer {
     this.#coming.push(instance.start());
   }
 
-  /** Waits until all are back. */
+  /** Waits until all instances have restarted. */
   async healed(): Promise<void> {
     await Promise.all(this.#coming.splice(0));
   }

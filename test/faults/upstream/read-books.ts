@@ -3,7 +3,7 @@ import { query } from '../../setup/embedded-servers.ts';
 import type { Data, TestPlatform } from '../../setup/gateway.ts';
 import type { BookedDeposit, BookedOrder, Movement, State } from './books.ts';
 
-/** Reads the two books for the checker, each by other statements than the service's own. */
+/** Reads the two books for the checker, with statements other than the service's own. */
 
 interface OrderRow {
   readonly id: string;
@@ -20,7 +20,7 @@ interface OrderRow {
   readonly paid_out: boolean;
 }
 
-/** Reads the orders of the gateway to its rail. */
+/** Reads the gateway's orders to its rail. */
 export async function readOrders(databaseUrl: string): Promise<BookedOrder[]> {
   const rows = await query<OrderRow>(
     databaseUrl,
@@ -61,7 +61,7 @@ export async function readDeposits(databaseUrl: string): Promise<BookedDeposit[]
   }));
 }
 
-/** Reads all payments of the gateway's account upstream, over its REST interface. What only moves within it is none. */
+/** Reads all payments of the gateway's upstream account over REST, without transfers between its own accounts. */
 export async function readMovements(account: TestPlatform, url: string): Promise<Movement[]> {
   const movements: Movement[] = [];
   const parameters = new URLSearchParams({ limit: '100', sortOrder: 'asc' });
@@ -94,7 +94,7 @@ export async function executedIds(databaseUrl: string): Promise<ReadonlySet<stri
   return new Set(rows.map(({ id }) => `Transaction:${id}`));
 }
 
-/** Returns the expected balances. */
+/** Returns a value that must be defined. */
 export function present<T>(value: T | undefined): T {
   if (value === undefined) throw new Error('nobody serves');
   return value;
@@ -106,7 +106,7 @@ async function rest({ authorization }: TestPlatform, address: string): Promise<D
   return answer.json();
 }
 
-/** A quote that was not executed moves nothing, and neither do transfers between the platform's own accounts there. */
+/** Returns false for quotes that were not executed and for transfers between the platform's own accounts upstream. */
 function hasMoved({ status, quoteId, description = '' }: Data): boolean {
   const isOnlyQuoted = quoteId !== undefined && (status === 'PENDING' || status === 'EXPIRED');
   return !isOnlyQuoted && !/^(deposit|funding of|unused of) [0-9a-f-]{36}$/.test(description);

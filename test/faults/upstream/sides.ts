@@ -14,7 +14,7 @@ import { startInstance } from '../instances.ts';
 export type Side = Awaited<ReturnType<typeof startSide>>;
 
 /**
- * Starts an installation on a database of its own.
+ * Starts an installation on its own database.
  * @param serverUrl the server of the database, as its owner
  */
 export async function startSide(
@@ -28,23 +28,23 @@ export async function startSide(
   const instances = await Promise.all(Array.from({ length: count }, () => startInstance(database.url, all)));
   let backup: ThrowawayDatabase | undefined;
   const kill = async () => {
-    // One that is just coming back is killed as soon as it is there.
+    // An instance that is just starting is killed as soon as it is ready.
     await Promise.all(instances.map((instance) => instance.kill()));
     await execute(serverUrl, `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`);
     while ((await query(serverUrl, `select from pg_stat_activity where datname = '${name}'`)).length > 0);
   };
   const start = async () => void (await Promise.all(instances.map((instance) => instance.start())));
-  /** Runs a command of operators that must succeed, and answers its JSON. */
+  /** Runs an operator's command that must succeed, and returns its JSON. */
   const ops = async (...args: string[]): Promise<Data> => {
     const { code, out, err } = await runOps(database.url, ['--json', ...args], all);
-    // 1 says that a comparison has found differences.
+    // A comparison that finds differences exits with 1.
     if (code !== 0 && !args.includes('reconcile')) throw new Error(`${args.join(' ')}: ${out} ${err}`);
     return JSON.parse(out);
   };
   return {
     databaseUrl: database.url,
     instances,
-    /** The address of an instance that serves; undefined where none does. */
+    /** The address of an instance that serves, or undefined if there is none. */
     get url() {
       return instances.find(({ isUp }) => isUp)?.url;
     },
@@ -56,8 +56,8 @@ export async function startSide(
       await start();
     },
     /**
-     * Kills all instances, puts the copy in place of the database, marks the restore, and starts them again.
-     * @param between runs while nothing runs on the database that is lost
+     * Kills all instances, replaces the database with the copy, marks the restore, and starts them again.
+     * @param between runs while no instance uses the database that will be lost
      */
     async restore(between: () => Promise<void>) {
       if (!backup) throw new Error('there is no backup');

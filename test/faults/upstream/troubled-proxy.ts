@@ -4,7 +4,7 @@ import { listen } from '../../setup/free-port.ts';
 import { bodyOf, type PassedOn, passOn } from '../../setup/pass-on.ts';
 import type { Random } from '../random.ts';
 
-/** What may happen to a request on its way. */
+/** The ways in which a request may be disturbed. */
 const troubles = [
   'delayed',
   'cut before it arrives',
@@ -22,11 +22,11 @@ const longestMs = 300;
 /**
  * Starts a proxy.
  * @param target the current address of the service; undefined while there is none
- * @param oneIn one in so many requests meets a trouble
+ * @param oneIn one in this many requests is disturbed
  */
 export async function startTroubledProxy(target: () => string | undefined, random: Random, oneIn: number) {
   const met = new Map<Trouble, number>(troubles.map((trouble) => [trouble, 0]));
-  /** The requests that wait to be overtaken. */
+  /** Ends the waits of the requests that wait to be overtaken. */
   const overtaken = new Set<() => void>();
   let isCalm = false;
   const send = async (request: IncomingMessage, body: Buffer): Promise<PassedOn> => {
@@ -69,9 +69,9 @@ export async function startTroubledProxy(target: () => string | undefined, rando
   });
   return {
     url: `http://127.0.0.1:${await listen(server)}`,
-    /** How many requests met each trouble. */
+    /** How many requests were disturbed in each way. */
     met,
-    /** Harms no requests until `goOn`. */
+    /** Disturbs no requests until `goOn`. */
     pause() {
       isCalm = true;
     },

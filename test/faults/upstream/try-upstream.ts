@@ -8,25 +8,26 @@ import { Killer } from './killer.ts';
 import { present, readHeld } from './read-books.ts';
 import type { Trouble } from './troubled-proxy.ts';
 
-/** How long and how hard a gateway and its upstream service are tried. */
+/** The size of a trial of a gateway and its upstream service. */
 export interface Trial {
   readonly seed: number;
   readonly payments: number;
-  /** How many instances are killed, of both sides together. */
+  /** How many instances of both sides together are killed. */
   readonly kills: number;
   readonly clients: number;
-  /** The instances of the gateway. Upstream has one, so a kill leaves none there. */
+  /** The number of gateway instances. Upstream has only one, so a kill leaves it without an instance. */
   readonly instances: number;
-  /** One in this many messages between the two is disturbed. */
+  /** One in this many messages between the two sides is disturbed. */
   readonly oneIn: number;
 }
 
-/** What came of a trial. */
+/** The result of a trial. */
 export type TrialResult = Awaited<ReturnType<typeof tryUpstream>>;
 
 /**
- * Lets clients pay through a gateway and its upstream service while either is killed and the network between them fails;
- * restores upstream, and later the gateway, from an older backup; and compares both books in the end.
+ * Lets clients pay through a gateway and its upstream service while instances of both are killed and the network
+ * between them fails; restores upstream, and later the gateway, from an older backup; and compares both books at the
+ * end.
  */
 export async function tryUpstream(trial: Trial) {
   const random = new Random(trial.seed);
@@ -50,7 +51,7 @@ export async function tryUpstream(trial: Trial) {
     const seconds = (performance.now() - began) / 1_000;
     const books = await gatherBooks(sides, load, before, opening);
     const { kills } = killer;
-    // How many commands were sent again after the restore of the gateway, and how long clients paid.
+    // `repeated` counts the commands sent again after the restore of the gateway; `seconds` is how long clients paid.
     return { books, violations: checkBooks(books), kills, troubles: troublesOf(sides), repeated, seconds };
   } finally {
     await load.stop();
@@ -58,7 +59,7 @@ export async function tryUpstream(trial: Trial) {
   }
 }
 
-/** The acknowledged commands of a payment, about: a quote has two. */
+/** The approximate number of acknowledged commands per payment: a quote has two. */
 const commandsOfPayment = 1.4;
 
 async function disturb(
@@ -95,12 +96,12 @@ async function disturb(
   return { before: { upstream: present(upstream), here: present(here) }, repeated };
 }
 
-/** How many payments were acknowledged. */
+/** Returns how many payments were acknowledged. */
 function paid({ history }: Load): number {
   return history.filter(({ outcome, operation }) => outcome === 'succeeded' && operation !== 'createQuote').length;
 }
 
-/** Most undone requests are sent again, under their keys, as by clients that have seen no sign of the restore. */
+/** Repeats most of the undone commands under their keys, like clients that have not noticed the restore. */
 async function repeat(
   { here }: TwoSides,
   load: Load,

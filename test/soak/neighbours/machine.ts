@@ -8,7 +8,7 @@ interface Ticks {
   readonly measuring: number;
 }
 
-/** Which parts of one processor were used. */
+/** The parts of one processor that were used. */
 export interface Used {
   /** By measured part: the service and its database. */
   readonly service: number;

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { setPriorityOfSession } from './machine.ts';
 import { connection, type Storm } from './storms.ts';
 
-// A storm in a separate process, with the lowest priority: it begins and ends on a message, and returns the counts of
-// its acts at each end.
+// A storm in a separate process, with the lowest priority. It begins and ends when it gets a message, and returns the
+// counts of its acts whenever it ends.
 setPriorityOfSession(19);
 
 let goesOn = false;

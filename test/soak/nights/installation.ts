@@ -13,19 +13,19 @@ import { environment } from '../../faults/furnish.ts';
 import { query } from '../../setup/embedded-servers.ts';
 import { freePort, listen } from '../../setup/free-port.ts';
 
-/** A production installation in one folder of this machine, which its operator starts, stops and repairs with a shell. */
+/** A production installation in one folder of this machine. Its operator starts, stops and repairs it with a shell. */
 export type Installation = Awaited<ReturnType<typeof install>>;
 
 export type Unit = 'postgres' | 'standby' | 'gateway-1' | 'gateway-2';
 
 const project = path.resolve(import.meta.dirname, '../../..');
 const run = promisify(execFile);
-/** The size of the disk of Postgres, in megabytes. */
+/** The size of the disk for Postgres, in megabytes. */
 const diskSize = 700;
 const filler = (bytes: number) => `pg_logical_emit_message(true, 'filler', repeat('x', ${bytes}))`;
 
 /**
- * Installs Postgres, on a disk of its own, and two instances, and starts none of them.
+ * Installs Postgres, on a separate disk, and two instances, without starting them.
  * @param hasStandby whether a second Postgres follows the first one synchronously
  */
 export async function install(hasStandby: boolean) {
@@ -54,9 +54,9 @@ export async function install(hasStandby: boolean) {
     gateways,
     hasStandby,
     databaseUrl: primary,
-    /** The targets of Prometheus: the instances and the exporter of the disk. */
+    /** The addresses that Prometheus scrapes: the instances and the exporter of disk space. */
     targets: [...gateways.map(({ metrics }) => metrics), exporter.target],
-    /** Starts or stops a part, or shows its log. Returns the output. */
+    /** Starts or stops a unit, or shows its status or its log. Returns the output. */
     machine,
     read: (file: string) => readFile(at(file), 'utf8'),
     write: (file: string, text: string) => writeFile(at(file), text),
@@ -66,7 +66,7 @@ export async function install(hasStandby: boolean) {
       if (edited === text) throw new Error(`${file} has no ${from}`);
       await writeFile(at(file), edited);
     },
-    /** Runs a shell command in the project, with the settings of the first instance. Returns its output, even if it fails. */
+    /** Runs a shell command in the project, with the first instance's settings. Returns its output, even if it fails. */
     async shell(command: string) {
       const script = `set -a; . ${at('gateway-1.settings')}; cd ${project}; ${command}`;
       const { PATH, HOME } = process.env;
@@ -78,7 +78,7 @@ export async function install(hasStandby: boolean) {
     },
     /** Runs a statement as the superuser. */
     own: (sql: string) => query(primary, sql),
-    /** Opens a session of some program, which stays open until it is ended from outside. */
+    /** Opens a session under a program's name. It stays open until someone else ends it. */
     async session(program: string, ...statements: readonly string[]) {
       const client = new pg.Client({ connectionString: primary, application_name: program });
       client.on('error', () => undefined);
@@ -92,35 +92,35 @@ export async function install(hasStandby: boolean) {
       const child = spawn(command, args, { stdio: 'ignore' });
       ends.push(() => child.kill());
     },
-    /** Lets something end with the installation. */
+    /** Ends something together with the installation. */
     atEnd: (end: () => unknown) => void ends.push(end),
-    /** Returns the processes of a part. */
+    /** Returns the processes of a unit. */
     async processes(unit: Unit) {
       const first = (await readFile(at(`${unit}.pid`), 'utf8')).trim();
       const { stdout } = await run('pgrep', ['-P', first]).catch(() => ({ stdout: '' }));
       return [first, ...stdout.trim().split('\n')].filter(Boolean).map(Number);
     },
     remount: (options: string) => run('mount', ['-o', `remount,${options}`, disk]),
-    /** Puts a file on the disk that leaves so many bytes, and lets Postgres write until it ends. */
+    /** Fills the disk with a file until only this many bytes are free, and makes Postgres write until it fails. */
     async fill(file: string, leftBytes: number) {
       await run('fallocate', ['-l', String(Math.max(1, (await free()).bytes - leftBytes)), path.join(disk, file)]);
       while (await query(primary, `select ${filler(1_000_000)}`).catch(() => undefined));
     },
-    /** Lets Postgres write to its log until this share of the disk is left. */
+    /** Makes Postgres write to its log until only this share of the disk is free. */
     async fillWithLog(share: number) {
       while ((await free()).share > share) await query(primary, `select ${filler(16_000_000)}, pg_switch_wal()`);
     },
-    /** Returns the address of the server that is the primary now. */
+    /** Returns the address of the current primary. */
     async primaryUrl() {
       const answers = await query(primary, 'select').catch(() => undefined);
       return answers ? primary : standby;
     },
-    /** Waits until the operator calls it over. */
+    /** Waits until the operator declares the night over. */
     async called() {
       while (!existsSync(at('called'))) await delay(200);
       await rm(at('called'));
     },
-    /** Answers the operator who has called it over, and waits until the answer is read. */
+    /** Answers the operator who has declared the night over, and waits until the answer has been read. */
     async say(verdict: string) {
       await writeFile(at('verdict'), `${verdict}\n`);
       while (existsSync(at('verdict'))) await delay(200);
@@ -150,14 +150,14 @@ archive_command = 'true'
 restart_after_crash = off
 `;
 
-/** Calls the night over, and waits for the verdict. */
+/** Declares the night over, and waits for the verdict. */
 const doneScript = `#!/bin/sh
 cd "$(dirname "$0")" && touch called
 until [ -s verdict ]; do sleep 0.2; done
 cat verdict && rm verdict
 `;
 
-/** Creates the data of Postgres, with those of a standby, and the programs of the operator. Returns the addresses. */
+/** Creates the data of Postgres and of a standby, and the operator's programs. Returns the addresses. */
 async function layOutServers(folder: string, hasStandby: boolean) {
   const at = (...names: string[]) => path.join(folder, ...names);
   const { password, programs, user } = await openCluster(await locateServer(at('pgdata')), true);
@@ -208,7 +208,7 @@ const linesOf = (settings: object) =>
     .map(([name, value]) => `${name}=${/^\w+$/.test(String(value)) ? value : `'${value}'`}\n`)
     .join('');
 
-/** Exports the space of a disk, under the names that node_exporter uses. */
+/** Exports the free space of a disk, under the names that node_exporter uses. */
 async function exportDisk(disk: string) {
   const server = createServer(async (_request, response) => {
     const { bsize, blocks, bavail } = await statfs(disk);

@@ -1,11 +1,11 @@
 #!/bin/bash
-# Stands for systemd on the machine of a night: machine start|stop|restart|status|log UNIT, where UNIT is gateway-1,
-# gateway-2, postgres or standby. What does not stop within 20 s is killed, as systemd does it.
+# Replaces systemd on the machine of a night: machine start|stop|restart|status|log UNIT, where UNIT is gateway-1,
+# gateway-2, postgres or standby. Like systemd, it kills a unit that does not stop within 20 s.
 here=$(dirname "$(realpath "$0")")
 . "$here/machine.conf" # PROJECT, NODE, POSTGRES, POSTGRES_USER, POSTGRES_PORT, STANDBY_PORT
 action=$1 unit=$2
 
-# Prints the processes of the unit, its first one first.
+# Prints the processes of the unit, beginning with the one that was started.
 processes() {
   local pid
   pid=$(cat "$here/$unit.pid" 2>/dev/null) || return

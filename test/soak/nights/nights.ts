@@ -12,18 +12,18 @@ import { makeScene } from '../../setup/scene.ts';
 import type { Installation, Unit } from './installation.ts';
 import type { Operator } from './operator.ts';
 
-/** A night: what breaks, what the operator hears of it, and the way back that the pages describe. */
+/** A night: what breaks, what the operator is told, and the documented way to repair it. */
 export interface Night {
   /** The alerts that must fire before the operator is called. Others may. */
   readonly alerts: readonly string[];
   /** What people say, besides the alerts. */
   readonly said: string | ((machine: Installation) => string);
-  /** Whether requests end in internal errors meanwhile, which do not say what happened. */
+  /** Whether requests meanwhile end in internal errors, which do not tell clients the outcome. */
   readonly fails?: true;
   /** Whether the installation has a standby. */
   readonly hasStandby?: true;
   breakIt(machine: Installation): Promise<unknown>;
-  /** Repairs it with commands from the pages, or from the output of those. */
+  /** Repairs it with commands from the documentation, or from the output of such commands. */
   repair(operator: Operator): Promise<unknown>;
 }
 
@@ -51,7 +51,7 @@ async function otherPlatform({ shell, gateways }: Installation) {
   return connect(gateways[0]?.url ?? '', uuidOf(created.id, 'Platform') ?? '', created.authorization);
 }
 
-/** Ends the session that holds the others up, as `blocked` says. */
+/** Ends the session that blocks the others, with the command that `blocked` prints. */
 const endBlocker = async ({ run, sql }: Operator) =>
   sql((await run('npm run ops -- blocked')).find(/select pg_terminate_backend\(\d+\)/));
 

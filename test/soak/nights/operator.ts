@@ -5,13 +5,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Installation, Unit } from './installation.ts';
 
-/** An operator who knows the pages, and types nothing that is neither in them nor in the output of an earlier command. */
+/** An operator who runs only commands that are in the documentation or in the output of an earlier command. */
 export type Operator = ReturnType<typeof operatorOf>;
 
 const exec = promisify(execFile);
 const pages = ['night', 'operating', 'production', 'rails'];
 
-/** The commands in the pages, with `…` and names in capitals for what differs. */
+/** The commands in the documentation, in which `…` and names in capitals stand for what differs. */
 const documented = pages.flatMap((page) => {
   const text = readFileSync(`docs/${page}.md`, 'utf8');
   return [...text.matchAll(/`([^`\n]+)`/g), ...text.matchAll(/^ {0,4}(\S.*)$/gm)].map(([, command = '']) => command);
@@ -41,7 +41,7 @@ export function operatorOf(machine: Installation) {
     outputs.push(output);
     return {
       output,
-      /** Returns what the output says. @throws Error if it says something else */
+      /** Returns the part of the output that matches. @throws Error if there is none */
       find(wanted: RegExp): string {
         const [found] = wanted.exec(output) ?? [];
         if (found === undefined) throw new Error(`${command} does not print ${wanted}:\n${output}`);

@@ -29,6 +29,11 @@ export const accessBugs: Bugs = {
       'if (!either.some((one) => caller.permissions.includes(one)))': 'if (either.length === 0)',
     },
   },
+  'src/domain/access/run-idempotent.ts': {
+    'access/permissions › a domain command refuses a caller without its permission, even from an API that forgot to': {
+      'authorize(caller, command.operation);': '',
+    },
+  },
   'src/domain/access/tokens/client-tokens.ts': {
     'access/client-tokens › a revoked or forged client token is treated like a missing one': {
       ' and t.revoked_at is null and': ' and',

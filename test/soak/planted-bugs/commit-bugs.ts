@@ -260,15 +260,15 @@ export const commitBugs: Bugs = {
       },
   },
   'prisma/functions/commit/status_moves.sql': {
-    'ledger/specified › a transaction has exactly the moves of decision 57': {
+    'ledger/specified › a transaction has exactly the status changes of decision 57': {
       "'PROCESSING > COMPLETED', 'PROCESSING > REJECTED',":
         "'PROCESSING > COMPLETED', 'PROCESSING > PENDING', 'PROCESSING > REJECTED',",
     },
-    'ledger/specified › a quote has exactly the moves of decision 50': {
+    'ledger/specified › a quote has exactly the status changes of decision 50': {
       "'PROCESSING > EXPIRED']\n    when 'transaction'":
         "'PROCESSING > EXPIRED', 'FAILED > PROCESSING']\n    when 'transaction'",
     },
-    'ledger/specified › an external account has exactly the moves of decision 42': {
+    'ledger/specified › an external account has exactly the status changes of decision 42': {
       "'INACTIVE > ACTIVE']": "'INACTIVE > ACTIVE', 'INACTIVE > UNDER_REVIEW']",
     },
   },

@@ -3,11 +3,19 @@ import type { Bugs } from './plant.ts';
 /** Bugs in what commands do, and in ledger and prices. */
 export const domainBugs: Bugs = {
   'src/domain/commands/command.ts': {
+    'access/permissions › a domain command refuses a caller without its permission, even from an API that forgot to': {
+      'authorize(caller, command.operation);\n  const { database } = payments;': 'const { database } = payments;',
+      'authorize(caller, command.operation);\n  const claim': 'const claim',
+    },
+    'payments/dry-run › a dry run is refused as the payment would be': {
+      'const plan = withRow(command, await command.plan());':
+        'const { expected: _expected, ...plan } = withRow(command, await command.plan());',
+    },
     'graphql/refusals › in either form is the same input: a repeat gets the same answer, another amount is refused': {
       'input: await comparableInput(command)': 'input: command.input',
     },
     'payments/dry-run › a dry run of any payment states its price, and changes nothing': {
-      'if (first) return toResult(first, command, caller);\n  const { result: id': 'const { result: id',
+      'if (first) return toResult(first, command, caller);\n  const plan = withRow': 'const plan = withRow',
     },
     'payments/dry-run › a dry run states what policies would leave, and uses up nothing': {
       'policies.filter(({ subjectId }) => maySeePolicyOf(caller, subjectId))': 'policies',

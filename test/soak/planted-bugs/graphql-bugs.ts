@@ -52,6 +52,10 @@ export const graphqlBugs: Bugs = {
     },
   },
   'src/api/graphql/reading/run.ts': {
+    'graphql/repeated › a repeated document follows the variables of its arguments and directives': {
+      "const key = `${number} ${operationName ?? ''} ${directiveValues}`;":
+        "const key = `${number} ${operationName ?? ''} ${directiveValues.length}`;",
+    },
     'graphql/abandoned › a response over the size limit is refused, and the error names the limit': {
       'run.bind(run.maxBytes)': 'run.bind(2 ** 30 + run.maxBytes)',
     },
@@ -83,6 +87,9 @@ export const graphqlBugs: Bugs = {
     },
   },
   'src/api/graphql/schema/mutation.ts': {
+    'access/mcp › pay what its policy refuses gets no confirmation': {
+      "context.outcome = 'REFUSED';\n        return asArgumentError(wrong);": 'return asArgumentError(wrong);',
+    },
     'graphql/abandoned › a request that its client aborts executes no further mutation': {
       'if (context.isAbandoned()) throw abandoned();': '',
     },

@@ -99,7 +99,7 @@ export const infraBugs: Bugs = {
       'keyOf: (position) => (position.length === 36 ? position : undefined)':
         'keyOf: (position) => position.slice(-36)',
     },
-    'graphql/paging › in the order of changes, none is missed; newest first, none is met twice': {
+    'graphql/paging › by last change, no row is missed in ascending order, and none is repeated in descending order': {
       '{ id: { [operator]: id } }': "{ id: { [strict + 'e']: id } }",
     },
   },

@@ -53,8 +53,8 @@ const scalars: Readonly<Record<string, JsonSchema>> = {
 };
 
 /**
- * Describes the variables of an operation by a JSON Schema. A variable without a description has that of the argument or
- * input field that it is the value of. Null is not offered: an optional value is left out.
+ * Describes the variables of an operation by a JSON Schema. A variable without a description gets that of the
+ * argument or input field that it is used for. Null is not offered, since an optional value can be left out.
  */
 export function variablesSchema(
   schema: GraphQLSchema,
@@ -78,7 +78,7 @@ export function variablesSchema(
   return { type: 'object', properties, required, additionalProperties: false, $defs };
 }
 
-/** Returns the description of the argument or input field that each variable is first the value of. */
+/** Returns, for each variable, the description of the argument or input field that it is first used for. */
 function descriptionsByUse(schema: GraphQLSchema, document: DocumentNode): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   const types = new TypeInfo(schema);
@@ -110,7 +110,7 @@ function schemaOf(type: GraphQLInputType, $defs: Record<string, JsonSchema>): Js
   const named: GraphQLNamedInputType = getNamedType(nullable);
   if (isSpecifiedScalarType(named)) return scalars[named.name] ?? {};
   if (!(named.name in $defs)) {
-    // Before its fields: an input may contain itself.
+    // Set before its fields are converted, since an input type may refer to itself.
     $defs[named.name] = {};
     $defs[named.name] = withFacts(namedSchema(named, $defs), { description: named.description });
   }
@@ -140,7 +140,7 @@ function fieldSchema({ type, description, defaultValue }: GraphQLInputField, $de
   return withFacts(schemaOf(type, $defs), { description, fallback: node });
 }
 
-/** Returns a schema with a description and a default. The literal of a default has a value of JSON. */
+/** Returns a schema with a description and a default, which is converted from its literal. */
 function withFacts(
   schema: JsonSchema,
   facts: { readonly description?: string | null | undefined; readonly fallback?: ValueNode | null | undefined },

@@ -15,7 +15,7 @@ import { type JsonSchema, type ObjectSchema, type VariablesSchema, variablesSche
 /** The place of a value among the variables: a variable, or a field of a variable. */
 type Place = readonly [variable: string, field?: string];
 
-/** How a mutation is validated first, and repeated safely: where its two settings are among its variables. */
+/** The places, among a mutation's variables, of the two settings by which it is first validated and safely repeated. */
 export interface PaymentPlaces {
   readonly validateOnly: Place;
   readonly idempotencyKey: Place;
@@ -76,7 +76,10 @@ function descriptionOf({ description, loc }: OperationDefinitionNode): string | 
   return lines.join('\n').trim() || undefined;
 }
 
-/** Finds where a mutation has its two settings. Without a dry run a mutation cannot be a tool, or with several fields. */
+/**
+ * Finds the places of a mutation's two settings. A mutation without a dry run or with several fields cannot be a
+ * tool.
+ */
 function placesIn(
   { schema, document }: Source,
   { selectionSet }: OperationDefinitionNode,
@@ -119,17 +122,20 @@ function showsDryRun(document: DocumentNode): boolean {
 const confirmation: JsonSchema = {
   type: 'string',
   description:
-    'Leave it out at first: the payment is only validated then. The answer shows its price and a confirmation; call again with it and the same arguments to pay.',
+    'Leave it out of the first call, which only validates the payment and returns its price and a confirmation. To pay, call again with the same arguments and that confirmation.',
 };
 
 const idempotencyKey: JsonSchema = {
   type: 'string',
   pattern: '^[!-~]{1,255}$',
   description:
-    'Names this payment: calls with the same key pay once. Choose a new key for each payment, and keep it for all calls about it.',
+    'Identifies this payment: calls with the same key pay only once. Choose a new key for each payment, and use it in all calls for that payment.',
 };
 
-/** Returns the schema of a mutation's arguments: its variables with a required key and a confirmation, and no `validateOnly`. */
+/**
+ * Returns the schema of a mutation's arguments: its variables without `validateOnly`, a required key and a
+ * confirmation.
+ */
 function paymentSchema(variables: VariablesSchema, places: PaymentPlaces, name: string): ObjectSchema {
   const { $defs, properties, required } = variables;
   if (confirmationArgument in properties) throw cannotBeTool(name, `no variable may be named ${confirmationArgument}`);
@@ -147,12 +153,13 @@ function paymentSchema(variables: VariablesSchema, places: PaymentPlaces, name: 
   return { ...variables, properties: { ...properties, [confirmationArgument]: confirmation }, required };
 }
 
+/** Returns the value at a place in variables, or undefined. */
 export function valueAt(variables: Readonly<Record<string, unknown>>, [variable, field]: Place): unknown {
   const value = variables[variable];
   return field === undefined ? value : isJsonObject(value) ? value[field] : undefined;
 }
 
-/** Returns variables with another value at a place. */
+/** Returns variables with a new value at a place. */
 export function withValueAt(
   variables: Readonly<Record<string, unknown>>,
   [variable, field]: Place,

@@ -15,6 +15,7 @@ export interface SelectionCost extends Cost {
 
 export const noCost: SelectionCost = { cost: 0, once: 0, costliest: undefined, alternatives: undefined };
 
+/** Adds up the costs of selections for each concrete type. */
 export function addAlternatives(
   one: SelectionCost['alternatives'],
   other: SelectionCost['alternatives'],
@@ -25,7 +26,7 @@ export function addAlternatives(
   return sum;
 }
 
-/** Returns the cost of a fragment on a type for the enclosing selection set, whose rows are of `parent`. */
+/** Returns the cost that a fragment on a type adds to the enclosing selection set, whose rows are of type `parent`. */
 export function costInFragment(
   schema: GraphQLSchema,
   inner: SelectionCost,
@@ -104,6 +105,7 @@ export function costliestPath(root: CostlyField): CostlyPath {
   }
 }
 
+/** Returns the field that costs more, or the first one if both cost the same. */
 export function costlier(one: CostlyField | undefined, other: CostlyField | undefined): CostlyField | undefined {
   return !one || (other && other.cost > one.cost) ? other : one;
 }

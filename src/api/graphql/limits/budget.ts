@@ -13,7 +13,10 @@ import { unprocessableStatus } from '../failure.ts';
 import { type CostlyPath, costliestPath } from './alternatives.ts';
 import { type DocumentRequest, type DocumentSize, measureDocument } from './document-size.ts';
 
-/** The limits of one document on every transport, in the counts of `DocumentSize`, for each operation and fragment. */
+/**
+ * The limits of one document on every transport. Each operation and fragment must be within them (see
+ * `DocumentSize`).
+ */
 export const documentBudget = {
   tokens: 2000,
   depth: 15,
@@ -24,8 +27,9 @@ export const documentBudget = {
   /**
    * Exceeds the cost of a page of 100 payments with its total count and all that an app shows of each: customer, both
    * accounts, all amounts with currencies, the quote (19,200; 15,200 for the page, answered in 50 ms). The worst
-   * documents found, lists of lists with ledger entries, took 0.7 to 1.2 s on two shared cores (0.35 s in this process)
-   * for 3.2 MB, or 4.2 MB with `__typename` throughout. A hundred rows in each of a hundred are refused.
+   * documents found, lists of lists with ledger entries, took 0.7 to 1.2 s on two shared cores (0.35 s in this
+   * process) for 3.2 MB, or 4.2 MB with `__typename` throughout. A hundred rows below each of a hundred rows are
+   * refused.
    */
   cost: 27_500,
 } as const satisfies Record<keyof DocumentSize, number>;
@@ -40,8 +44,8 @@ export const maxTokensParsed = Math.ceil((documentBudget.tokens * 4) / 3);
 type BudgetLimit = keyof typeof documentBudget;
 
 /**
- * Checks a document against the limits before validation. Returns a COST_LIMIT_EXCEEDED for each limit exceeded, or
- * INTROSPECTION_DISABLED if it selects from the schema and `introspection` is off; otherwise nothing.
+ * Checks a document against the limits before validation. Returns a COST_LIMIT_EXCEEDED error for each exceeded
+ * limit, or INTROSPECTION_DISABLED if it selects from the schema and `introspection` is off; otherwise no errors.
  *
  * With `introspection` on, the standard introspection query is exempt: the output of graphql-js'
  * `getIntrospectionQuery` under any options, apart from operation name, aliases, white space and comments. In all other

@@ -5,7 +5,8 @@ import { maxTokensParsed } from './budget.ts';
 /**
  * Creates the caches of documents and plans. Each is bounded by the weight of its entries, since anyone, even without
  * credentials, can send documents that are never sent again. All other data about a document is in WeakMaps keyed by
- * its tree, and is collected with it. The weights were measured on 14 to 2,000 tokens; an app's document has about 50.
+ * its tree, and is collected with it. The weights were measured on documents of 14 to 2,000 tokens; an app's document
+ * has about 50.
  */
 
 const mebibyte = 2 ** 20;
@@ -17,8 +18,9 @@ function tokensOf(document: DocumentNode): number {
 }
 
 /**
- * Creates the cache of parsed documents by text, with space for more than a thousand app documents. An entry weighs
- * twice its text, its tree and its validity. Malformed documents are not cached: parsing stops at the first error.
+ * Creates the cache of parsed documents by text, with space for more than a thousand app documents. An entry consists
+ * of its text (two bytes per character), its tree and its validity. Malformed documents are not cached, since parsing
+ * stops at the first error.
  */
 export function documentCache(): LRUCache<string, DocumentNode> {
   return new LRUCache({

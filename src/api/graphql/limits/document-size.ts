@@ -27,9 +27,10 @@ import { isConnection, listSizes, ownCosts, type SentDocument } from './list-siz
  * The size of a document: each count is the largest of any of its operations or fragments, used or not. Beyond 2^53 a
  * count is approximate or infinite.
  *
- * Client libraries add `__typename` to every selection set, so one in each, without an alias, is not counted: it does
- * not change a document's size. One that is alone in its selection set does count as a field, at no cost: otherwise
- * fragments of nothing else could double one another without end, and code that expands fragments would expand all.
+ * Client libraries add `__typename` to every selection set, so one without an alias is not counted in each: it does
+ * not change a document's size. If it is alone in its selection set, it does count as a field, at no cost: otherwise
+ * fragments that contain nothing else could double one another without end, and code that expands fragments would
+ * expand them all.
  */
 export interface DocumentSize {
   /** Tokens of the whole document as written, without white space and comments, which the body's size limit bounds. */
@@ -68,7 +69,7 @@ interface Measured {
   readonly measure: Measure;
 }
 
-/** The measures of documents whose page sizes are not variables: independent of the operation that is run. */
+/** The measures of documents whose page sizes are not variables. They do not depend on the operation that is run. */
 const measures = new WeakMap<DocumentNode, Measured>();
 
 /** The measures of all other documents, kept as long as the request's variables: a request needs them several times. */
@@ -134,7 +135,7 @@ function measureAnew(request: DocumentRequest): Measure & { readonly hasVariable
   return { size, costliest, schemaField: pass.schemaField, hasVariableSizes: pass.hasVariableSizes };
 }
 
-/** The counts of a selection set with fragments expanded, relative to its own level, so equal wherever it is spread. */
+/** The counts of a selection set with fragments expanded, relative to its own level: equal wherever it is spread. */
 interface Expansion extends SelectionCost {
   readonly depth: number;
   /** Fragments directly inside one another, counted from here. */
@@ -172,7 +173,9 @@ interface Pass {
   readonly ownCostOf: ReturnType<typeof ownCosts>;
   /** Whether a variable determines the size of a list counted so far, or the cost of its arguments. */
   hasVariableSizes: boolean;
-  /** By definition: an invalid document may reuse a name. Is `nothing` while a fragment is counted, to end cycles. */
+  /**
+   * By definition, since an invalid document may reuse a name; `nothing` while a fragment is counted, to end cycles.
+   */
   readonly expansions: Map<FragmentDefinitionNode, Expansion>;
   aliasesWritten: number;
   directivesWritten: number;
@@ -208,7 +211,7 @@ function expand(pass: Pass, selectionSet: SelectionSetNode, parent: GraphQLNamed
 
 function isPlainTypename(selection: SelectionNode): boolean {
   if (selection.kind !== Kind.FIELD || selection.alias) return false;
-  // A leaf with subfields is invalid, but they count.
+  // A leaf with subfields is invalid, but its subfields count.
   return selection.name.value === '__typename' && !selection.selectionSet;
 }
 
@@ -253,7 +256,7 @@ function inFragment(
 
 const ofUnknown = { cost: 1, isVariable: false };
 
-/** Counts a field. One that is not defined on the type counts too, with its children: validation comes later. */
+/** Counts a field, even if the type does not define it, with its children, since validation comes later. */
 function expandField(pass: Pass, field: FieldNode, parent: GraphQLNamedType | undefined): Expansion {
   const name = field.name.value;
   const alias = field.alias === undefined ? 0 : 1;

@@ -17,7 +17,7 @@ import { budgetExceeded, checkBudget, maxTokensParsed } from './budget.ts';
 import { documentCache } from './document-cache.ts';
 import type { SentDocument } from './list-sizes.ts';
 
-/** Validation stops after this many errors: an invalid document gets no more work than a valid one. */
+/** Validation stops after this many errors, so that an invalid document does not take more work than a valid one. */
 const maxErrors = 10;
 
 interface DocumentsOptions {
@@ -46,7 +46,7 @@ export class Documents {
     return document;
   }
 
-  /** Checks the budget, and validates the document only if it is within it. Returns the errors. */
+  /** Checks a document against the budget, and validates it only if it is within the budget. Returns the errors. */
   check({ document, operationName, variables }: SentDocument): readonly GraphQLError[] {
     const { schema, introspection } = this.#options;
     const refusals = checkBudget({ schema, document, operationName, variables, introspection });
@@ -117,12 +117,15 @@ function isTokenLimit({ message }: GraphQLError): boolean {
 /** The sentence that graphql-js appends to a message: ` Did you mean "a", "b", or "c"?` */
 const suggestion = / Did you mean [^?]+\?$/;
 
-/** Removes the executor's suggestions: coercing variables, it names what `hideSuggestions` hides. */
+/** Removes the executor's suggestions: when it coerces variables, they reveal names that `hideSuggestions` hides. */
 export function removeSuggestions(errors: readonly GraphQLError[]): void {
   for (const error of errors) error.message = error.message.replace(suggestion, '');
 }
 
-/** Finds @skip and @include on a subscription's root field: forbidden (5.2.4.1, 2025), they break graphql-js 16. */
+/**
+ * Finds @skip and @include on a subscription's root field: they are forbidden (5.2.4.1, 2025) and break graphql-js
+ * 16.
+ */
 function findConditionalRoots({ definitions }: DocumentNode): GraphQLError[] {
   const fragments = new Map(
     definitions.flatMap((node) =>

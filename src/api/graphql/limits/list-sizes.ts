@@ -39,7 +39,9 @@ interface ListSize {
   readonly isVariable: boolean;
 }
 
-/** The largest size that is counted. The resolver refuses far smaller ones; this keeps the cost a meaningful number. */
+/**
+ * The largest size that is counted, so that the cost is a meaningful number. The resolver refuses far smaller sizes.
+ */
 const maxRows = 1_000_000;
 
 /**
@@ -92,7 +94,7 @@ export function isConnection(type: GraphQLNamedType | undefined): boolean {
   return edges !== undefined && pageInfo !== undefined;
 }
 
-/** Returns a function that reads an argument as it was sent, not coerced: its variables have their values or defaults. */
+/** Returns a function that reads an argument as it was sent, not coerced; variables have their values or defaults. */
 function argumentReader({ document, operationName, variables }: SentDocument): (value: ValueNode) => unknown {
   const sent: Record<string, unknown> = Object.create(null);
   for (const { variable, defaultValue } of getOperationAST(document, operationName)?.variableDefinitions ?? [])
@@ -158,7 +160,7 @@ function hasList(type: GraphQLInputType): boolean {
   if (!isInputObjectType(nullable)) return false;
   let known = typesWithLists.get(nullable);
   if (known === undefined) {
-    // An input may contain itself.
+    // An input type may refer to itself.
     typesWithLists.set(nullable, false);
     known = Object.values(nullable.getFields()).some((field) => hasList(field.type));
     typesWithLists.set(nullable, known);

@@ -21,7 +21,10 @@ const columnsOf = oncePer(
     new Map(Object.values(type.getFields()).map((field) => [field.name, columnsOfField(schema, field)])),
 );
 
-/** Returns the names of a type's fields that differ between two rows of its table, judged by the columns they read. */
+/**
+ * Returns the names of a type's fields that differ between two rows of its table, judged by the columns that the
+ * fields read.
+ */
 export function changedFields(
   schema: GraphQLSchema,
   type: GraphQLObjectType,

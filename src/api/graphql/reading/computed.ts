@@ -10,8 +10,9 @@ import { instant, leaf, type Read } from './reads.ts';
 import { literal } from './sql.ts';
 
 /**
- * Defines fields with their own `resolve`, which computes the value while the answer is completed, from the columns in
- * the field's `select` or from the JSON value that has the field. So SQL needs no second definition.
+ * Defines how fields with their own `resolve` are read. It computes the value while the answer is completed, from the
+ * columns in the field's `select` or from the JSON value that contains the field, so that no second definition in SQL
+ * is needed.
  */
 
 /** The columns that a field selects, from its own row and from rows that relations lead to. */
@@ -83,6 +84,9 @@ function serializerOf(type: GraphQLOutputType): (value: unknown) => unknown {
   return (value) => (value === null || value === undefined ? null : one(value));
 }
 
+/**
+ * Derives the read of a computed field of a row: from its SQL function, or from the columns that its resolver needs.
+ */
 export function computedOfRow(model: string, field: Field, select: Select, resolve: Resolve): Read {
   const { sqlFunction } = field.extensions;
   if (sqlFunction) {
@@ -99,6 +103,7 @@ export function computedOfRow(model: string, field: Field, select: Select, resol
   );
 }
 
+/** Derives the read of a computed field of a value that is not a row. Its resolver receives the value. */
 export const computedOfValue = (field: Field, resolve: Resolve): Read =>
   placeholder(field, resolve, (value) => value, undefined);
 

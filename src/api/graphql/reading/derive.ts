@@ -20,8 +20,9 @@ import { priceOf, searchPriceOf } from './prices.ts';
 import { exposedRead, leaf, memberObject, type Read, type TypeRead } from './reads.ts';
 
 /**
- * Derives the reads of all fields from what the schema's files declare: exposed columns, the words of schema/words.ts,
- * and `select` with `resolve`. Startup fails if a field below a read one cannot be read by a statement.
+ * Derives the reads of all fields from what the schema's files declare: exposed columns, the words of
+ * schema/words.ts, and `select` with `resolve`. Startup fails if a statement reads a field but cannot read one of the
+ * fields below it.
  */
 
 type Field = GraphQLField<unknown, unknown>;
@@ -45,7 +46,7 @@ export const executed = { extensions: { executed: true } } as const;
 /** Marks a field that graphql-js executes and that sends its own statements: `...executedRead`. */
 export const executedRead = { extensions: { executed: true, costs: 'read' } } as const;
 
-/** Returns the model whose rows are values of a type. The Prisma plug-in stores it here, which is undocumented. */
+/** Returns the model whose rows are values of a type. The Prisma plug-in stores it in this undocumented extension. */
 export function modelOf(type: GraphQLNamedType): string | undefined {
   return type.extensions.pothosPrismaModel as string | undefined;
 }
@@ -55,6 +56,11 @@ export function typeReadOf(type: GraphQLNamedType): TypeRead | undefined {
   return type.extensions.read as TypeRead | undefined;
 }
 
+/**
+ * Derives the reads of all fields from their declarations, and stores them in the fields' extensions.
+ * @throws Error for a field that can be neither read nor executed, and for a type whose rows can be read by id
+ * without a rule for who may see them
+ */
 export function derive(schema: GraphQLSchema): void {
   const types = Object.values(schema.getTypeMap()).filter((type) => isObjectType(type) || isInterfaceType(type));
   const read = new Set<GraphQLNamedType>();
@@ -110,11 +116,11 @@ function readOf(type: GraphQLObjectType, field: Field): Read {
       throw new Error(`${model} has no column ${exposed}`);
     return exposedRead(field, exposed);
   }
-  // An id that the relay plug-in has derived from the row's own.
+  // An id that the relay plug-in has derived from the row's own id.
   if (model !== undefined && field.name === 'id' && typeReadOf(type)?.visible) return leaf.id(type.name);
   if (typeof resolve !== 'function' || !isLeafType(getNamedType(field.type)))
     throw notReadable(`${type.name}.${field.name}`);
-  // A resolver of a row or of a JSON value, which its builder has checked.
+  // A resolver of a row or of a JSON value: the field's builder has checked its type.
   if (model === undefined) return computedOfValue(field, resolve as never);
   if (typeof select !== 'object' || select === null) throw notReadable(`${type.name}.${field.name}`);
   return computedOfRow(model, field, select as Select, resolve as never);

@@ -30,7 +30,9 @@ export const modelOfEvent = {
   TEST: undefined,
 } as const satisfies Record<EventRow['type'], keyof SnapshotRows | undefined>;
 
-/** Returns the row that changed, as of the change, if of this model. The database writes snapshots in this form. */
+/**
+ * Returns the row that changed, as of the change, if it is of this model. The database writes snapshots in this form.
+ */
 export function snapshotOf<M extends keyof SnapshotRows>(event: EventRow, model: M): SnapshotRows[M] | null {
   return modelOfEvent[event.type] === model ? rowFromSnapshot(model, event.snapshot) : null;
 }
@@ -43,7 +45,10 @@ export const feedOrder: PageKey = {
   textOf: ({ sequence, epoch }) => (epoch === null ? String(sequence) : `${sequence}:${epoch}`),
 };
 
-/** Returns the sequence of a feed position. One undone by a restore is refused: its page would skip other events. */
+/**
+ * Returns the sequence of a feed position. A position that a restore has undone is refused: its page would skip
+ * events.
+ */
 function sequenceIn(text: string, run: KeyRun, argument: CursorArgument): bigint {
   const position = feedPosition(text);
   run.require({
@@ -74,7 +79,10 @@ export const changedRow =
   (model: Changed): MadeRead =>
   () => ({ kind: 'row', costs: 'past', from: snapshot(model) });
 
-/** The current version of the row that changed, or else of the one the event refers to, if the caller may see it. */
+/**
+ * The row that changed, as of the change, if it is of this model; otherwise the current version of the row of this
+ * model that the event refers to, if the caller may see it.
+ */
 export const changedOrNow =
   (model: Changed, relation: string, visible: (viewer: Viewer) => object): MadeRead =>
   () => {

@@ -7,7 +7,7 @@ import { type Run, type Sql, sql } from './sql.ts';
 
 const delimiter = '\u0001';
 
-/** Thrown if a timeline lacks a change that is committed but not sequenced yet, which takes a moment. */
+/** Thrown if a timeline lacks a change that is committed but not sequenced yet; sequencing takes a moment. */
 export class NotSequenced extends Error {}
 
 /** The SQL of the placeholder before the readable part of an incomplete timeline. */
@@ -23,7 +23,7 @@ export function computedPlaceholder(json: Sql, note: (run: Run) => number): Sql 
   return sql`concat(chr(1), 'computed ', ${json}, ' ${(run) => String(note(run))}', chr(1))`;
 }
 
-/** Writes the SQL placeholder of the cursor, in quotes, of a position in a list. */
+/** Writes the SQL placeholder of the cursor, in quotes, for a position in a list. */
 export function cursorPlaceholder(list: string, position: Sql): Sql {
   return sql`chr(1) || 'cursor ${list} ' || ${position} || chr(1)`;
 }
@@ -67,7 +67,7 @@ export function fillPlaceholders(json: string, run: Notes, isLast: boolean): str
   });
 }
 
-/** Returns the JSON of what a placeholder's function computes from its JSON value. */
+/** Calls a placeholder's function with its JSON value, and returns the result as JSON. */
 function computed(placeholder: string, { notes }: Notes): string {
   const end = placeholder.lastIndexOf(' ');
   const compute = notes[Number(placeholder.slice(end))] as (value: unknown) => unknown;

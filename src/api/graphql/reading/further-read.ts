@@ -10,7 +10,7 @@ import { Planner } from './plan.ts';
 
 /**
  * Finds a field below the one being resolved that needs a plan: a resolver cannot compute it from the available row.
- * @param showsExisting whether the available rows existed before: then all their fields count, except their ids
+ * @param showsExisting whether the available rows existed before, so that all their fields count, except their ids
  * @returns the first such field, as `Type.field`, or undefined
  */
 export function findFurtherRead(info: GraphQLResolveInfo, showsExisting: boolean): string | undefined {

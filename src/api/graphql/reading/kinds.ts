@@ -159,7 +159,10 @@ export const nullWhile =
       `case when ${row}.${columnName(other)} <> ${literal(value)} then to_json(${row}.${columnName(column)})::text end`,
     ]);
 
-/** Writes the FROM clause for the row at the end of relations; it is visible like the first row, unless `visible`. */
+/**
+ * Writes the FROM clause for the row at the end of relations. Without `visible`, it is visible whenever the first row
+ * is.
+ */
 export function rowThere(
   model: string | undefined,
   path: readonly string[],
@@ -204,7 +207,7 @@ export const rowSeen =
     };
   };
 
-/** Which rows of a relation a field shows, and in which order. */
+/** The rows of a relation that a field shows, and their order. */
 export interface ManyOptions {
   /** The columns that order them, those of the first relation first. */
   readonly orderBy: readonly string[];
@@ -292,7 +295,7 @@ export const valueFields: Readonly<Record<string, Readonly<Record<string, Read>>
 /** The limits of a policy, each with its used amount as computed by a database function. */
 export const limitsOf: MadeRead = () => ({
   kind: 'values',
-  // Payments made since are seldom summed up.
+  // The policy stores its usage, so the payments of a whole window are seldom summed up.
   costs: 'past',
   from: ({ row }, alias) => ({
     from: [

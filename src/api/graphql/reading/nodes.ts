@@ -55,7 +55,7 @@ function groupByType(ids: readonly string[], types: readonly string[]): NodeQuer
   return { ids, uuids };
 }
 
-/** Returns the uuid in a public id of one of the schema's types with rows, each of which has ids. */
+/** Returns the uuid in a public id of one of these types of the schema, all of which have ids. */
 export function knownUuid(id: string, types: readonly string[]): string | undefined {
   return uuidOf(id, ...(types as readonly IdType[]));
 }

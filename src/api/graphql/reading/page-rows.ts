@@ -67,7 +67,7 @@ export class PageArguments {
     return this.#rows(alias, () => ({}));
   }
 
-  /** Writes JSON for whether a row, with alias `alias`, matches on the other side of the page's cursor. */
+  /** Writes JSON that says whether a row, with alias `alias`, matches on the other side of the page's cursor. */
   hasBeyond(alias: string): Sql {
     const exists = new Part(
       sql`(exists (select from ${this.#rows(alias, ({ page: { beyond } }) => ({ bound: beyond }))}))::text`,
@@ -108,14 +108,16 @@ export class PageArguments {
       const args = run.args(field, node);
       const key = this.#keyOf(args);
       const pageArgs: PageArgs = { sortOrder: key.sortOrder, ...args };
-      // A key is used only with the order that has read it.
+      // A key is used only with the order that has parsed it.
       const page = parsePage(pageArgs, (cursor, argument) => keyIn(read, key, run, cursor, argument) as never);
       return { page, key, where: read.where(run.viewer, args) };
     });
   }
 }
 
-/** The rows of a page, read once and aggregated as the document selects. The last may exceed the page size. */
+/**
+ * The rows of a page, read once and aggregated as the document selects. The last may be one more than the page size.
+ */
 export class PageRows {
   readonly #args: PageArguments;
   /** The alias of a row of the table. */
@@ -159,7 +161,10 @@ export class PageRows {
     return this.#firstCursor(this.#args.reverseOrder);
   }
 
-  /** Writes the query that reads the rows and returns an expression over them. Reads none if it uses none. */
+  /**
+   * Writes the query that reads the rows and returns an expression over them. It reads no rows if the expression uses
+   * none.
+   */
   read(expression: Sql): Sql {
     if (!this.#isUsed) return [this.#args.check, ...expression];
     const { limit } = this.#args;

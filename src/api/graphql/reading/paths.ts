@@ -28,6 +28,10 @@ export function relationOf(model: string, name: string): ModelField | undefined 
   return field?.kind === 'object' ? field : undefined;
 }
 
+/**
+ * Returns a model's relation.
+ * @throws Error if it has none with this name
+ */
 export function requireRelation(model: string | undefined, name: string): ModelField {
   const relation = model === undefined ? undefined : relationOf(model, name);
   if (!relation) throw new Error(`${model} has no relation ${name}`);
@@ -49,14 +53,14 @@ export function pairsOf(relation: ModelField): readonly (readonly [here: string,
   return (back.relationFromFields ?? []).map((field, position) => [key[position] ?? '', field]);
 }
 
-/** Writes the condition that joins a row and the row that has it by a relation. */
+/** Writes the condition that joins a row to the row that it belongs to by a relation. */
 export function joinOf(relation: ModelField, row: string, there: string): string {
   return pairsOf(relation)
     .map(([from, to]) => `${there}.${columnName(to)} = ${row}.${columnName(from)}`)
     .join(' and ');
 }
 
-/** Returns the column in which the rows of a relation refer to the row that has it. */
+/** Returns the column in which the rows of a relation refer to the row that has the relation. */
 export function referringColumn(relation: ModelField): string {
   return columnName(pairsOf(relation).at(-1)?.[1] ?? '');
 }
@@ -70,12 +74,14 @@ interface FirstOf {
 
 export type Path = Steps | FirstOf;
 
+/** Creates the path to the first of several columns that is not null. */
 export const firstOf = (...columns: readonly string[]): FirstOf => ({ firstOf: columns });
 
 const isChoice = (path: Path): path is FirstOf => typeof path === 'object' && 'firstOf' in path;
 
 const stepsOf = (path: Steps): readonly string[] => (typeof path === 'string' ? [path] : path);
 
+/** Returns the value at a path below an object; null if a step is missing. */
 export function valueAt(value: unknown, path: Path): unknown {
   if (isChoice(path)) return path.firstOf.map((one) => valueAt(value, one)).find((one) => one !== null) ?? null;
   // A value with members is an object.
@@ -88,10 +94,15 @@ export function textAt(model: string | undefined, path: Path): (env: Env) => str
   return (env) => at(model, stepsOf(path), env, '->>');
 }
 
+/**
+ * Returns the SQL of the JSON at a path.
+ * @throws Error (the returned function) for a column that the model does not have
+ */
 export function jsonAt(model: string | undefined, path: Steps): (env: Env) => string {
   return (env) => at(model, stepsOf(path), env, '->');
 }
 
+/** Returns whether a path leads to a member of a JSON value or a column of a related row. */
 export const isMember = (path: Path, env: Env): boolean =>
   !isChoice(path) && (env.json !== undefined || (typeof path !== 'string' && path.length > 1));
 
@@ -120,6 +131,7 @@ function members(base: string, steps: readonly string[], last: '->' | '->>'): st
   return `(${[base, ...before.toReversed().map((step) => `-> ${literal(step)}`), `${last} ${literal(end)}`].join(' ')})`;
 }
 
+/** Returns whether the first step of a path is a column of JSON. */
 export function isJson(model: string | undefined, path: Steps): boolean {
   const [head = ''] = stepsOf(path);
   return model !== undefined && fieldsOfModel(model).get(head)?.type === 'Json';

@@ -37,7 +37,7 @@ interface PlannerOptions {
   readonly isTyped: boolean;
 }
 
-/** The key under which an object has the name of its type: no field has an empty name. */
+/** The key under which an object has the name of its type, since no field has an empty name. */
 export const typeKey = '';
 
 /**

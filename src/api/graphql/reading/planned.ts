@@ -18,6 +18,7 @@ interface Planned {
   readonly [responseKey: string]: unknown;
 }
 
+/** Returns whether an object was read by a plan: it has the form of the answer, not of a row. */
 export function isPlanned(value: unknown): value is Planned {
   return typeof value === 'object' && value !== null && typeKey in value;
 }
@@ -38,8 +39,8 @@ export async function readField(
 }
 
 /**
- * Resolves a field to a row that a message of a stream has. If the document selects more than the row has, reads all of
- * it in one statement; if this fails, the row's fields read what they need and report their own errors.
+ * Resolves a field to the row that a stream's message contains. If the document selects more than that, everything is
+ * read in one statement; if this fails, the row's fields read what they need and report their own errors.
  */
 export async function readAround<Row extends object>(
   model: Model,
@@ -58,7 +59,7 @@ export async function readAround<Row extends object>(
 function rowJson(row: object): string {
   return JSON.stringify(
     Object.fromEntries(Object.entries(row).map(([field, value]) => [columnName(field), value])),
-    // Bytes are secrets, which no field exposes.
+    // Columns of bytes contain secrets, which no field exposes.
     (_key, value: unknown) =>
       typeof value === 'bigint' ? value.toString() : value instanceof Uint8Array ? undefined : value,
   );

@@ -102,7 +102,9 @@ export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> 
   }
 }
 
-/** Returns whether an execution is stock. Every operation has this service's context, which Pothos does not know. */
+/**
+ * Returns whether this is a stock execution. Every operation has this service's context, which Pothos does not know.
+ */
 const isStock = (context: object) => (context as Context).isStock === true;
 
 /** Returns whether a field shows a relation of its row, or is computed from one. */

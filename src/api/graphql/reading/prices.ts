@@ -1,7 +1,10 @@
 import type { GraphQLFieldExtensions } from 'graphql';
 import { type Costs, plainReadText, type Read } from './reads.ts';
 
-/** The price of a field, in fields of a row, by how it is read: `npm run soak -- cost` compares with Postgres' time. */
+/**
+ * The price of a field by how it is read; a plain field of a row costs 1. `npm run soak -- cost` compares the prices
+ * with the time that Postgres takes.
+ */
 const prices: Readonly<Record<Costs | 'list', number>> = {
   /** A list below a parent, for each way to find its rows. */
   list: 80,

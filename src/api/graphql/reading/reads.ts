@@ -40,7 +40,7 @@ export type Read = {
       /** The order of rows in a run with these arguments, unless it is by id. */
       readonly key?: (args: Readonly<Record<string, unknown>>) => PageKey;
       readonly where: (viewer: Viewer, args: Readonly<Record<string, unknown>>) => object;
-      /** The parent's rows that the arguments select, if only `of` can express it in SQL. */
+      /** The parent's rows that the arguments select, if only `of` can express the selection in SQL. */
       readonly within?: (args: Readonly<Record<string, unknown>>) => object;
       /** Finds the rows that belong to the parent, in one or several ways (database/list-rows.ts). */
       readonly of?: (env: Env, alias: string, args: ArgumentsOf) => readonly Sql[];
@@ -60,7 +60,7 @@ export interface PageKey {
   readonly of: (position: string, run: KeyRun, argument: CursorArgument) => unknown;
   /** Returns the condition for rows whose keys lie within a bound. */
   readonly within: (bound: KeyBound<never>) => object;
-  /** The order if no argument sets it; newest first, if left out. */
+  /** The order if no argument sets it; by default newest first. */
   readonly sortOrder?: 'ASC' | 'DESC';
 }
 
@@ -106,13 +106,15 @@ export interface Rows {
   readonly from: Sql;
   readonly orderBy: string;
   readonly env: Env;
-  /** SQL for whether all rows are visible (a committed change may lack a sequence); if not, the run reads again. */
+  /**
+   * SQL that says whether all rows are visible (a committed change may lack a sequence); if not, the run reads again.
+   */
   readonly isComplete?: string;
 }
 
 /** How a type's variant is determined, and who may see its rows. */
 export interface TypeRead {
-  /** The condition on rows that a viewer may see: rows of a type that has one can be read by id. */
+  /** The condition on rows that a viewer may see. Rows of a type with such a condition can be read by id. */
   readonly visible?: (viewer: Viewer) => object;
   /** For an abstract type: the location of the discriminator in a value, and the types by its values. */
   readonly variants?: { readonly by: string; readonly types: Readonly<Record<string, string>> };
@@ -143,6 +145,7 @@ export const leaf = {
   of: (make: (env: Env, args: ArgumentsOf) => Sql): Read => ({ kind: 'leaf', sql: make }),
 } as const;
 
+/** Returns the SQL of a timestamp as a JSON string in UTC, with milliseconds. */
 export function instant(expression: string): string {
   return `to_char(${expression} at time zone 'UTC', '"\\""YYYY-MM-DD"T"HH24:MI:SS.MS"Z\\""')`;
 }

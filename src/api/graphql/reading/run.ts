@@ -31,7 +31,7 @@ interface RunInput {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly row?: string | undefined;
   readonly ids?: readonly string[] | undefined;
-  /** Whether requirements hold, by key, as far as they have been checked. */
+  /** The requirements that have been checked, by key, and whether they hold. */
   readonly known?: ReadonlyMap<string, boolean>;
   /** Further arguments of one field. */
   readonly given?: { readonly node: FieldNode; readonly args: Readonly<Record<string, unknown>> } | undefined;
@@ -189,7 +189,10 @@ export async function runQuery(
   return answer.json;
 }
 
-/** Plans of fields, by first node, then by all else that determines a plan: several fragments may select one. */
+/**
+ * Plans of fields, by first node and then by everything else that determines a plan, since several fragments may
+ * select the same field.
+ */
 const fieldPlansOf = oncePer((_node: FieldNode) => new Map<string, PlanStatement>());
 
 const nodeNumber = oncePer((_node: FieldNode) => {
@@ -237,7 +240,7 @@ export async function runField(
   if (!statement) {
     const fragments = new Map(Object.entries(info.fragments));
     const planner = new Planner({ schema: info.schema, fragments, variables: info.variableValues, isTyped: true });
-    // A field of a message that has the row shows the row itself.
+    // A message's field for its own row has no read: it shows the available row.
     const own = field.extensions.read ?? (row && sameRow);
     const read: Read | undefined = nodes ? { kind: 'node', types: nodes.types, idsFromRun: true } : own;
     const below = info.fieldNodes.flatMap(({ selectionSet }) => selectionSet ?? []);
@@ -261,13 +264,16 @@ export async function runField(
   return parseAnswer(answer.json, answer);
 }
 
-/** Replaces an answer that exceeds the run's byte limit with '', so that it stays in the database. */
+/** Replaces an answer that exceeds the run's byte limit with '', so that the database does not send it. */
 function withinLimit(read: Sql): Sql {
   // Without the offset Postgres would compute the answer twice: once to count it and once to send it.
   return sql`select case when octet_length(a.json) > ${(run) => run.bind(run.maxBytes)}::int then '' else a.json end from (${read} offset 0) a`;
 }
 
-/** Records why a query's plan failed: fields that the executor then runs fail alike, without another statement. */
+/**
+ * Records why a query's plan failed: fields that the executor then runs fail for the same reason, without a
+ * statement.
+ */
 export function recordFault(context: Context, fault: unknown): void {
   faults.set(context, fault);
 }

@@ -73,7 +73,7 @@ export class Scope {
   }
 }
 
-/** Creates a scope from an expression with shared queries, outside the scopes within it. */
+/** Creates a scope from an expression, if it contains shared queries that are not in a scope within it. */
 export function inScope(expression: Sql): Sql {
   const hasShared = (sql: Sql): boolean =>
     sql.some((piece) => piece instanceof Shared || (piece instanceof Part && hasShared(piece.sql)));
@@ -94,6 +94,7 @@ export function sql(strings: TemplateStringsArray, ...values: readonly (string |
   return mergeText(pieces);
 }
 
+/** Joins pieces of SQL with a separator between them. */
 export function joinSql(parts: readonly Sql[], separator: string): Sql {
   return mergeText(parts.flatMap((part, at) => (at === 0 ? part : [separator, ...part])));
 }
@@ -184,7 +185,7 @@ class StatementDraft {
     else this.#addScope(piece, run);
   }
 
-  /** Adds text that depends on the run: all of it belongs to the key. */
+  /** Adds text that depends on the run, and therefore belongs to the key. */
   #addRunText(sqlOfRun: string | Sql, run: Run): void {
     if (typeof sqlOfRun === 'string') {
       // The length prefix makes the key unambiguous.
@@ -260,6 +261,7 @@ function valueText(value: unknown): string {
   return JSON.stringify(value, (_key, one: unknown) => (typeof one === 'bigint' ? `${one}n` : one)) ?? '';
 }
 
+/** Quotes a text as an SQL string literal. */
 export function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

@@ -15,8 +15,9 @@ import { byId, type KeyRun, keyIn, type PageRead } from './reads.ts';
 import type { Requirement } from './sql.ts';
 
 /**
- * Reads in the stock way: graphql-js executes the document, and fields with rows read them through Prisma, each with
- * what Prisma's plug-in derives from its selections. For tests and developers: it sends a statement per parent.
+ * Implements the stock execution: graphql-js executes the document, and fields with rows read them through Prisma,
+ * with the selection that Prisma's plug-in derives. It is for tests and developers, since it sends a statement per
+ * parent.
  */
 
 type Row = Readonly<Record<string, unknown>>;
@@ -36,8 +37,8 @@ function delegateOf({ payments }: Context, model: string): Delegate {
 }
 
 /**
- * Returns a condition in the form that Prisma needs: with the current time for the moment of the statement, which it cannot
- * express, and with the wildcards of LIKE escaped, which it does not do.
+ * Converts a condition to the form that Prisma needs: with the current time, since Prisma cannot express the time of
+ * the statement, and with the wildcards of LIKE escaped, since Prisma does not escape them.
  */
 function forPrisma<Where>(where: Where): Where {
   if (where === 'now') return new Date() as Where;
@@ -69,7 +70,7 @@ export async function stockRow(
     model = requireRelation(model, name).type;
     if (!where) return null;
     const isLast = position === path.length - 1;
-    // A check whether the caller may see the row selects nothing from it.
+    // A check of whether the caller may see the row selects nothing from it.
     const isShown = isLast && modelOf(getNamedType(info.returnType)) === model;
     at = await delegateOf(context, model).findFirst({
       ...(isShown && queryFromInfo({ context, info })),
@@ -157,7 +158,7 @@ export async function stockPage(
   const required: Requirement[] = [];
   const { cursors } = payments;
   const run: KeyRun = { viewer, cursors, require: (one) => void required.push(one) };
-  // A key is used only with the order that has read it.
+  // A key is used only with the order that has parsed it.
   const page = parsePage(
     { sortOrder: key.sortOrder, ...args },
     (cursor, at) => keyIn(read, key, run, cursor, at) as never,

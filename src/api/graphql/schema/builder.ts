@@ -60,13 +60,13 @@ export const builder = new SchemaBuilder<SchemaConfig>({
     },
     nodeFieldOptions: { nullable: false, description: 'The item.' },
     cursorFieldOptions: {
-      description: 'The position of the item in the list: pass it as `after` or `before` to read on from there.',
+      description: 'The position of the item in the list: pass it as `after` or `before` to continue from there.',
     },
     hasNextPageFieldOptions: { description: 'Whether the list has items after this page.' },
     hasPreviousPageFieldOptions: { description: 'Whether the list has items before this page.' },
     startCursorFieldOptions: { description: 'The cursor of the first item of the page; null if the page is empty.' },
     endCursorFieldOptions: { description: 'The cursor of the last item of the page; null if the page is empty.' },
-    nodeTypeOptions: { description: 'An object with an id, by which `node` reads it again.' },
+    nodeTypeOptions: { description: 'An object with a public id, by which `node` returns it.' },
     pageInfoTypeOptions: { description: 'The position of a page in its list.' },
   },
   prisma: {
@@ -83,7 +83,7 @@ builder.queryType({
 });
 builder.mutationType({
   description:
-    'Everything that can be done. Every mutation takes an optional idempotencyKey, and returns its success or its refusal as data. Without VIEW, only the object that it created or moved, such as a new payment, and the id of the object that it changed can be selected. Anything else, such as the customer of a payment, needs VIEW.',
+    'Everything that can be done. Every mutation accepts an idempotencyKey, which transfers require, and returns its success or its refusal as data. A token without VIEW can select only the object that the mutation created or moved, such as a new payment, and the id of the object that it changed. Anything else, such as the customer of a payment, needs VIEW.',
 });
 builder.subscriptionType({
   description:

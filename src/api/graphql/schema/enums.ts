@@ -5,7 +5,7 @@ export const SortOrder = enumOf('SortOrder', 'The order of a list.', { ASC: 'Old
 
 export const ClientGrant = enumOf(
   'ClientGrant',
-  'Rights of a client token beyond its permissions, for the customer it is bound to.',
+  'The rights that a client token can have in addition to its permissions, for the customer that it is bound to.',
   {
     LOOK_UP_RECEIVERS: 'Look up receivers at UMA addresses (lookUpReceiver), and create quotes from these lookups.',
     ADD_BENEFICIARIES: 'Register external accounts of the customer (createExternalAccount).',
@@ -16,7 +16,7 @@ export const TrustedDocumentPolicy = enumOf(
   'TrustedDocumentPolicy',
   'Which tokens are limited to registered documents.',
   {
-    OPTIONAL: 'None: every token may send any document, unless it was itself created for registered documents only.',
+    OPTIONAL: 'No tokens, except those that were created for registered documents only.',
     APPS: 'Client tokens.',
     ALL: 'All tokens, including API tokens of servers.',
   },
@@ -26,7 +26,7 @@ export const LedgerParty = enumOf(
   'LedgerParty',
   'The party of a ledger entry that is not an account visible to the caller.',
   {
-    OUTSIDE: 'The world beyond the payment rails: money that enters or leaves the service.',
+    OUTSIDE: 'The world outside the service: money that enters or leaves it.',
     CLEARING: 'Money in transit.',
     LIQUIDITY: 'The other side of a currency conversion.',
     FEES: 'Fees of the service.',
@@ -66,7 +66,7 @@ export const TransactionStatus = enumOf(
     PROCESSING: 'The money is on its way.',
     COMPLETED: 'The money was delivered.',
     REJECTED: 'The receiving side or the platform rejected the payment, and the money goes back to its source.',
-    FAILED: 'The payment was not delivered: `failureReason` says why, `refund` where the money went.',
+    FAILED: 'The payment was not delivered: `failureReason` says why, and `refund` says where the money went.',
     REFUNDED: 'The payment was delivered, and the money was then returned.',
     EXPIRED:
       'The payment never began: its quote expired, it was not approved in time, or the sender did not confirm the announced payment.',
@@ -87,7 +87,7 @@ export const JournalKind = enumOf('JournalKind', 'Why a ledger entry was posted.
   RESUMPTION: 'The rail returns the money after all.',
   TRANSFER: 'Money moves to another internal account without a quote.',
   DEPOSIT: 'Money comes in.',
-  ARRIVAL: 'Money comes in that is then passed on.',
+  ARRIVAL: 'Money comes in and is then passed on.',
   ADJUSTMENT: 'The operator of the service corrects the balance of an account.',
   DIFFERENCE: 'A provider moved a different amount than was agreed.',
 });
@@ -116,7 +116,7 @@ export const CustomerType = enumOf('CustomerType', 'Whether a customer is a pers
 
 export const KycStatus = enumOf(
   'KycStatus',
-  "The status of a customer's identity check. Only APPROVED and MANUALLY_APPROVED let it move money.",
+  "The status of a customer's identity check. Only APPROVED and MANUALLY_APPROVED let the customer move money.",
   {
     APPROVED: 'The customer passed the check.',
     REJECTED: 'The customer failed the check.',
@@ -188,14 +188,14 @@ export const EventType = enumOf(
     INCOMING_PAYMENT: 'An incoming transaction was created or its status changed.',
     ACCOUNT_STATUS: 'The balance of an internal account changed.',
     KYC_STATUS: "A customer's identity check was decided.",
-    API_TOKEN_EXPIRY: 'An API token expires within a week. Not for client tokens.',
+    API_TOKEN_EXPIRY: 'An API token expires within a week. Not visible to client tokens.',
     TEST: 'A test event for a webhook endpoint.',
     QUOTE_STATUS: 'A quote was created or its status changed. In the feed only.',
     EXTERNAL_ACCOUNT_STATUS: 'An external account was created or its status changed. In the feed only.',
     CUSTOMER_CHANGE:
       'A customer changed in any other way: new details, deletion, a pending identity check. In the feed only.',
     ACCOUNT_CHANGE: 'An internal account was created, or an account changed in any other way. In the feed only.',
-    WEBHOOK_DELIVERY: 'A webhook delivery ended. In the feed only, and not for client tokens.',
+    WEBHOOK_DELIVERY: 'A webhook delivery ended. In the feed only, and not visible to client tokens.',
   },
 );
 
@@ -215,10 +215,11 @@ export const WebhookDeliveryStatus = enumOf(
   },
 );
 
-export const Permission = enumOf('Permission', 'What a token is allowed to do.', {
+export const Permission = enumOf('Permission', 'A permission of a token.', {
   VIEW: 'Read everything that the token can see.',
   TRANSACT: 'Move money.',
-  APPROVE: 'Approve and reject payments that others have asked for and that a policy holds back. Only for API tokens.',
+  APPROVE:
+    'Approve and reject payments that others requested and that a policy holds for approval. Only for API tokens.',
   MANAGE: 'Manage customers, accounts, tokens and settings.',
 });
 
@@ -236,14 +237,14 @@ export const PaymentKind = enumOf('PaymentKind', 'How a payment is made.', {
   TRANSFER_OUT: 'By transferOut: from an internal to an external account, in one currency.',
   TRANSFER_IN: 'By transferIn: from an external to an internal account, in one currency.',
   TRANSFER_INTERNAL: 'By transferInternal: between internal accounts, in one currency.',
-  QUOTE: 'By a quote that is executed, or that a deposit will execute.',
+  QUOTE: 'By a quote, which is executed by a request or by a deposit.',
 });
 
 export const PolicyRelease = enumOf(
   'PolicyRelease',
   'When a payment no longer counts towards the limits of a policy.',
   {
-    FAILED: 'When the payment fails, is rejected or expires, and so was not delivered.',
+    FAILED: 'When the payment fails, is rejected or expires, so that it is not delivered.',
     REFUNDED: 'When the payment is returned after its delivery.',
   },
 );
@@ -253,7 +254,7 @@ export const PolicyPeriod = enumOf('PolicyPeriod', 'The payments that a limit of
   DAY: "All payments of a calendar day, in the policy's time zone.",
   MONTH: "All payments of a calendar month, in the policy's time zone.",
   LAST_24_HOURS: 'All payments of the last 24 hours.',
-  LAST_30_DAYS: 'All payments of the last 30 times 24 hours.',
+  LAST_30_DAYS: 'All payments of the last 30 days of 24 hours each.',
 });
 
 export const PolicyRule = enumOf('PolicyRule', 'The rule of a policy that forbids a payment.', {

@@ -16,7 +16,7 @@ import {
 } from './enums.ts';
 
 /**
- * Defines the filter inputs of lists, which payments/filters.ts turns into conditions. Ranges have one form,
+ * Defines the filter inputs of lists, which domain/commands/filters.ts turns into conditions. Ranges have one form,
  * inclusive at both ends: `createdAfter`/`createdBefore`, `updatedAfter`/`updatedBefore`, and for amounts `min`/`max`.
  */
 
@@ -70,7 +70,7 @@ export const TransactionFilter = builder.inputType('TransactionFilter', {
   fields: (t) => ({
     customerId: t.id(found('index', 'Transactions of this customer: Customer:…')),
     platformCustomerId: t.string({
-      description: "Transactions of the customer with this id of the platform's own (`Customer.platformCustomerId`).",
+      description: 'Transactions of the customer with this `platformCustomerId`.',
     }),
     senderAccountIdentifier: t.string({
       description: 'Transactions with this source: an account id or a UMA address.',
@@ -105,10 +105,10 @@ export const TransactionFilter = builder.inputType('TransactionFilter', {
 export const CustomerFilter = builder.inputType('CustomerFilter', {
   description: 'Conditions on customers. A customer must match all that are given.',
   fields: (t) => ({
-    platformCustomerId: t.string(found('index', "The customer with exactly this id of the platform's own.")),
+    platformCustomerId: t.string(found('index', 'The customer with exactly this `platformCustomerId`.')),
     customerType: t.field({
       type: CustomerType,
-      description: 'Customers that are persons, or those that are companies.',
+      description: 'Only persons or only companies.',
     }),
     kycStatus: t.field({
       type: [KycStatus],

@@ -6,7 +6,10 @@ const chosenField = Symbol('chosen');
 
 type PathMapping = readonly [domain: FieldPath, input: readonly (string | typeof chosenField)[]];
 
-/** Paths that differ between a mutation's input and its command's: @oneOf adds a level, and some names are REST's. */
+/**
+ * Paths that differ between the inputs of a mutation and its command: @oneOf adds a level, and commands use REST's
+ * names.
+ */
 export const inputPaths: { readonly [Name in Operation]?: readonly PathMapping[] } = {
   createQuote: [
     [['source'], ['source', chosenField]],
@@ -45,8 +48,9 @@ export const inputPaths: { readonly [Name in Operation]?: readonly PathMapping[]
 };
 
 /**
- * Converts a path in a command's input to its mutation's argument, as in `["input", "source", "account", "accountId"]`.
- * A scenario is a separate argument, except in the mutations of the sandbox, where it is a field of the input.
+ * Converts a path in a command's input to one in the mutation's arguments: `["input", "source", "account",
+ * "accountId"]`. A scenario is a separate argument, except in the mutations of the sandbox, where it is a field of
+ * the input.
  */
 export function argumentPath(name: Operation, path: FieldPath, input: unknown): FieldPath {
   if (path[0] === 'sandboxScenario' && !name.startsWith('sandbox')) return path;
@@ -54,23 +58,23 @@ export function argumentPath(name: Operation, path: FieldPath, input: unknown): 
   return ['input', ...inForm(metadataPath(translatePath(path, table), input), input)];
 }
 
-/** Replaces a key of metadata by the position of its entry: commands take a map, mutations a list. */
+/** Replaces a key of metadata with the position of its entry: commands take a map, mutations a list. */
 function metadataPath(path: FieldPath, input: unknown): FieldPath {
   const [field, key] = path;
   if (field !== 'metadata' || typeof key !== 'string') return path;
-  // All inputs with metadata take it in this form, and the command has checked the input's own fields.
+  // Every input with metadata takes it as this list, which GraphQL has validated.
   const { metadata } = input as { readonly metadata: readonly { readonly key: string }[] };
   return [field, metadata.findIndex((entry) => entry.key === key)];
 }
 
-/** Adds the form in which an amount is written to a path that leads to one. */
+/** Completes a path to an amount with the form in which the amount is given, `units` or `decimal`. */
 function inForm(path: FieldPath, input: unknown): FieldPath {
   const value = path.reduce<unknown>((of, step) => new Map(Object.entries(of ?? {})).get(String(step)), input);
   const [form = ''] = typeof value === 'object' ? Object.keys(value ?? {}) : [];
   return form === 'units' || form === 'decimal' ? [...path, form] : path;
 }
 
-/** Replaces `chosenField` by the field that the input has there. The path ends early if the input has none. */
+/** Replaces `chosenField` with the field that the input has at that point. The path ends early if it has none. */
 function pathInInput(steps: PathMapping[1], input: unknown): string[] {
   const path: string[] = [];
   let value = input;

@@ -11,7 +11,7 @@ type ArgBuilder = ArgBuilderOf<Types>;
 /** Returns the paging arguments, which every list has. */
 export const pageArgs = (t: ArgBuilder) => ({
   first: t.int({
-    description: 'The number of items from the start, 0 to 100; 20 by default, but not together with `last`.',
+    description: 'The number of items from the start, 0 to 100. The default is 20, unless `last` is given.',
   }),
   after: t.string({ description: 'Returns items after this cursor. Together with `before`, items between the two.' }),
   last: t.int({ description: 'The number of items from the end, 0 to 100. Not together with `first`.' }),
@@ -21,6 +21,7 @@ export const pageArgs = (t: ArgBuilder) => ({
   }),
 });
 
+/** Creates the arguments of a list: its page, its filter and its order. */
 export const listArgs = <Filter>(t: ArgBuilder, filter: InputObjectRef<Types, Filter>) => ({
   ...pageArgs(t),
   filter: t({ type: filter, description: 'Returns only items that match this filter.' }),
@@ -38,7 +39,7 @@ const orderedListArgs = <Filter>(t: ArgBuilder, filter: InputObjectRef<Types, Fi
     type: ListOrder,
     defaultValue: 'CREATED',
     description:
-      'The sort key. A cursor is valid only for the sort key it was returned for. With UPDATED an item moves when it changes: page with ASC, and expect to see such items again.',
+      'The sort key. A cursor is valid only for the sort key it was returned for. With UPDATED, an item moves when it changes: page with ASC, and expect changed items to appear again.',
   }),
 });
 
@@ -69,7 +70,7 @@ const edgeDescription =
 interface ListOptions<Filter> {
   /** The name of its rows, used in its type names and cursors. */
   readonly name: string;
-  /** The model of its rows; the one named `name`, if left out. */
+  /** The model of its rows; by default the one named `name`. */
   readonly model?: Model;
   readonly visible: (viewer: Viewer) => object;
   /** The input that filters the list, and the conditions that it translates to. */
@@ -112,6 +113,7 @@ export function listOf<Row, Filter = never>(
   };
 }
 
+/** Creates the connection type of a list, with its edges and `totalCount`. */
 export function connectionOf<Row>(
   type: ObjectRef<Types, Row> | InterfaceRef<Types, Row>,
   {

@@ -16,7 +16,7 @@ import { Transaction } from './nouns.ts';
 import { asArgumentError, asUserError, isUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
 import { SandboxScenarioInput } from './scenario.ts';
 
-/** Describes the field with the service's clock, for every type whose fields may count down. */
+/** Defines the field with the service's current time, for every type with times that an app may count down to. */
 export const serverTime = {
   type: 'DateTime',
   extensions: { costs: 'read' },
@@ -30,17 +30,17 @@ type IdempotencyKey = string | null | undefined;
 
 interface MutationOptions<Fields extends InputFieldMap, Success extends Replayable> {
   readonly description: string;
-  /** The input's fields, without idempotencyKey, which every input has, and expectedVersion (operations.ts). */
+  /** The input's fields, without `idempotencyKey` and `expectedVersion`, which are added to it. */
   readonly input: (t: InputBuilder) => Fields;
   /** The fields of the success, without `replayed`, which every success has, and without the edges of listed rows. */
   readonly success: {
     readonly [Name in Exclude<keyof Success, 'replayed'>]: SuccessField;
   };
-  /** Whether it has a dry run: `validateOnly` in its input, and the dry run's result in the union. */
+  /** Whether the mutation has a dry run: `validateOnly` in the input, and a ValidatedPayment in the union. */
   readonly validates?: true;
   /** The description of the sandbox scenario, if the mutation takes one beside its input. */
   readonly scenario?: string;
-  /** Whether a key is required: it moves money, and nothing else tells a repeat from a second payment. */
+  /** Whether a key is required, because nothing else distinguishes a retry from a second payment. */
   readonly isKeyRequired?: true;
   /** The possible refusals, in addition to the common ones (input, key, permission, load). */
   readonly refusals?: readonly MemberName[];
@@ -114,7 +114,7 @@ const commonRefusals: readonly MemberName[] = [
 ];
 
 const validateOnly =
-  'Whether to validate the payment only: it is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. For a key that was used before, the answer is what it was then.';
+  'Whether to only validate the payment: it is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. If the key was used before, its original result is returned.';
 
 /** The payment that a dry run would have created. */
 export class ValidatedPayment {
@@ -172,7 +172,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
       // The compiler cannot follow the types of edges through the loop.
       ...edgesIn<Success, ReturnType<typeof t.boolean>>(options.success, (edge) => t.field(edge as never) as never),
       replayed: t.boolean({
-        description: 'True if an earlier request with the same idempotency key did this, and its answer is repeated.',
+        description: 'Whether this is the repeated answer to an earlier request with the same idempotency key.',
         resolve: (result) => result.replayed,
       }),
       serverTime: t.field(serverTime),
@@ -225,13 +225,17 @@ function resolverOf<Input, Success>(
     context: Context,
     info: GraphQLResolveInfo,
   ) => {
-    // The mutations of a document run in sequence: those that have not begun yet do not begin.
+    // The mutations of a document run in sequence. If the client has left or the time is over, the next one does not
+    // begin.
     if (context.isAbandoned()) throw abandoned();
     try {
       authorize(context.viewer, name);
       requireViewForFurtherRead(context.viewer, name, info);
       const wrong = wrongValuesRefusal(args);
-      if (wrong) return asArgumentError(wrong);
+      if (wrong) {
+        context.outcome = 'REFUSED';
+        return asArgumentError(wrong);
+      }
       const { validateOnly, idempotencyKey, ...input } = args.input;
       const { sandboxScenario } = args;
       const asked = { ...input, ...(sandboxScenario && { sandboxScenario }) } as Input;
@@ -241,7 +245,7 @@ function resolverOf<Input, Success>(
         ...context.payments,
         validateOnly: (made: Validated) => {
           validated = new ValidatedPayment(made);
-          context.payment = 'VALIDATED';
+          context.outcome = 'VALIDATED';
         },
       };
       const earlier = await resolve(asked, { ...context, payments }, idempotencyKey);
@@ -249,15 +253,15 @@ function resolverOf<Input, Success>(
     } catch (error) {
       const refusal = refusalIn(error);
       if (!refusal) throw error;
-      context.payment = 'REFUSED';
+      context.outcome = 'REFUSED';
       return asUserError(refusal, name, args.input);
     }
   };
 }
 
 /**
- * Refuses a document that reads more than the mutation creates or moves, for a viewer without VIEW (decision 62). It
- * does so before the mutation takes effect: afterwards the response would be lost.
+ * Refuses a document that reads more than the mutation creates or moves, if the viewer lacks VIEW (decision 62). The
+ * check runs before the mutation, since a refusal after it has taken effect would hide its result.
  * @throws Refusal FORBIDDEN
  */
 function requireViewForFurtherRead({ permissions }: Viewer, name: Operation, info: GraphQLResolveInfo): void {

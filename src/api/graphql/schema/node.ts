@@ -26,7 +26,7 @@ builder.queryFields((t) => ({
   nodes: t.fromQuery([builder.nodeInterfaceRef()], () => ({ kind: 'node', types: nodeTypes }), {
     nullable: { list: false, items: true },
     description:
-      'The objects with these ids, in the same order; null for each id that is unknown. Costs the selection once for each id; a repeated id is read once.',
+      'The objects with these ids, in the same order; null for each id that is unknown. The cost of the selection counts once for each id, although a repeated id is read only once.',
     args: { ids: t.arg.idList({ required: true, description: 'The public ids of the objects.' }) },
     resolve: (_root, { ids }, context, info) =>
       (ids as readonly string[]).map((id) => stockNode(id, nodeTypes, context, info)),

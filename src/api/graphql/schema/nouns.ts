@@ -21,7 +21,8 @@ export const Transaction = builder.prismaNode('Transaction', {
 
 export const Quote = builder.prismaNode('Quote', {
   ...node(visibleQuotes),
-  description: 'An offer to convert and send money until it expires: a locked rate with fees, and its payment.',
+  description:
+    'An offer to convert and send money at a locked rate and fees, valid until it expires. Its payment is created with it.',
 });
 
 export const Customer = builder.prismaNode('Customer', {
@@ -38,7 +39,7 @@ export const Account = builder.prismaInterface('Account', {
 export const InternalAccount = builder.prismaNode('Account', {
   variant: 'InternalAccount',
   ...node(visibleAccounts),
-  description: `A balance held by this service in one currency, at most ${maxAmount} smallest units. New money that would exceed this is refused with AMOUNT_OUT_OF_RANGE or, if it is already on its way, returned. Only refunds and the platform's fees may exceed it.`,
+  description: `A balance held by this service in one currency: at most ${maxAmount} smallest units. Incoming money that would exceed this is refused with AMOUNT_OUT_OF_RANGE or, if it is already on its way, returned. Only refunds and the platform's fees may exceed it.`,
   interfaces: [Account],
 });
 

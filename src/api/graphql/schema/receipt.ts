@@ -43,7 +43,8 @@ const MutationReceipt = builder.objectRef<Receipt>('MutationReceipt').implement(
       type: builder.nodeInterfaceRef(),
       nullable: true,
       extensions: { costs: 'read' },
-      description: 'The object that it created or changed, as it is now; null if none is visible to the caller.',
+      description:
+        'The current state of the object that the mutation created or changed; null if none is visible to the caller.',
       resolve: (receipt, _args, context, info) => {
         if (!receipt.result) return null;
         const { type, row } = receipt.result;
@@ -58,7 +59,8 @@ builder.queryField('mutationReceipt', (t) =>
   t.field({
     type: MutationReceipt,
     ...executedRead,
-    description: 'Whether a mutation took effect, by its key. An error of this field says nothing about the mutation.',
+    description:
+      'Whether the mutation with this idempotency key took effect. An error in this field says nothing about the mutation.',
     args: {
       operation: t.arg({ type: MutationName, required: true, description: 'The name of the mutation.' }),
       idempotencyKey: t.arg.string({

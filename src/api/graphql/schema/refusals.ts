@@ -14,7 +14,7 @@ const members = {
   NotFoundError: 'Something that the input names does not exist, or is not visible to the caller.',
   InsufficientFundsError: 'The balance of the source is too low. The quote, if there is one, stays PENDING.',
   LimitExceededError:
-    'A policy does not allow the payment. Which rule and limit is shown only to viewers with VIEW who may see the policy.',
+    'A policy does not allow the payment. Its rule and limit are shown only to viewers with VIEW who may see the policy.',
   QuoteExpiredError: 'The quote has expired: create a new one.',
   ConflictError: 'The request conflicts with something that already exists or has already happened.',
   CustomerInUseError:
@@ -54,9 +54,10 @@ const codes: Readonly<Record<Code, readonly [member: MemberName, meaning: string
   ],
   QUOTE_REQUEST_FAILED: ['UnavailableError', 'The receiving side did not return a quote.'],
   INSUFFICIENT_BALANCE: ['InsufficientFundsError', 'The balance of the source is too low.'],
-  // The next two are of REST only, whose settings have one endpoint: here a test names its endpoint and returns the outcome.
-  WEBHOOK_ENDPOINT_NOT_SET: ['NotFoundError', 'No webhook endpoint is configured in the settings. In REST only.'],
-  WEBHOOK_DELIVERY_ERROR: ['UnavailableError', 'A test event could not be delivered. In REST only.'],
+  // Only REST returns the next two, since its settings contain one endpoint. In GraphQL, a test names one and returns
+  // the outcome.
+  WEBHOOK_ENDPOINT_NOT_SET: ['NotFoundError', 'No webhook endpoint is configured in the settings. REST only.'],
+  WEBHOOK_DELIVERY_ERROR: ['UnavailableError', 'A test event could not be delivered. REST only.'],
   FORBIDDEN: ['ForbiddenError', 'The token may not do this.'],
   USER_NOT_READY: [
     'ForbiddenError',
@@ -167,6 +168,7 @@ builder.objectField(refs.UnavailableError, 'retryAfter', (t) =>
   }),
 );
 
+/** Turns a refusal into the value of a mutation's union, with paths below the mutation's arguments. */
 export function asUserError(refusal: Refusal, name: Operation, input: unknown): UserError {
   const { path } = refusal.details;
   return {
@@ -181,16 +183,18 @@ export function asRefusedFields(fields: readonly InvalidField[], name: Operation
   return fields.map((field) => ({ ...field, path: argumentPath(name, field.path, input) }));
 }
 
-/** Returns the union member's value for a refusal whose paths are those of the mutation's arguments. */
+/** Converts a refusal whose paths already lead to the mutation's arguments. */
 export function asArgumentError(refusal: Refusal): UserError {
   const fields = invalidFieldsOf(refusal);
   return { refusal, path: fields[0]?.path ?? null, fields };
 }
 
+/** Returns whether a mutation's value is a refusal. */
 export function isUserError(value: object): value is UserError {
   return 'refusal' in value && value.refusal instanceof Refusal;
 }
 
+/** Returns the union member that stands for a refusal's code. */
 export function memberNameOf(error: UserError): MemberName {
   return codes[error.refusal.code][0];
 }

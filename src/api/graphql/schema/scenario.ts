@@ -10,7 +10,7 @@ const SandboxDeposit = enumOf('SandboxDeposit', 'How the simulated deposit for a
 const SandboxStep = enumOf('SandboxStep', 'A step of a simulated payment.', {
   PAY_REQUEST:
     "For sandboxReceiveUma: the sender has looked up the receiver and the payment is CREATED. The sender's pay request then arrives, fails, or does not arrive within the lifetime of a quote (EXPIRED).",
-  PULL: 'For a quote paid from an external account: pulling the money, before anything is debited.',
+  PULL: 'For a quote paid from an external account: the pull of the money, before anything is debited.',
   SETTLEMENT: 'The delivery or collection that ends the payment.',
 });
 
@@ -25,10 +25,11 @@ export const SandboxScenarioInput = builder.inputType('SandboxScenarioInput', {
   fields: (t) => ({
     step: t.field({
       type: SandboxStep,
-      description: 'The step that `delayMs` and `failureReason` apply to, unlike the others; SETTLEMENT by default.',
+      description: 'The step that `delayMs` and `failureReason` apply to; SETTLEMENT by default.',
     }),
     delayMs: t.int({
-      description: 'How long the step takes, in milliseconds, 0 to 3600000. The usual pace when left out.',
+      description:
+        'The duration of the step in milliseconds, 0 to 3600000. When left out, the step takes its usual time.',
     }),
     failureReason: t.field({
       type: FailureReason,
@@ -46,7 +47,8 @@ export const SandboxScenarioInput = builder.inputType('SandboxScenarioInput', {
       description: 'How the deposit arrives. For sandboxSend, and for createQuote with a real-time funded source.',
     }),
     refundFails: t.boolean({
-      description: 'With `failureReason`: the refund fails, too. The money waits in SUSPENSE, as ledger entries show.',
+      description:
+        'With `failureReason`: the refund fails, too, and the money stays in SUSPENSE, as the ledger entries show.',
     }),
     returnAfterMs: t.int({
       description:

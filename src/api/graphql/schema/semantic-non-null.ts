@@ -23,7 +23,7 @@ export const semanticNonNull = new GraphQLDirective({
   },
 });
 
-/** Makes a field of the query or a mutation nullable, so that one that fails is null and its siblings are returned. */
+/** Makes a field of Query or Mutation nullable, so that a failing field is null while its siblings are returned. */
 export function failingAlone<Types extends SchemaTypes>(
   field: PothosOutputFieldConfig<Types>,
 ): PothosOutputFieldConfig<Types> {
@@ -36,12 +36,14 @@ export function failingAlone<Types extends SchemaTypes>(
 export function printWithDirective(schema: GraphQLSchema): string {
   let text = printSchema(schema);
   for (const type of [schema.getQueryType(), schema.getMutationType()]) {
-    for (const { name, extensions } of Object.values(type?.getFields() ?? {})) {
-      if (!extensions.directives) continue;
-      // The field's name and arguments, each on its own line, followed by its type.
-      const field = new RegExp(`(?<=^type ${type} \\{\\n[^]*?^ {2}${name}(\\(\\n[^]*?^ {2}\\))?: .*)$`, 'm');
-      text = text.replace(field, ` @${semanticNonNull.name}`);
-    }
+    const marked = Object.values(type?.getFields() ?? {}).filter(({ extensions }) => extensions.directives);
+    text = text.replace(new RegExp(`^type ${type} \\{\\n[^]*?^\\}`, 'm'), (printed) =>
+      marked.reduce((fields, { name }) => {
+        // The field's name and arguments, each on its own line, followed by its type.
+        const field = new RegExp(`^ {2}${name}(\\(\\n[^]*?^ {2}\\))?: .*$`, 'm');
+        return fields.replace(field, `$& @${semanticNonNull.name}`);
+      }, printed),
+    );
   }
   return text;
 }

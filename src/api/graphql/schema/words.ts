@@ -64,7 +64,7 @@ export interface RowList<Types extends SchemaTypes> {
 }
 
 interface PageOptions<Types extends SchemaTypes> extends Options {
-  /** The relations that lead to the rows; all rows of the list, if left out. */
+  /** The relations that lead to the rows; by default, the page shows all rows of the list. */
   readonly of?: readonly string[];
   readonly authScopes?: Types['AuthScopes'];
 }
@@ -72,14 +72,14 @@ interface PageOptions<Types extends SchemaTypes> extends Options {
 /** The options of a type whose rows have ids, for `prismaNode`: every node must declare who may see them. */
 export const node = (visible: Visible, description = 'The public id of the object: its type, a colon and a UUID.') => ({
   id: { resolve: (row: { readonly id: string }) => row.id, description },
-  // The plug-in's type for a unique condition differs per model, and all of these have this key.
+  // The plug-in's type of a unique condition differs per model, but every model of a node has this key.
   findUnique: (uuid: string, { viewer }: { readonly viewer: Viewer }) =>
     ({ platformId_id: { platformId: viewer.platformId, id: uuid }, AND: [visible(viewer)] }) as never,
   nullable: true as const,
   extensions: { read: { visible } },
 });
 
-/** The options of a field with its own resolver that a query also reads: `...made(…)`. */
+/** The options of a field that has its own resolver and can also be read by a statement: `...made(…)`. */
 export const made = (read: MadeRead) => ({ extensions: { made: read } });
 
 /** The options of an abstract type whose values are distinguished by one of their columns or members. */
@@ -164,7 +164,7 @@ declare global {
         types: readonly IdType[],
         options: Omit<Options, 'nullable'> & { readonly id: string },
       ): FieldRef<Types, never, Kind>;
-      /** The result of a domain query, including in a stock execution unless `resolve` implements that. */
+      /** The result of a domain query. A stock execution runs it, too, unless `resolve` is given. */
       fromQuery(
         type: TypeParam<Types>,
         read: MadeRead,
@@ -263,7 +263,7 @@ const words = {
     type: unknown,
     { nullIf, needsOthers, ...options }: Options & { readonly nullIf?: string; readonly needsOthers?: true },
   ) {
-    // A copy, since Pothos marks a row read as a node with its type, which is not a member of a union.
+    // A copy, since Pothos marks a row that was read as a node with the node's type, which is not in the union.
     const shown = (row: Row) => (nullIf !== undefined && row[nullIf] === null ? null : { ...row });
     return (needsOthers ? ofOthers : ofRow)(this, type, sameRowUnless(nullIf), options, shown);
   },
@@ -310,7 +310,7 @@ const words = {
     );
   },
   page(this: Builder, { connection, read, args }: RowList<never>, { of = [], ...options }: PageOptions<never>) {
-    // The list was declared for this schema, whose types a builder of an arbitrary schema does not name.
+    // The list was declared for this schema, whose types are unknown to a builder of an arbitrary schema.
     const all = { ...options, args: args(this.arg as never) } as Options;
     return ofOthers(this, connection, pageBelow(read, of), all, (row, ...rest) => stockPage(read, of, row, ...rest));
   },

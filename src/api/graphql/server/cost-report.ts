@@ -22,6 +22,7 @@ export function costReport({ schema, document, operationName, variableValues }: 
   return { cost, limit, depth, fields, aliases, limits };
 }
 
+/** Adds the cost of a document to `extensions.cost` of its answer. */
 export function withCost(answer: ExecutionResult | TextAnswer, args: ExecutionArgs): ExecutionResult | TextAnswer {
   const cost = costReport(args);
   return answer instanceof TextAnswer
@@ -34,6 +35,7 @@ const includedCost = 800;
 
 const costOfRequest = 500;
 
+/** Returns how many requests a document of this cost counts as under the rate limit: at least one. */
 export function requestsForCost(cost: number): number {
   return 1 + Math.max(0, Math.ceil((cost - includedCost) / costOfRequest));
 }

@@ -6,6 +6,7 @@ import { TextAnswer } from '../reading/text-answer.ts';
 export const jsonTypes = ['application/json', 'application/graphql-response+json'] as const;
 export type JsonType = (typeof jsonTypes)[number];
 
+/** Returns the status, headers and body of an HTTP response (GraphQL over HTTP). */
 export function answerOf(answer: ExecutionResult | TextAnswer, type: JsonType) {
   const headers: Record<string, string> = { 'content-type': `${type}; charset=utf-8` };
   if (answer instanceof TextAnswer) return { status: 200, headers, body: answer.text };
@@ -24,8 +25,9 @@ export function answerOf(answer: ExecutionResult | TextAnswer, type: JsonType) {
 }
 
 /**
- * Returns the status of a response with errors, as defined by GraphQL over HTTP: 294 beside data, except as
- * application/json, else that of its errors. With an unreachable database, which changes nothing, null data is a 503.
+ * Returns the status of a response with errors, as defined by GraphQL over HTTP. With data it is 294, or 200 as
+ * application/json; without data it is that of the errors. If the database was unreachable, so that nothing has
+ * changed, a response whose fields are all null is a 503.
  */
 function statusOf({ data, errors = [] }: ExecutionResult, type: JsonType): number {
   const isUnavailable = errors.some(({ extensions }) => extensions.code === 'SERVICE_UNAVAILABLE');
@@ -37,7 +39,10 @@ function statusOf({ data, errors = [] }: ExecutionResult, type: JsonType): numbe
   );
 }
 
-/** Returns the highest status of the errors; 200 if they keep it as application/json. Undefined if none has one. */
+/**
+ * Returns the highest status of the errors, which is 200 if they keep that as application/json; undefined if none has
+ * one.
+ */
 export function requestStatus({ errors = [] }: ExecutionResult, type: JsonType): number | undefined {
   let highest: number | undefined;
   for (const { extensions } of errors) {

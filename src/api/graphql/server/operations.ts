@@ -33,12 +33,15 @@ import { type Place, type StreamMessage, streamMessages } from './stream-message
 import { type Farewell, holdStream } from './supervise-stream.ts';
 import { timeOperation, withTimeLimit } from './time-operation.ts';
 
-/** The maximum number of streams opening at a time: after a restart all clients reconnect, and would time out. */
+/**
+ * The maximum number of streams that open at a time. Without it, clients would time out when all reconnect after a
+ * restart.
+ */
 const maxOpenings = 256;
 
 /** The connection of an operation: its credentials, and how to close it. */
 export interface Transport {
-  /** The value of HTTP's Authorization header; on a socket it came with the first message. */
+  /** The value of the Authorization header or, on a socket, the one in the first message. */
   readonly authorization?: string | undefined;
   readonly session?: Session | undefined;
   /** Closes the connection of a reader that falls behind or cannot be served, so that it reconnects and resumes. */
@@ -66,7 +69,9 @@ export interface OperationsOptions {
   readonly streams: TokenCap;
   /** Waits for the turn of a message among all work of its platform. */
   readonly takeTurn: TakeTurn;
-  /** Counts further requests for a document that costs as much as several. Returns the error of one over the limit. */
+  /**
+   * Counts further requests for a document that costs as much as several. Returns an error if they exceed the limit.
+   */
   readonly countMore: (context: Context, requests: number) => Promise<GraphQLError | undefined>;
   /** Limits how many expensive documents of a platform are executed at a time. */
   readonly expensive: ExpensiveTurns;
@@ -184,7 +189,7 @@ export class Operations {
   async #run(args: ExecutionArgs, context: Context, reads?: ReadScope): Promise<ExecutionResult | TextAnswer> {
     const answer = context.isStock ? undefined : await answerByPlan(args, context);
     if (answer) return answer;
-    // It may combine several reads with those of the primary, and older data would contradict newer data.
+    // The executor may combine several reads with those of the primary, and older data would contradict newer data.
     reads?.requireLatest();
     if (selectsFeedCursor(args.document)) await readFeedHead(context);
     return execute(args);
@@ -263,7 +268,7 @@ export class Operations {
   }
 }
 
-/** Returns the cursor in a request's extensions, null if the client has none yet, undefined if it sends no such member. */
+/** Returns the cursor in a request's extensions: null if the client has none yet, undefined if it sends no `after`. */
 function afterIn({ extensions }: OperationParams): string | null | undefined {
   const after = extensions?.after;
   if (after === undefined || after === null || typeof after === 'string') return after;

@@ -34,7 +34,7 @@ export function presentError(error: unknown, log: Logger): GraphQLError {
       },
     });
   }
-  // Its connection is being closed (Context.closeForRetry); a reader may still receive this.
+  // The connection is being closed (Context.closeForRetry), but its reader may still receive this.
   if (original instanceof Overflow) return failure('TOO_SLOW', `${original.message}: resume with after`);
   if (original instanceof EventsUndone) return failure('CURSOR_EXPIRED', original.message);
   // The outer error has the location: which variable, which field.

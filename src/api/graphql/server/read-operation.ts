@@ -63,7 +63,7 @@ function operationOf(json: unknown): SentOperation {
   return { query, documentId, variables, operationName, extensions } as SentOperation;
 }
 
-/** Creates the error of JSON that no value represents exactly as written. It names the member. */
+/** Creates the error of JSON with a value that cannot be represented exactly as written. It names the member. */
 export function inexactRequest(
   { path, reason }: Pick<InexactJson, 'path' | 'reason'>,
   within: FieldPath = [],

@@ -21,7 +21,10 @@ import type { SentOperation } from './sent-documents.ts';
 
 type Answer = ExecutionResult | TextAnswer;
 
-/** Reads which writes the operation's reads must include (`extensions.readAfter` or header). Throws INVALID_INPUT. */
+/**
+ * Returns the writes that the operation's reads must include, from `extensions.readAfter` or a header. Throws
+ * INVALID_INPUT.
+ */
 export function sentReadAfter(
   { viewer, payments }: Context,
   headers: IncomingHttpHeaders | undefined,
@@ -39,7 +42,7 @@ export function sentReadAfter(
   }
 }
 
-/** Runs a query on replicas (`run` gets the reads), or a mutation on the primary, whose response has a write token. */
+/** Runs a query on replicas (`run` gets the reads), or a mutation on the primary, whose response gets a write token. */
 export async function withReplicas(
   replicas: Replicas | undefined,
   args: ExecutionArgs,

@@ -43,7 +43,7 @@ export class SentDocuments {
 
   /**
    * Returns an operation with its text.
-   * @param authenticate called if it is sent by hash: only the caller's platform gives hashes a meaning
+   * @param authenticate called if it is sent by hash, since a hash has a meaning only within the caller's platform
    * @throws GraphQLError for an operation without a document, or a hash that is unknown or does not match the text; and
    *   any error of `authenticate`
    */
@@ -69,7 +69,7 @@ export class SentDocuments {
     return { ...sent, query: text };
   }
 
-  /** Returns whether a viewer's platform has registered a document, and for this token if it has its own documents. */
+  /** Returns whether a viewer's platform has registered a document that the viewer's token may send. */
   async isRegistered(viewer: Viewer, document: DocumentNode): Promise<boolean> {
     return maySend(viewer, await this.#trusted.hashesOf(viewer.platformId, digestOf(document)));
   }

@@ -47,6 +47,7 @@ export interface GraphqlServer {
   readonly yoga: ReturnType<typeof createYogaServer>;
 }
 
+/** Creates the GraphQL server, which serves HTTP requests, sockets, event streams and tool calls. */
 export function createGraphqlServer(options: GraphqlOptions): GraphqlServer {
   const { trusted, automaticPersistedQueries, log } = options;
   const operations = new Operations({

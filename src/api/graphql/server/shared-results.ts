@@ -32,8 +32,9 @@ export interface Follower {
 }
 
 /**
- * Executes the events of subscriptions once for all that get the same result: the same document and variables, callers
- * with the same visibility and permissions. A thousand followers of a subject cost one execution and serialization.
+ * Executes each event once for all subscriptions that get the same result, because they have the same document and
+ * variables, and callers with the same visibility and permissions. A thousand followers of a subject cost one
+ * execution and serialization.
  */
 export class SharedResults {
   readonly #groupsOf = oncePer((_operation: OperationDefinitionNode) => new Map<string, Group>());
@@ -107,7 +108,7 @@ function newGroup(args: ExecutionArgs): Group {
 /** Returns the key of all inputs to a result besides the document: the scope, and the variables below the root. */
 function groupKey(operation: OperationDefinitionNode, args: ExecutionArgs): string {
   const { document, variableValues } = args;
-  // A caller is identified by everything except its token, since anything else may affect what it sees.
+  // Everything about the caller except its token belongs to the key, since it may affect what the caller sees.
   const { tokenId: _token, makers: _makers, subject: _subject, expiresAt: _end, ...scope } = contextIn(args).viewer;
   // A missing variable differs from a null one.
   const variables = variablesBelowRoot(operation, document).map((name) =>

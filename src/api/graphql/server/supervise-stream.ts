@@ -15,7 +15,10 @@ const closeDelayMs = 200;
 /** Writes the last message of a stream, which gives the reason for cutting its connection. */
 export type Farewell = (refusal: { readonly errors: readonly object[] }) => void;
 
-/** Holds an opened subscription in its connection's session. Returns its end, or why the token could not begin it. */
+/**
+ * Holds an opened subscription in its connection's session. Returns a function that ends the hold, or the error if
+ * the token may not begin it.
+ */
 export async function holdStream(
   { sessions, sent }: { readonly sessions: Sessions; readonly sent: SentDocuments },
   args: ExecutionArgs,
@@ -23,7 +26,7 @@ export async function holdStream(
   const { viewer: begun, session, eventStream, farewell } = contextIn(args);
   const held = session ?? (eventStream && farewell && superviseStream(sessions, begun, eventStream, farewell));
   if (!held) return () => undefined;
-  // It keeps the rights of the token with which it began.
+  // The stream keeps the rights of the token with which it began.
   const end = await held.begin(
     async (viewer) =>
       mayDoAllThat(viewer, begun) && (!viewer.trustedDocumentsOnly || sent.isRegistered(viewer, args.document)),

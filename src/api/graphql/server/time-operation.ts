@@ -5,7 +5,7 @@ import { inSpan } from '../../../infra/instruments/spans.ts';
 import { failure } from '../failure.ts';
 import { TextAnswer } from '../reading/text-answer.ts';
 
-/** The labels of each document that has several operations and names none: most requests repeat one. */
+/** The labels of documents that are sent without an operation name. Most requests repeat a document. */
 const labels = new WeakMap<DocumentNode, string>();
 
 /** Executes a valid operation in a span, and records its time under its root field and the code of its first error. */

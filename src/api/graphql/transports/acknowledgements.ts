@@ -1,7 +1,7 @@
 import type { FeedPosition } from '../../../domain/events/cursor.ts';
 import type { ResumePoint } from '../../../domain/events/resume-points.ts';
 
-/** A socket is pinged for its client's progress after this time, in milliseconds, or after this many messages. */
+/** A ping asks a client for its progress after this time, in milliseconds, or after this many messages. */
 const askMs = 250;
 const askMessages = 50;
 

@@ -11,7 +11,10 @@ export const mediaTypes = [...jsonTypes, eventStream] as const;
 /** A media type of responses; clients may specify its charset, too. */
 const inUtf8 = (type: string) => `${type}; charset=utf-8`;
 
-/** Returns the media types that a client accepts, in order of preference (RFC 9110, 12.5.1); event streams if named. */
+/**
+ * Returns the media types that a client accepts, in order of preference (RFC 9110, 12.5.1); event streams only if
+ * named.
+ */
 export function acceptedTypes({ headers }: IncomingMessage): readonly (typeof mediaTypes)[number][] {
   const accept = headers.accept || '*/*';
   const offered = accept.toLowerCase().includes(eventStream) ? mediaTypes : jsonTypes;

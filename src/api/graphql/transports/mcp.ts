@@ -49,7 +49,7 @@ interface McpOptions {
 const confirmableMs = 600_000;
 
 const instructions =
-  'Each tool is an operation that the owner of the payments has registered. A tool that moves money first validates the payment and answers its price, with a confirmation: pass it, with the same arguments, to pay.';
+  'Each tool is an operation that the owner of the payments has registered. A tool that moves money first validates the payment and returns its price and a confirmation. To pay, call it again with the same arguments and that confirmation.';
 
 const knownMethods: ReadonlySet<string> = new Set([
   'initialize',
@@ -60,8 +60,9 @@ const knownMethods: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Serves the Model Context Protocol (streamable HTTP, without sessions): the operations of a token's own documents are
- * tools, and nothing else exists. A tool is run as any GraphQL operation (server/operations.ts), and answers its text.
+ * Serves the Model Context Protocol (streamable HTTP, without sessions): the operations of a token's own documents
+ * are its tools, and nothing else is offered. A tool runs like any GraphQL operation (server/operations.ts) and
+ * returns the text of the response.
  */
 export function createMcpEndpoint(options: McpOptions): McpEndpoint {
   const { log } = options;
@@ -125,7 +126,7 @@ async function callerOf(options: McpOptions, request: IncomingMessage, response:
   const viewer = await credentials.authenticate(authorization);
   if (!viewer) throw unauthenticated();
   if (viewer.documents.length === 0)
-    throw forbidden('this token has no documents of its own: create one with `documents`, which become its tools');
+    throw forbidden('this token has no documents of its own: create a token with `documents`, which become its tools');
   const isLimited = () => asPlatform(viewer.platformId, () => limitsAmounts(database, viewer));
   if (viewer.permissions.includes('TRANSACT') && !(await isLimited()))
     throw forbidden(
@@ -136,10 +137,10 @@ async function callerOf(options: McpOptions, request: IncomingMessage, response:
     const prepared = await operations.prepare({ authorization, response }, () => sent);
     const answer = 'document' in prepared ? await operations.answer(prepared) : { errors: prepared };
     const hasErrors = 'errors' in answer && answer.errors !== undefined;
-    const payment = 'document' in prepared ? prepared.contextValue.payment : undefined;
+    const outcome = 'document' in prepared ? prepared.contextValue.outcome : undefined;
     return {
-      result: textResult([answerOf(answer, 'application/json').body], hasErrors || payment === 'REFUSED'),
-      isValid: payment === 'VALIDATED',
+      result: textResult([answerOf(answer, 'application/json').body], hasErrors || outcome === 'REFUSED'),
+      isValid: outcome === 'VALIDATED',
     };
   };
   return { ...options, viewer, tools: await readTools(options, viewer), run };
@@ -151,7 +152,7 @@ const toolsIn = oncePer((document: DocumentNode, schema: GraphQLSchema, text: st
   toolsOf({ schema, document, text }),
 );
 
-/** Returns the operations of a viewer's own documents. A document that has been deleted is none. */
+/** Returns the operations of a viewer's own documents. Documents that have been deleted are left out. */
 async function readTools(
   { trusted, operations, schema }: McpOptions,
   { platformId, documents }: Viewer,
@@ -170,7 +171,9 @@ async function readTools(
   return tools;
 }
 
-/** Answers one message by the SDK, which is loaded by the first one: most instances serve no agents. */
+/**
+ * Answers one message through the SDK, which is loaded with the first message, since most instances serve no agents.
+ */
 async function answerMessage(caller: ToolCaller, request: IncomingMessage, response: ServerResponse, message: Message) {
   const sdk = await import('@modelcontextprotocol/server');
   const serve = () => {
@@ -185,7 +188,7 @@ async function answerMessage(caller: ToolCaller, request: IncomingMessage, respo
     typeof value === 'string' ? [[name, value]] : [],
   );
   const sent = new Request('http://localhost/mcp', { method: 'POST', headers });
-  // Both kinds of versions: with a handshake (until 2025), where each message is answered alone, and without one.
+  // Both kinds of versions: with a handshake (until 2025), when each message is answered on its own, and without one.
   const isOlder = await sdk.isLegacyRequest(sent, message);
   const older = new sdk.WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
   // No subscription is served: it would stay open.
@@ -222,8 +225,9 @@ function serveTools(server: McpServer, caller: ToolCaller, wrongParams: (message
 }
 
 /**
- * Validates a payment, or makes it if its caller confirms what was validated: the same arguments, a moment ago. A key that has
- * paid before is answered with its payment, also without a confirmation: a retry must not lead to a second payment.
+ * Validates a payment, or makes it if its caller confirms that the same arguments were validated a moment ago. For a
+ * key that has already paid, the answer is its payment, even without a confirmation, since a retry must not lead to a
+ * second payment.
  */
 async function pay(
   { cursors, viewer: { platformId, tokenId }, run }: ToolCaller,
@@ -254,7 +258,10 @@ async function pay(
 const notConfirmed =
   'Nothing was paid: the confirmation is for other arguments, or too old. Call without it to validate the payment again.';
 
-/** Returns a digest of a payment in the form of a uuid, as cursors contain it; undefined for a wrong idempotency key. */
+/**
+ * Returns a digest of a payment in the form of a uuid, as cursors contain it; undefined for an invalid idempotency
+ * key.
+ */
 function digestOf(
   payment: Readonly<Record<'name' | 'tokenId' | 'text', string>> & { readonly given: object },
   key: unknown,

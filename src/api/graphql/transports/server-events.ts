@@ -7,7 +7,10 @@ import { acceptsEncoding } from '../../http/bodies/answer.ts';
 
 const compressors = new WeakMap<ServerResponse, Writable>();
 
-/** Uses little memory per stream: repetition is among recent messages. Each message is flushed, so that none waits. */
+/**
+ * Uses little memory per stream, since messages mostly repeat recent ones. Each message is flushed, so that none
+ * waits.
+ */
 const compression = { windowBits: 12, memLevel: 4, level: 6, flush: constants.Z_SYNC_FLUSH } as const;
 
 /** Compresses the event stream that will begin on a response, if its client accepts that. */

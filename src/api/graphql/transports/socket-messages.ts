@@ -105,7 +105,7 @@ function sendAll(
     },
     async return() {
       isStopped = true;
-      // On an open socket the client has ended it itself, and does not return.
+      // On an open socket, the client has ended the stream itself and will not resume it.
       point?.close(isOpen(extra));
       await stream.return?.();
       return { done: true, value: undefined };

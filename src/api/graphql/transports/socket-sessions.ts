@@ -91,7 +91,7 @@ export async function openSession(
   });
   if (!viewer) {
     await pace.wait(`address ${addressOf(extra.request)}`);
-    // A failed lookup is not the credentials' fault: 1013 lets clients retry, an exception would be fatal to them.
+    // If the lookup failed, the credentials may be right: clients retry after 1013, but not after an exception.
     if (failure !== undefined) extra.socket.close(closeTryAgain, failure);
     return false;
   }

@@ -183,9 +183,10 @@ const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$
 
 /**
  * Returns the key by which a subscription resumes when its client reconnects on another socket: `resumeKey` of the
- * operation's extensions or, if the socket was opened with `resume: true`, the operation's own id, which stock clients
- * choose at random and send again. Undefined for an operation without one; an error for a key that is not a UUID.
- * @param streams whose limit also applies to the keys of a subject
+ * operation's extensions or, if the socket was opened with `resume: true`, the operation's own id, which stock
+ * clients choose at random and send again. Undefined for an operation without a key; an error for a key that is not a
+ * UUID.
+ * @param streams the limit on streams, which also applies to the keys of a subject
  */
 function resumeKeyOf(
   { resumes }: Extra,
@@ -201,7 +202,7 @@ function resumeKeyOf(
   const key = given ?? (resumes && uuidForm.test(id) ? id : undefined);
   if (key === undefined) return undefined;
   const { platformId, subject } = viewer;
-  // Whether the client sent this text or its hash.
+  // The same whether the client sent this text or its hash.
   const query = document.loc?.source.body;
   const text = JSON.stringify([platformId, subject, key, query, operationName ?? null, variables ?? null]);
   return { platformId, subject, digest: hash('sha256', text, 'buffer'), most: streams.mostOf(viewer) };

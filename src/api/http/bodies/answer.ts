@@ -14,7 +14,7 @@ const compressedFrom = 1_400;
 /** The maximum number of bytes compressed synchronously, in less time than another thread would cost (bench/LOG.md). */
 const compressedAtOnce = 16 * 1024;
 
-/** The fastest level saves nearly as much of JSON as the slower ones (bench/LOG.md). */
+/** The fastest level compresses JSON nearly as well as the slower ones (bench/LOG.md). */
 const options = { level: constants.Z_BEST_SPEED };
 const compress = promisify(gzip) as (body: string | Buffer, settings: typeof options) => Promise<Buffer>;
 

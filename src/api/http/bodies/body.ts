@@ -33,7 +33,7 @@ function allowsUtf8(parameter: string): boolean {
   return name.trim() !== 'charset' || /^("?)utf-?8\1$/.test(value.trim());
 }
 
-/** Decodes a body; undefined if it is not UTF-8: no replacement characters are inserted. */
+/** Decodes a body without inserting replacement characters; undefined if it is not UTF-8. */
 export function bodyText(bytes: Uint8Array): string | undefined {
   return isUtf8(bytes) ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8') : undefined;
 }

@@ -47,7 +47,7 @@ const requiredByProvider = {
 };
 
 const urlDescription =
-  'The URL for events: https, a public host, port 443 or 8443; in the sandbox also this machine. Setting it needs TRANSACT as well as MANAGE and VIEW, because its answers can approve payments.';
+  'The URL to which events are posted: https with a public host, on port 443 or 8443; in the sandbox also on this machine. Setting it needs TRANSACT as well as MANAGE and VIEW, because its responses can approve payments.';
 const webhookEndpoint = z.string().openapi({ description: urlDescription, example: 'https://example.com/webhooks' });
 
 const trustedDocuments = z
@@ -63,7 +63,7 @@ const ConfigSchema = z
     webhookEndpoint: webhookEndpoint.optional(),
     webhookTokenId: id(
       'ApiToken',
-      'The API token whose revocation disables the webhookEndpoint: the one that set it; absent if the operator did.',
+      'The API token whose revocation disables the webhookEndpoint: the one that set it; absent if the operator of the service did.',
     ).optional(),
     supportedCurrencies: listed(
       z.object({
@@ -80,7 +80,9 @@ const ConfigSchema = z
     trustedDocuments,
     isRegulatedFinancialInstitution: z
       .boolean()
-      .describe('Whether customers count as verified by the platform itself. Set by the operator of the service.'),
+      .describe(
+        'Whether customers count as verified because the platform verifies them itself. Set by the operator of the service.',
+      ),
     createdAt: time('When the platform was created.'),
     updatedAt: time('When the settings last changed.'),
   })
@@ -103,7 +105,7 @@ const fixedAmount = z
   .min(0)
   .max(Number.MAX_SAFE_INTEGER)
   .optional()
-  .describe('Fixed: only the value that GET returns is accepted; any other gets 501.');
+  .describe('Fixed: only the value that GET returns is accepted; any other is refused with 501.');
 
 const UpdateConfigBody = z
   .strictObject({
@@ -111,12 +113,12 @@ const UpdateConfigBody = z
       .string()
       .nullish()
       .describe(
-        'The domain of the UMA addresses of new customers. In production only a domain that the operator of the service gave the platform is accepted; any other is refused with 409.',
+        'The domain of the UMA addresses of new customers. In production, only a domain that the operator of the service has assigned to the platform is accepted; any other is refused with 409.',
       ),
     webhookEndpoint: webhookEndpoint
       .nullable()
       .optional()
-      .describe(`${urlDescription} A new URL gets a TEST event; null removes it.`),
+      .describe(`${urlDescription} A TEST event is sent to a new URL; null removes the URL.`),
     supportedCurrencies: changed(
       listOf(
         z.strictObject({
@@ -197,7 +199,7 @@ export function configEndpoints(app: RestApp, modules: RestModules): void {
     run: (_given, context) => answer(context),
   });
 
-  // Not a command: it takes no idempotency key.
+  // This is not a command, so it takes no idempotency key.
   endpoints.add('updateConfig', {
     summary: "Change the platform's settings",
     description: 'Fields that are left out stay unchanged, and so do existing accounts and addresses.',
@@ -206,7 +208,7 @@ export function configEndpoints(app: RestApp, modules: RestModules): void {
     parameters: [ifMatchParameter],
     middleware: [mayRun('updatePlatform')],
     responses: {
-      200: taggedResponse(ChangedConfigSchema, 'The settings as they are now.'),
+      200: taggedResponse(ChangedConfigSchema, 'The changed settings.'),
       ...errorResponses(409, 412, 413, 415, 501, 504),
     },
     handle: async (body, context) => {

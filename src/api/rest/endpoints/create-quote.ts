@@ -17,7 +17,7 @@ const SourceInput = z
     z
       .strictObject({
         sourceType: z.literal('ACCOUNT').describe('Pay from an account.'),
-        accountId: id('InternalAccount', 'The account that pays. An external account is debited first.'),
+        accountId: id('InternalAccount', 'The account that pays. From an external account, the money is pulled first.'),
         customerId: id('Customer', 'The owner of the account; optional, and checked if given.').optional(),
         currency: z.string().optional().describe('The currency of the account; optional, and checked if given.'),
       })
@@ -77,7 +77,7 @@ export const CreateQuoteBody = z
     lookupId: id('Lookup', 'The lookup of the receiver; required for a UMA address.').optional(),
     sendingCurrencyCode: z.string().optional().openapi({
       description:
-        "Without a source: the currency of the account of the lookup's sender that pays. With a source: must equal its currency.",
+        "Without a source, this selects the account of the lookup's sender that pays, by its currency. With a source, it must be the source's currency.",
       example: 'USD',
     }),
     receivingCurrencyCode: z.string().optional().openapi({
@@ -87,14 +87,14 @@ export const CreateQuoteBody = z
     senderCustomerInfo: information
       .optional()
       .describe(
-        "Information about the sender, by name. For a UMA address: the lookup's requiredPayerFields, and PURPOSE_OF_PAYMENT. For an external account: PURPOSE_OF_PAYMENT.",
+        "Information about the sender, by name. A UMA address requires the lookup's requiredPayerFields and PURPOSE_OF_PAYMENT; an external account requires PURPOSE_OF_PAYMENT.",
       ),
     senderUserInfo: information.optional().describe('Another name for senderCustomerInfo.'),
     immediatelyExecute: z
       .boolean()
       .optional()
       .describe(
-        'Whether to execute it immediately, at the current rate; false by default. Not with real-time funding.',
+        'Whether to execute the quote immediately, at the current rate; false by default. Not possible with real-time funding.',
       ),
     description: text(longest.memo).optional().describe('A note for the payment, at most 500 characters.'),
     metadata: newMetadata,
@@ -107,7 +107,7 @@ export const CreateQuoteBody = z
   .refine(({ destination, lookupId }) => destination !== undefined || lookupId !== undefined, requiredIn('destination'))
   .openapi('CreateQuote', {
     description:
-      'For a payment to a UMA address, a lookup can replace the destination, and with sendingCurrencyCode also the source: it is then the account in that currency of the customer for whom the lookup was made.',
+      'For a payment to a UMA address, a lookup can replace the destination, and with sendingCurrencyCode also the source, which is then the account in that currency of the customer for whom the lookup was made.',
   });
 
 type Body = z.infer<typeof CreateQuoteBody>;
@@ -185,7 +185,7 @@ async function destinationOf(
   return { kind: 'ACCOUNT', accountId };
 }
 
-/** Returns a value that may appear in two fields, refusing two different values. `field` is that of `second`. */
+/** Returns a value that may appear in two fields, refusing two different values. `field` is the path of `second`. */
 function sameValue(first: string | undefined, second: string | undefined, field: string): string | undefined {
   if (first !== undefined && second !== undefined && first !== second) {
     throw new Refusal('INVALID_INPUT', `${second} conflicts with ${first} in another field`, {

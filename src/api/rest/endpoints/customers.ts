@@ -50,13 +50,13 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
     description: 'The customers that match all given filters, in pages.',
     at: '/customers',
     filters: {
-      platformCustomerId: z.string().optional().describe("Only the customer with this id of the platform's own."),
+      platformCustomerId: z.string().optional().describe('Only the customer with this platformCustomerId.'),
       customerType: z.enum(CustomerType).optional().describe('Only persons, or only companies.'),
       ...createdParameters,
       ...updatedParameters,
       umaAddress: z.string().optional().describe('Only the customer with this UMA address, case-insensitively.'),
       kycStatus: anyOf(KycStatus, 'Only customers with any of these statuses.'),
-      name: z.string().optional().describe('Only customers whose full or legal name begins with this, in any case.'),
+      name: z.string().optional().describe('Only customers whose name begins with this text, case-insensitively.'),
       isIncludingDeleted: flag('Whether to include deleted customers.'),
       ...orderParameters,
     },
@@ -79,11 +79,11 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
 
   endpoints.command('updateCustomer', {
     summary: 'Change a customer',
-    description: 'Fields that are left out stay unchanged. In the sandbox a new name also sets the KYC status.',
+    description: 'Fields that are left out stay unchanged. In the sandbox, a new name also sets the KYC status.',
     at: 'patch /customers/{customerId}',
     params,
     body: UpdateCustomerBody,
-    answer: [200, CustomerSchema, 'The customer as it is now.'],
+    answer: [200, CustomerSchema, 'The changed customer.'],
     errors: [404, 410],
     paths,
     run: (given, { viewer, key }) => {
@@ -97,10 +97,10 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
   endpoints.command('deleteCustomer', {
     summary: 'Delete a customer',
     description:
-      "A customer that still holds money or has payments in progress is refused with CUSTOMER_IN_USE: `details` has `balances` (`accountId`, `amount`, `currency`), `paymentsUnderWay` and the oldest 20 `transactionIds`. The customer's history is kept. It can no longer make or receive payments, its UMA address becomes available, and its apps' client tokens are revoked.",
+      "A customer that still holds money or has payments in progress is refused with CUSTOMER_IN_USE: `details` contains `balances` (`accountId`, `amount`, `currency`), `paymentsUnderWay` and the oldest 20 `transactionIds`. The customer's history is kept. It can no longer make or receive payments, its UMA address becomes available, and its apps' client tokens are revoked.",
     at: 'delete /customers/{customerId}',
     params,
-    answer: [200, CustomerSchema, 'The customer, deleted.'],
+    answer: [200, CustomerSchema, 'The deleted customer.'],
     errors: [404, 410],
     run: (input, { viewer, key }) => deleteCustomer(payments, viewer, input, key),
     record,

@@ -22,20 +22,25 @@ import { addAccountsOfCustomers, addAccountsOfPlatform } from './internal-accoun
 
 const filters = {
   currency: z.string().optional().openapi({ description: 'The code of the currency.', example: 'EUR' }),
-  status: anyOf(ExternalAccountStatus, 'Only accounts with any of these values.'),
-  accountType: anyOf(ExternalAccountType, 'Only accounts with any of these values.'),
-  beneficiaryVerificationStatus: anyOf(BeneficiaryVerificationStatus, 'Only accounts with any of these values.'),
+  status: anyOf(ExternalAccountStatus, 'Only accounts with any of these statuses.'),
+  accountType: anyOf(ExternalAccountType, 'Only accounts of any of these types.'),
+  beneficiaryVerificationStatus: anyOf(
+    BeneficiaryVerificationStatus,
+    'Only accounts whose verification has any of these statuses.',
+  ),
 };
 
 const ExternalAccountSchema = z
   .object({
     id: id('ExternalAccount', 'The id of the account.'),
-    status: z.enum(ExternalAccountStatus).describe('Its status. Only an ACTIVE account can make or receive payments.'),
+    status: z
+      .enum(ExternalAccountStatus)
+      .describe('The status of the account. Only an ACTIVE account can make or receive payments.'),
     statusReason: z
       .string()
       .optional()
       .describe(
-        'Why the account has its status and verification result, including the compared names if they differ; absent if there is nothing to explain.',
+        'The human-readable reason for the status and the verification result, including the compared names if they differ; absent if there is nothing to explain.',
       ),
     currency: z.string().openapi({ description: 'The code of the currency.', example: 'EUR' }),
     accountInfo: AccountInfoSchema,
@@ -44,16 +49,16 @@ const ExternalAccountSchema = z
     defaultUmaDepositAccount: z
       .boolean()
       .describe(
-        'Whether incoming UMA payments of the customer go to this account. At most one account of a customer has this.',
+        'Whether incoming UMA payments to the customer go to this account. At most one account of a customer has this.',
       ),
     beneficiaryVerificationStatus: z
       .enum(BeneficiaryVerificationStatus)
       .optional()
       .describe('Whether the owner of the account is the beneficiary that the platform named.'),
     beneficiaryVerifiedData: z
-      .object({ fullName: z.string().describe('The name of the owner as the bank has it.') })
+      .object({ fullName: z.string().describe("The name of the owner in the bank's records.") })
       .optional()
-      .describe('What the payment rail reported about the owner.'),
+      .describe('The details about the owner that the payment rail reported.'),
     frozenAt: time('When the operator of the service froze the account; absent if it is not frozen.').optional(),
     metadata,
   })
@@ -70,23 +75,26 @@ const warnings = z
   .array(
     z.object({
       field: z.string().describe('The path of the field in the request.'),
-      message: z.string().describe('What is wrong with the field.'),
+      message: z.string().describe('The problem with the field.'),
     }),
   )
   .optional()
   .describe(
-    'What to know before paying to the account: how SEPA or ACH transmits the name of its owner, and in the sandbox what production would refuse, such as wrong check digits.',
+    'Notes on payments to the account: how SEPA or ACH transmits the name of its owner, and in the sandbox what production would refuse, such as wrong check digits.',
   );
 
 const CustomerAccountBody = z
   .strictObject({
     ...accountFields,
-    customerId: id('Customer', 'The customer who owns the account; by default, the platform itself does.').optional(),
+    customerId: id(
+      'Customer',
+      'The customer who owns the account; when left out, the platform itself does.',
+    ).optional(),
     defaultUmaDepositAccount: z
       .boolean()
       .optional()
       .describe(
-        'Whether incoming UMA payments of the customer go to this account; false by default. It replaces an earlier default.',
+        'Whether incoming UMA payments to the customer go to this account, instead of an earlier default; false when left out.',
       ),
   })
   .openapi('CreateExternalAccount');
@@ -110,7 +118,7 @@ export function externalAccountEndpoints(app: RestApp, payments: Payments): void
   endpoints.command('createExternalAccount', {
     summary: 'Register an external account of a customer or the platform',
     description:
-      'Once the account is ACTIVE, money can be sent to it and, if it is a bank account, pulled from it. An account that the owner has already registered in this currency is refused with CONFLICT, which names it.',
+      'Once the account is ACTIVE, money can be sent to it and, if it is a bank account, pulled from it. An account that the owner has already registered in this currency is refused with CONFLICT, and the error names it.',
     at: 'post /customers/external-accounts',
     body: CustomerAccountBody,
     errors: [404],
@@ -120,8 +128,8 @@ export function externalAccountEndpoints(app: RestApp, payments: Payments): void
 
   endpoints.command('createExternalAccount', {
     operationId: 'createPlatformExternalAccount',
-    summary: "Register an external account of the platform's own",
-    description: 'Like an account of a customer, for money of the platform itself.',
+    summary: 'Register an external account of the platform',
+    description: "Like an account of a customer, but for the platform's own money.",
     at: 'post /platform/external-accounts',
     body: z.strictObject(accountFields).openapi('CreatePlatformExternalAccount'),
     run: (input, { viewer, key }) => createAccount(payments, viewer, input, key),
@@ -152,11 +160,13 @@ function changeEndpoints(endpoints: Endpoints, payments: Payments): void {
         defaultUmaDepositAccount: z
           .boolean()
           .nullish()
-          .describe('Whether incoming UMA payments of the customer go to this account. Replaces an earlier default.'),
+          .describe(
+            'Whether incoming UMA payments to the customer go to this account. It replaces an earlier default.',
+          ),
         metadata: changedMetadata,
       })
       .openapi('UpdateExternalAccount'),
-    answer: [200, ExternalAccountSchema, 'The account as it is now.'],
+    answer: [200, ExternalAccountSchema, 'The changed account.'],
     errors: [404],
     run: (input, { viewer, key }) => updateExternalAccount(payments, viewer, input, key),
     record: externalAccountRecord,
@@ -165,17 +175,17 @@ function changeEndpoints(endpoints: Endpoints, payments: Payments): void {
   endpoints.command('deleteExternalAccount', {
     summary: 'Delete an external account of a customer or the platform',
     description:
-      'The account becomes INACTIVE for good and disappears from lists. Existing payments still show it and continue; new ones cannot use it. The same account can be registered again.',
+      'The account becomes INACTIVE permanently and is left out of lists. Existing payments still show it and continue; new ones cannot use it. The same account can be registered again.',
     at: 'delete /customers/external-accounts/{accountId}',
     params,
-    answer: [200, ExternalAccountSchema, 'The account, deleted.'],
+    answer: [200, ExternalAccountSchema, 'The deleted account.'],
     errors: [404],
     run: (input, { viewer, key }) => deleteExternalAccount(payments, viewer, input, key),
     record: externalAccountRecord,
   });
 }
 
-/** Registers an account. The result has the account with the warnings about it, with their paths in the request. */
+/** Registers an account. The result contains the account and the warnings about it, with paths in the request. */
 async function createAccount(
   payments: Payments,
   viewer: Viewer,

@@ -20,7 +20,7 @@ export const InternalAccountSchema = z
     customerId: id('Customer', 'The customer who owns the account; absent if the platform itself does.').optional(),
     balance: AmountSchema.describe('The amount that can be spent.'),
     fundingPaymentInstructions: listed(PaymentInstructionSchema).describe(
-      'How to pay money into the account from outside, by any one of these ways.',
+      'The ways to pay money into the account from outside. Use any one of them.',
     ),
     frozenAt: time('When the operator of the service froze the account; absent if it is not frozen.').optional(),
     createdAt: time('When the account was created.'),

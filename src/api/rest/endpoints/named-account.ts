@@ -6,8 +6,8 @@ import type { Database } from '../../../infra/database/database.ts';
 import { readRow } from '../../../infra/database/read-rows.ts';
 
 /**
- * Checks the currency and owner given beside an account's id in a request: callers may send accounts back as they
- * appear in responses. Ignores an unknown account, which the command refuses.
+ * Checks the currency and owner given beside an account's id in a request, since callers may send accounts back in
+ * the form in which responses contain them. Ignores an unknown account, which the command refuses.
  * @throws Refusal INVALID_CURRENCY, INVALID_INPUT
  */
 export async function checkNamedAccount(

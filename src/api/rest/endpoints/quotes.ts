@@ -30,13 +30,13 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
   endpoints.command('createQuote', {
     summary: 'Create a quote',
     description:
-      'Locks a rate and fees until the quote expires. Nothing moves until it is executed, or funded by a deposit; with `immediatelyExecute` it is executed immediately.',
+      'Locks a rate and fees until the quote expires. No money moves until the quote is executed or funded by a deposit. With `immediatelyExecute`, it is executed immediately.',
     at: 'post /quotes',
     body: CreateQuoteBody,
     answer: [201, QuoteSchema, 'The new quote.'],
     errors: [404],
     run: async (body, { viewer, key }) => {
-      // Its refusals name fields of the request.
+      // This conversion's refusals already name fields of the request.
       const input = await toQuoteInput(payments, viewer, body);
       return withRequestPaths(quotePaths(body), createQuote(payments, viewer, input, key));
     },
@@ -79,7 +79,7 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
       'Executes a quote once, before it expires. The source is debited immediately. If a policy requires an approval, the transaction waits for it as CREATED. A real-time funded quote is executed by its deposit instead.',
     at: 'post /quotes/{quoteId}/execute',
     params,
-    answer: [200, QuoteSchema, 'The quote, PROCESSING.'],
+    answer: [200, QuoteSchema, 'The quote, which is now PROCESSING.'],
     errors: [404],
     run: (input, { viewer, key }) => executeQuote(payments, viewer, input, key),
     record,
@@ -88,10 +88,10 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
   endpoints.command('cancelQuote', {
     summary: 'Cancel a quote',
     description:
-      "Cancels a quote that was neither executed nor funded: it is EXPIRED immediately, with its transaction. A later deposit is credited to the customer's account.",
+      "Cancels a quote that was neither executed nor funded: the quote and its transaction become EXPIRED immediately. A later deposit is credited to the customer's account.",
     at: 'post /quotes/{quoteId}/cancel',
     params,
-    answer: [200, QuoteSchema, 'The quote, EXPIRED.'],
+    answer: [200, QuoteSchema, 'The quote, which is now EXPIRED.'],
     errors: [404],
     run: (input, { viewer, key }) => cancelQuote(payments, viewer, input, key),
     record,

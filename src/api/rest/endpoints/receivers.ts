@@ -28,7 +28,7 @@ const supportedCurrencies = 'The currencies that the receiver accepts, the prefe
 const LookupSchema = z
   .object({
     id: id('Lookup', 'The id of the lookup.'),
-    lookupId: id('Lookup', 'The same as `id`: a quote to the receiver names it, within ten minutes.'),
+    lookupId: id('Lookup', 'The same as `id`. A quote to the receiver must refer to it, within ten minutes.'),
     receiverUmaAddress: z.string().describe('The UMA address of the receiver: $name@domain, in lower case.'),
     receiver: z
       .object({
@@ -62,7 +62,7 @@ const UmaLookupSchema = z
         name: z.string().describe('The name of the information, such as FULL_NAME.'),
         mandatory: z.boolean().describe('Whether the payment fails without this information.'),
       }),
-    ).describe('All information about the sender that the receiver asks for.'),
+    ).describe('All information about the sender that the receiver requests.'),
   })
   .openapi('UmaLookup', {
     description: 'A lookup with additional fields for clients of the older form of this request.',
@@ -77,11 +77,14 @@ const query = z.strictObject({
   senderUmaAddress: z.string().optional().describe('The customer who would send, by its UMA address.'),
 });
 
-/** Adds the lookups of receivers, identical on both paths, one for older clients (specification 4.14, decision 11). */
+/**
+ * Adds the lookup of receivers on two identical paths, one of them for older clients (specification 4.14, decision
+ * 11).
+ */
 export function receiverEndpoints(app: RestApp, payments: Payments): void {
   const endpoints = new Endpoints(app, 'Receivers');
   const shared = {
-    description: 'What the receiver at a UMA address accepts. The result is valid for ten minutes.',
+    description: 'Looks up the receiver at a UMA address. The result is valid for ten minutes.',
     access: 'LOOKUP',
     params: z.object({
       receiverUmaAddress: z

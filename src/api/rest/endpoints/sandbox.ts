@@ -73,7 +73,7 @@ export function sandboxEndpoints(app: RestApp, payments: Payments): void {
     description: 'Sandbox only. The payment is PENDING until it is approved or rejected.',
     at: 'post /sandbox/uma/receive',
     body: ReceiveUmaBody,
-    answer: [200, TransactionSchema, 'The payment, PENDING.'],
+    answer: [200, TransactionSchema, 'The payment, which is PENDING.'],
     errors: [404],
     run: ({ receivingCurrencyAmount: amount, ...given }, { viewer, key }) =>
       sandboxReceiveUma(payments, viewer, { ...given, receivingCurrencyAmount: BigInt(amount) }, key),
@@ -82,11 +82,12 @@ export function sandboxEndpoints(app: RestApp, payments: Payments): void {
 
   endpoints.command('sandboxSetKycStatus', {
     summary: "Decide a customer's identity check",
-    description: 'Sandbox only. Any status may follow any other; a new name of the customer decides the check again.',
+    description:
+      'Sandbox only. Any status may follow any other. When the name of the customer changes, the check is decided again.',
     at: 'post /sandbox/customers/{customerId}/kyc-status',
     params: z.object({ customerId: id('Customer', 'The id of the customer.') }),
     body: z.strictObject({ kycStatus: z.enum(KycStatus).describe('The new KYC status.') }).openapi('SetKycStatus'),
-    answer: [200, CustomerSchema, 'The customer as it is now.'],
+    answer: [200, CustomerSchema, 'The changed customer.'],
     errors: [404, 410],
     run: (input, { viewer, key }) => setKycStatus(payments, viewer, input, key),
     record: customerRecord,

@@ -18,7 +18,7 @@ export function statementEndpoints(app: RestApp, { database }: Payments): void {
   new Endpoints(app, 'Internal accounts').add('getAccountStatement', {
     summary: 'Export the statement of an internal account',
     description:
-      'Every entry of a period with the running balance, between the opening and the closing balance. The response is a stream: one that ends without its last line (CSV) or closing element (camt.053) is not complete.',
+      'Every entry of a period with the running balance, between the opening and the closing balance. The response is a stream. If it ends without the last line (CSV) or the closing element (camt.053), it is incomplete.',
     at: '/internal-accounts/{accountId}/statement',
     params: z.object({ accountId: id('InternalAccount', 'The id of the account.') }),
     query: z.strictObject({

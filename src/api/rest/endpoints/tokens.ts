@@ -19,15 +19,15 @@ import { id, listed, listOf, text, time } from '../schemas/fields.ts';
 
 const name = text(longest.memo).openapi({ description: 'The display name of the token.', example: 'payouts' });
 const permissions = listOf(z.enum(Permission)).describe(
-  'The permissions of the token: VIEW reads, TRANSACT moves money, APPROVE approves what policies hold back, MANAGE changes customers, settings and tokens.',
+  'The permissions of the token: VIEW to read, TRANSACT to move money, APPROVE to approve payments that policies hold back, MANAGE to change customers, settings and tokens.',
 );
 
 const addresses = listOf(z.string()).describe(
-  'The ranges of addresses from which the token is accepted, in CIDR notation: 203.0.113.0/24, 2001:db8::/48; all when left out.',
+  'The address ranges from which the token is accepted, in CIDR notation, such as 203.0.113.0/24 or 2001:db8::/48; empty if all addresses are allowed.',
 );
 
 const documents = listOf(z.string()).describe(
-  'The hashes of the only registered documents that the token may send, over GraphQL and as tools at /mcp: it cannot use REST.',
+  'The hashes of the registered documents that the token is restricted to, over GraphQL and as tools at /mcp. A token with such a list cannot use REST.',
 );
 
 const TokenSchema = z
@@ -40,13 +40,10 @@ const TokenSchema = z
     expiresAt: time('When the token expires; absent if it lasts until it is deleted.').optional(),
     addresses: addresses.optional(),
     documents: documents.optional(),
-    replacesId: id('ApiToken', 'The token whose place this one takes.').optional(),
-    replacedById: id(
-      'ApiToken',
-      'The token that takes the place of this one, which then ends at `expiresAt`.',
-    ).optional(),
+    replacesId: id('ApiToken', 'The token that this one replaces.').optional(),
+    replacedById: id('ApiToken', 'The token that replaces this one, which then expires at `expiresAt`.').optional(),
     createdAt: time('When the token was created.'),
-    updatedAt: time('Always the same as `createdAt`: what a token may do does not change.'),
+    updatedAt: time('Always the same as `createdAt`, since the permissions of a token do not change.'),
   })
   .openapi('Token', { description: "A credential of the platform's servers." });
 
@@ -55,7 +52,9 @@ const NewTokenSchema = z
     ...TokenSchema.shape,
     clientSecret: z
       .string()
-      .describe('The password for HTTP Basic authentication. It is shown once and not stored here: store it safely.'),
+      .describe(
+        'The password for HTTP Basic authentication. It is shown only once, and the service does not store it: keep it safe.',
+      ),
   })
   .openapi('NewToken', { description: 'A token with its secret.' });
 
@@ -66,7 +65,9 @@ const ClientTokenSchema = z
     quoteId: id('Quote', 'The quote that the token is bound to.').optional(),
     transactionId: id('Transaction', 'The transaction that the token is bound to.').optional(),
     permissions: listed(z.enum(Permission)).describe('The permissions of the token.'),
-    grants: listed(z.enum(ClientGrant)).describe('The rights of the token beyond its permissions, for its customer.'),
+    grants: listed(z.enum(ClientGrant)).describe(
+      'The rights of the token in addition to its permissions, for its customer.',
+    ),
     trustedDocumentsOnly: z
       .boolean()
       .describe('Whether the token was created for registered documents only. The settings may limit all tokens.'),
@@ -133,12 +134,12 @@ export function tokenEndpoints(app: RestApp, { database }: Payments): void {
     operationId: 'deleteToken',
     summary: 'Delete a token',
     description:
-      'The token is refused within a second, and so are all tokens that it created, directly or indirectly. The webhook endpoints that they created are disabled. Deleting it again is not an error. 409 CONFLICT: the platform would have no token with MANAGE left.',
+      'The token is refused within a second, and so are all tokens that it created, directly or indirectly. The webhook endpoints that they created are disabled. Deleting it again is not an error. The last token with MANAGE cannot be deleted (409 CONFLICT).',
     at: 'delete /tokens/{tokenId}',
     params,
     query: z.strictObject({
       revokeDescendants: flag(
-        'Whether to end everything that it created, too: API tokens, client tokens and webhook endpoints.',
+        'Whether to also revoke the tokens and disable the webhook endpoints that it created, directly or through those tokens.',
         true,
       ),
     }),
@@ -148,7 +149,7 @@ export function tokenEndpoints(app: RestApp, { database }: Payments): void {
   });
 }
 
-/** Adds the endpoints that create tokens: their responses have secrets. */
+/** Adds the endpoints that create tokens, whose responses contain secrets. */
 function newTokenEndpoints(endpoints: Endpoints, database: Database): void {
   const created = {
     answer: [201, NewTokenSchema, 'The new token.'],
@@ -163,13 +164,15 @@ function newTokenEndpoints(endpoints: Endpoints, database: Database): void {
     operationId: 'createToken',
     summary: 'Create a token',
     description:
-      'The token cannot have more permissions than the caller. The response contains a secret and is not stored: a repeat with the same idempotency key gets 409 with the id of the token.',
+      'The token cannot have more permissions than the caller. The response contains a secret and is not stored: a repeat with the same idempotency key is refused with 409 and the id of the token.',
     at: 'post /tokens',
     body: z
       .strictObject({
         name,
         permissions: permissions.min(1),
-        expiresAt: moment('When the token expires; never when left out.'),
+        expiresAt: moment(
+          'When the token expires, at the latest with the token that creates it. When left out, it expires with that token, or never if that has no expiry.',
+        ),
         addresses: addresses.optional(),
         documents: documents.optional(),
       })
@@ -182,7 +185,7 @@ function newTokenEndpoints(endpoints: Endpoints, database: Database): void {
     operationId: 'rotateToken',
     summary: 'Replace a token',
     description:
-      'Creates a token in the place of another one, with its name, permissions, addresses and documents. Both are valid until the overlap is over; then the old one expires. The response contains a secret and is not stored. 409 CONFLICT: the token has expired, has been revoked, or already has a replacement.',
+      'Replaces a token by creating a new one with the same name, permissions, addresses and documents. Both are valid until the overlap ends; then the old one expires. The response contains a secret and is not stored. A token that has expired, has been revoked or already has a replacement is refused with 409 CONFLICT.',
     at: 'post /tokens/{tokenId}/rotate',
     params,
     body: z
@@ -196,6 +199,7 @@ function newTokenEndpoints(endpoints: Endpoints, database: Database): void {
   });
 }
 
+/** Adds the list of client tokens. */
 export function clientTokenEndpoints(app: RestApp, { database }: Payments): void {
   addPagedList(new Endpoints(app, 'Tokens'), 'listClientTokens', {
     summary: 'List client tokens',

@@ -27,12 +27,12 @@ import { TransactionSchema } from '../schemas/payment-schemas.ts';
 
 const filters = {
   customerId: id('Customer', 'Only payments of this customer.').optional(),
-  platformCustomerId: z.string().optional().describe('Only payments of the customer with this id of your own.'),
+  platformCustomerId: z.string().optional().describe('Only payments of the customer with this platformCustomerId.'),
   senderAccountIdentifier: z.string().optional().describe('Only payments from this account id or UMA address.'),
   receiverAccountIdentifier: z.string().optional().describe('Only payments to this account id or UMA address.'),
-  status: anyOf(TransactionStatus, 'Only payments with any of these values.'),
+  status: anyOf(TransactionStatus, 'Only payments with any of these statuses.'),
   type: anyOf(TransactionType, 'Only payments in any of these directions.'),
-  failureReason: anyOf(FailureReason, 'Only payments with any of these values.'),
+  failureReason: anyOf(FailureReason, 'Only payments that failed for any of these reasons.'),
   reference: z.string().optional().describe('Only payments with exactly this reconciliation reference.'),
   accountId: z.string().optional().describe('Only payments from or to this account.'),
   currency: z.string().optional().describe('Only payments that are sent or received in the currency with this code.'),
@@ -104,7 +104,7 @@ export function transactionEndpoints(app: RestApp, payments: Payments): void {
   endpoints.command('approveTransaction', {
     summary: 'Approve a payment',
     description:
-      'Approves a payment before its approval deadline. One that a policy holds back (CREATED) needs APPROVE, and another token than the one that asked for it. An incoming payment (PENDING) needs TRANSACT: if mandatory information about the receiver is neither in the request nor in the customer record, the payment ends FAILED with MISSING_MANDATORY_PAYEE_DATA.',
+      'Approves a payment before its approval deadline. A payment that a policy holds back (CREATED) needs APPROVE, and a token other than the one that requested it. An incoming payment (PENDING) needs TRANSACT: if mandatory information about the receiver is neither in the request nor in the customer record, the payment fails with MISSING_MANDATORY_PAYEE_DATA.',
     at: 'post /transactions/{transactionId}/approve',
     params,
     body: z
@@ -125,16 +125,16 @@ export function transactionEndpoints(app: RestApp, payments: Payments): void {
   endpoints.command('rejectTransaction', {
     summary: 'Reject a payment',
     description:
-      'Possible until the approval deadline. The payment ends REJECTED, and money that was taken goes back. One that a policy holds back needs APPROVE, an incoming one TRANSACT.',
+      'Rejects a payment before its approval deadline. It becomes REJECTED, and money that was already taken is returned. A payment that a policy holds back needs APPROVE; an incoming payment needs TRANSACT.',
     at: 'post /transactions/{transactionId}/reject',
     params,
     body: z
       .strictObject({
-        reason: text(longest.memo).optional().describe('Why it is rejected, for the timeline.'),
+        reason: text(longest.memo).optional().describe('Why the payment is rejected, for its timeline.'),
       })
       .openapi('RejectTransaction'),
     isBodyOptional: true,
-    answer: [200, TransactionSchema, 'The payment, REJECTED.'],
+    answer: [200, TransactionSchema, 'The payment, which is now REJECTED.'],
     errors: [404],
     run: (input, { viewer, key }) => rejectTransaction(payments, viewer, input, key),
     record,

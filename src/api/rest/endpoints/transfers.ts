@@ -50,7 +50,7 @@ const TransferInBody = z
     source: party({ sourceType: isAccount }, 'ExternalAccount', 'The external account to pull from.'),
     destination: party({ destinationType: isAccount }, 'InternalAccount', 'The internal account that receives.'),
     amount: amountInput(
-      'The amount, in the smallest unit of the currency. Without it the provider pulls what the account offers; the sandbox pulls 10000.',
+      'The amount, in the smallest unit of the currency. When left out, the provider pulls what the account offers; the sandbox pulls 10000.',
     ).optional(),
     ...noted,
   })
@@ -62,7 +62,7 @@ const TransferInternalBody = z
     destination: party(
       { destinationType: isAccount },
       'InternalAccount',
-      "Another owner's internal account, which receives.",
+      'The internal account that receives, which must belong to another owner.',
     ),
     amount,
     ...noted,
@@ -79,7 +79,7 @@ export function transferEndpoints(app: RestApp, payments: Payments): void {
     record: async (row: Transaction) => transactionRecord(row, await readPaymentParties(database.pool, row)),
   } as const;
 
-  /** Returns the input of a transfer. The accounts in the request must match their descriptions. */
+  /** Returns the input of a transfer, after checking the currencies that the request gives for its accounts. */
   const inputOf = async (viewer: Viewer, { source, destination, ...rest }: Omit<TransferRequest, 'amount'>) => {
     await checkNamedAccount(database, viewer, { currency: ['source', 'currency'] }, source);
     await checkNamedAccount(database, viewer, { currency: ['destination', 'currency'] }, destination);
@@ -89,10 +89,10 @@ export function transferEndpoints(app: RestApp, payments: Payments): void {
   endpoints.command('transferOut', {
     summary: 'Transfer to an external account, in one currency',
     description:
-      'Debits an internal account immediately. The payment is PENDING until the external account has the money, or until it has failed and the money is back.',
+      'Debits an internal account immediately. The payment is PENDING until the money has arrived in the external account, or has been returned after a failure.',
     at: 'post /transfer-out',
     body: TransferOutBody,
-    answer: [201, TransactionSchema, 'The payment, PENDING.'],
+    answer: [201, TransactionSchema, 'The payment, which is PENDING.'],
     run: async ({ amount, ...given }, { viewer, key }) =>
       transferOut(payments, viewer, { ...(await inputOf(viewer, given)), amount: BigInt(amount) }, key),
     ...shared,
@@ -103,7 +103,7 @@ export function transferEndpoints(app: RestApp, payments: Payments): void {
     description: 'Pulls money from an external account. The internal account is credited when the money has arrived.',
     at: 'post /transfer-in',
     body: TransferInBody,
-    answer: [201, TransactionSchema, 'The payment, PENDING.'],
+    answer: [201, TransactionSchema, 'The payment, which is PENDING.'],
     run: async ({ amount, ...given }, { viewer, key }) => {
       const input = { ...(await inputOf(viewer, given)), amount: amount === undefined ? undefined : BigInt(amount) };
       return transferIn(payments, viewer, input, key);
@@ -114,10 +114,10 @@ export function transferEndpoints(app: RestApp, payments: Payments): void {
   endpoints.command('transferInternal', {
     summary: 'Transfer between internal accounts, in one currency',
     description:
-      "Between a customer and the platform, or between customers. The platform's own account can also receive money from a customer who may not move money or is deleted. The receiver has an INCOMING transaction of its own.",
+      "Between a customer and the platform, or between customers. The platform's own account can also receive money from a customer who may not move money or was deleted. The receiver has an INCOMING transaction of its own.",
     at: 'post /transfer-internal',
     body: TransferInternalBody,
-    answer: [201, TransactionSchema, "The payment on the source's side, COMPLETED."],
+    answer: [201, TransactionSchema, 'The OUTGOING payment of the source, which is COMPLETED.'],
     run: async ({ amount, ...given }, { viewer, key }) =>
       transferInternal(payments, viewer, { ...(await inputOf(viewer, given)), amount: BigInt(amount) }, key),
     ...shared,

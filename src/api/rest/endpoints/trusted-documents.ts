@@ -31,7 +31,7 @@ const Manifest = z
   .catchall(z.unknown())
   .openapi('DocumentManifest', {
     description:
-      'A manifest as written by tools: an Apollo manifest, or an object that has the text of each document under its hash, as relay-compiler and GraphQL Code Generator write it.',
+      'A manifest as written by tools: an Apollo manifest, or an object with the text of each document under its hash, as relay-compiler and GraphQL Code Generator write it.',
   });
 
 const Registered = z
@@ -61,7 +61,7 @@ export function trustedDocumentEndpoints(app: RestApp, { trusted, problemIn }: D
   endpoints.serve('registerTrustedDocuments', {
     summary: 'Register documents',
     description:
-      'From then on clients may send the hashes of these documents instead of their texts. If one of them cannot be executed, none is registered. Registered documents stay: repeating the request changes nothing.',
+      'From then on, clients may send the hashes of these documents instead of their texts. If one of them cannot be executed, none is registered. Documents that are already registered stay, so repeating the request changes nothing.',
     at: 'post /trusted-documents',
     access: 'MANAGE',
     body: Manifest,

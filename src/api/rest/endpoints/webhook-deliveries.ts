@@ -23,7 +23,11 @@ const DeliverySchema = z
       .array(
         z.object({
           at: time('When the attempt began.'),
-          durationMs: z.int().min(0).max(Number.MAX_SAFE_INTEGER).describe('How long it took, in milliseconds.'),
+          durationMs: z
+            .int()
+            .min(0)
+            .max(Number.MAX_SAFE_INTEGER)
+            .describe('How long the attempt took, in milliseconds.'),
           responseStatus: z
             .int()
             .min(100)
@@ -78,7 +82,7 @@ export function webhookDeliveryEndpoints(app: RestApp, webhooks: Webhooks): void
   endpoints.command('resendWebhookDelivery', {
     summary: 'Resend a webhook',
     description:
-      'Resends a delivery, whatever its outcome was. It keeps its id and its history of attempts. If its endpoint is disabled: 409 CONFLICT.',
+      'Resends a delivery, whatever its outcome was. It keeps its id and its history of attempts. If its endpoint is disabled, the response is 409 CONFLICT.',
     at: 'post /webhooks/deliveries/{deliveryId}/resend',
     params: z.object({ deliveryId: id('WebhookDelivery', 'The id of the delivery.') }),
     answer: [204, null, 'The delivery is sent again; the list shows its attempts.'],

@@ -18,7 +18,7 @@ export function webhookEndpoints(app: RestApp, webhooks: Webhooks): void {
     operationId: 'testWebhook',
     summary: 'Send a test event',
     description:
-      'Posts a TEST event to the webhookEndpoint of the settings and waits some seconds for the response to its first attempt. It is retried like any event.',
+      'Posts a TEST event to the webhookEndpoint of the settings and waits a few seconds for the response to its first attempt. The event is retried like any other.',
     at: 'post /webhooks/test',
     body: z
       .strictObject({

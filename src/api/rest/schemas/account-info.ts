@@ -91,7 +91,7 @@ export const AccountInfoInputSchema = z
     })),
   )
   .openapi('ExternalAccountInfoInput', {
-    description: 'The details of an account, by its type.',
+    description: 'The details of an account, which depend on its type.',
   }) as unknown as z.ZodType<AccountInfoInput>;
 
 export const AccountInfoSchema = z
@@ -100,5 +100,5 @@ export const AccountInfoSchema = z
     typeSchemas('', (type) => ({ ...(type.beneficiary && { beneficiary: BeneficiarySchema }) })),
   )
   .openapi('ExternalAccountInfo', {
-    description: 'The details of an account, by its type.',
+    description: 'The details of an account, which depend on its type.',
   }) as unknown as z.ZodType<AccountInfoRecord>;

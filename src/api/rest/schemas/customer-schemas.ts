@@ -81,7 +81,9 @@ export const CreateCustomerBody = z
         ...created,
         businessInfo,
         address: AddressSchema.optional(),
-        beneficialOwners: listOf(BeneficialOwnerSchema).optional().describe('Who owns or controls the company.'),
+        beneficialOwners: listOf(BeneficialOwnerSchema)
+          .optional()
+          .describe('The persons who own or control the company.'),
       })
       .openapi('CreateBusinessCustomer'),
   ])
@@ -134,7 +136,9 @@ const common = {
     ),
   isDeleted: z
     .boolean()
-    .describe('Whether the customer was deleted. It then keeps its history, and can make and receive no payments.'),
+    .describe(
+      'Whether the customer was deleted. A deleted customer keeps its history, but can no longer make or receive payments.',
+    ),
   frozenAt: time('When the operator of the service froze the customer; absent if it is not frozen.').optional(),
   metadata,
   createdAt: time('When the customer was created.'),
@@ -156,7 +160,7 @@ export const CustomerSchema = z
         ...common,
         businessInfo,
         address: AddressSchema.optional(),
-        beneficialOwners: listed(BeneficialOwnerSchema).describe('Who owns or controls the company.'),
+        beneficialOwners: listed(BeneficialOwnerSchema).describe('The persons who own or control the company.'),
       })
       .openapi('BusinessCustomer'),
   ])

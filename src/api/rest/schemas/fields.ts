@@ -51,6 +51,7 @@ export function amountInput(description: string, max: bigint = maxAmount) {
     .openapi({ type: 'integer', format: 'int64', minimum: 1, maximum: Number(max), description, example: 12550 });
 }
 
+/** Defines a time in a response: RFC 3339, in UTC, with milliseconds. */
 export function time(description: string) {
   return z.string().openapi({ format: 'date-time', description, example: '2026-01-31T09:30:00.000Z' });
 }
@@ -58,6 +59,7 @@ export function time(description: string) {
 /** Returns the id of a type in examples. */
 export const exampleId = (type: string) => `${type}:0199d5c1-7a3c-7b6e-9f51-2f6f3c1d8e42`;
 
+/** Defines a public id of a type, such as `Customer:…`. */
 export function id(type: string, description: string) {
   return z.string().openapi({ description, example: exampleId(type) });
 }
@@ -114,10 +116,10 @@ export const metadata = map.optional().describe("The platform's own key-value pa
 
 export const newMetadata = sentMap
   .optional()
-  .describe(`Key-value pairs of your own to store with the object, visible to apps and in webhooks. ${bounds}`);
+  .describe(`Your own key-value pairs to store with the object, visible to apps and in webhooks. ${bounds}`);
 
 export const changedMetadata = changed(sentMap).describe(
-  `Key-value pairs of your own, which replace all that are stored with the object; {} or null removes them. ${bounds}`,
+  `Your own key-value pairs, which replace all that are stored with the object; {} or null removes them. ${bounds}`,
 );
 
 // Defines the schemas of texts, addresses and countries, the same in requests and responses.
@@ -135,12 +137,13 @@ export const text = (maxLength: number, isKey = false) =>
 /** Defines a key chosen by the platform. */
 export const ownKey = () => text(longest.key, true);
 
+/** Defines facts about a party, by name. */
 export const facts = () =>
   z
     .record(z.string(), z.string().openapi({ minLength: 1, maxLength: longest.memo }))
     .openapi({ maxProperties: maxFacts });
 
-/** Returns facts in the form of commands: a list. */
+/** Converts facts to the list that commands take. */
 export const factList = (given: Readonly<Record<string, string>>) =>
   Object.entries(given).map(([name, value]) => ({ name, value }));
 
@@ -156,6 +159,7 @@ const country = z
     pattern: '^[A-Z]{2}$',
   });
 
+/** Defines a country: ISO 3166-1 alpha-2. */
 export function countryCode(description: string) {
   return country.openapi({ description });
 }

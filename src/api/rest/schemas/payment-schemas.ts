@@ -107,19 +107,21 @@ export const QuoteSchema = z
     destination: DestinationSchema,
     sendingCurrency: CurrencySchema,
     receivingCurrency: CurrencySchema,
-    totalSendingAmount: amount('The debit of the source, fees included; smallest unit of the sending currency.'),
-    totalReceivingAmount: amount('The amount that arrives, exactly; smallest unit of the receiving currency.'),
+    totalSendingAmount: amount(
+      'The amount that the source is debited, fees included, in the smallest unit of the sending currency.',
+    ),
+    totalReceivingAmount: amount('The exact amount that arrives, in the smallest unit of the receiving currency.'),
     exchangeRate,
     feesIncluded: amount('All fees, in the smallest unit of the sending currency.'),
     transactionId: id('Transaction', 'The payment of the quote, which is created with it.'),
     paymentInstructions: listed(PaymentInstructionSchema)
       .optional()
-      .describe('How to fund the quote, by any one of these ways; absent if it is paid from an account.'),
+      .describe('The ways to fund the quote, of which any one can be used; absent if it is paid from an account.'),
     rateDetails: RateDetailsSchema.optional(),
     description: z.string().optional().describe('A note for the payment, given by its sender.'),
     metadata,
   })
-  .openapi('Quote', { description: 'An offer to send money: a locked rate with its fees, until it expires.' });
+  .openapi('Quote', { description: 'An offer to send money at a locked rate and fees, valid until it expires.' });
 
 export const TransactionSchema = z
   .object({
@@ -137,7 +139,7 @@ export const TransactionSchema = z
     fees: amount('All fees, in the smallest unit of the sending currency.').optional(),
     rateDetails: RateDetailsSchema.optional(),
     reconciliationInstructions: z
-      .object({ reference: z.string().describe('The reference that both sides put on the payment.') })
+      .object({ reference: z.string().describe('The reference by which both sides identify the payment.') })
       .optional()
       .describe('How to reconcile the payment; present in every status except CREATED.'),
     failureReason: z.enum(FailureReason).optional().describe('Why the payment failed; always present if FAILED.'),

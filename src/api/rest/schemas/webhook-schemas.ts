@@ -23,7 +23,7 @@ const webhooks = {
     name: 'IncomingPaymentNotification',
     summary: 'An incoming payment has progressed, or waits for approval',
     description:
-      'Sent when an incoming payment gets a new status. While it is PENDING, the answer decides: 200 approves it, 403 rejects it, 422 names information that is missing about the sender, and 202 defers the decision to the endpoints that approve and reject.',
+      'Sent when an incoming payment gets a new status. While the payment is PENDING, the response decides: 200 approves it, 403 rejects it, 422 names information that is missing about the sender, and 202 defers the decision to the endpoints that approve and reject.',
     fields: {
       transaction: TransactionSchema,
       requestedReceiverCustomerInfoFields: listed(
@@ -34,7 +34,7 @@ const webhooks = {
       )
         .optional()
         .describe(
-          'The information about the receiver that the sender asks for; only while the payment waits for approval.',
+          'The information about the receiver that the sender requests; only while the payment waits for approval.',
         ),
     },
   },
@@ -64,7 +64,7 @@ const webhooks = {
     description: 'Sent once, within the week before an API token expires.',
     fields: {
       tokenId: id('ApiToken', 'The token that expires.'),
-      expiresAt: time('When it expires.'),
+      expiresAt: time('When the token expires.'),
     },
   },
   TEST: {
@@ -96,6 +96,7 @@ const approval = z
   })
   .openapi('PaymentApproval', { description: 'Approves the pending payment.' });
 
+/** Adds every webhook to the OpenAPI document. */
 export function documentWebhooks(registry: OpenAPIHono['openAPIRegistry']): void {
   for (const [type, { name, summary, description, fields }] of Object.entries(webhooks)) {
     const common = {

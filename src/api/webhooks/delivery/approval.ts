@@ -24,14 +24,18 @@ const fieldName = /^[A-Za-z_]{1,64}$/;
 /** The maximum length of a list of names in a reason, in characters. */
 const namesLength = 400;
 
+/** Returns whether the status of a response is an answer to an approval request. */
 export function isAnswer(status: number | undefined): boolean {
   return status !== undefined && answering.has(status);
 }
 
-/** The response to an approval request: a decision, or that a command decides later. */
+/** The response to an approval request: a decision, or `defer` if a command decides later. */
 type QuestionAnswer = Decision | { readonly kind: 'defer' };
 
-/** Reads the response to an approval request (decision 33). Undefined if none: the payment's deadline ends it. */
+/**
+ * Reads the response to an approval request (decision 33). Undefined if there was none: the deadline ends the
+ * payment.
+ */
 export function questionAnswer(
   outcome: Pick<Outcome, 'responseStatus' | 'timedOut' | 'answer'>,
   now: Date,
@@ -81,7 +85,10 @@ const webhookError: Decision = {
   explanation: "the platform's answer to the approval request was an error",
 };
 
-/** Parses the body of a response; undefined if empty, and its text, which fits no schema, if it is not exact JSON. */
+/**
+ * Parses the body of a response; undefined if it is empty. Text that is not exact JSON is returned: it fits no
+ * schema.
+ */
 function jsonOf(answer: string | undefined): unknown {
   if (answer === undefined || answer.trim() === '') return undefined;
   try {

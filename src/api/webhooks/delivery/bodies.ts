@@ -31,6 +31,7 @@ export const relatedFields = Object.entries(relatedSql)
   .map(([field, column]) => `${column} as "${field}"`)
   .join(', ');
 
+/** Returns the joins that read the rows in the body of an event's webhook. */
 export const relatedRows = (event: string) =>
   `left join customer c on c.platform_id = ${event}.platform_id and c.id = ${event}.customer_id
    left join account a on a.platform_id = ${event}.platform_id and a.id = ${event}.account_id
@@ -43,8 +44,8 @@ export function webhookId(event: Pick<Event, 'id'>): string {
 }
 
 /**
- * Returns the body of an event's webhook: the flat form of specification 6 (and decision 18), with its id, its position
- * in the feed and the changed object's version, with which receivers detect stale events.
+ * Returns the body of an event's webhook: the flat form of specification 6 (and decision 18), with its id, its
+ * position in the feed and the changed object's version, by which receivers detect stale events.
  */
 export function webhookBody(cursors: Cursors, event: Event, related: RelatedFields): Record<string, unknown> {
   return {
@@ -59,6 +60,7 @@ export function webhookBody(cursors: Cursors, event: Event, related: RelatedFiel
   };
 }
 
+/** Returns the body of a webhook as the text that is signed and sent. */
 export function webhookText(cursors: Cursors, event: Event, related: RelatedFields): string {
   return JSON.stringify(webhookBody(cursors, event, related));
 }

@@ -67,7 +67,7 @@ export class Deliverer {
           // It is attempted again when its lease has expired.
           this.#webhooks.payments.log.error(
             { err: error, delivery: delivery.id },
-            'could not attempt a webhook delivery',
+            'could not attempt a webhook delivery; it is attempted again when its lease expires',
           );
         })
         .finally(() => {
@@ -88,7 +88,7 @@ export class Deliverer {
   }
 
   async #attempt(delivery: LeasedDelivery): Promise<void> {
-    // An approval request is sent only once. This one's process died, and any response is unknown.
+    // An approval request is sent only once. The process of this one died, so its response is unknown.
     if (delivery.question && delivery.begun > 1) {
       return settleDelivery(this.#webhooks, delivery, undefined, { status: 'FAILED' });
     }
@@ -136,7 +136,7 @@ export class Deliverer {
     } catch (error) {
       this.#webhooks.payments.log.error(
         { err: error, endpoint: delivery.endpointId },
-        'a signing secret cannot be decrypted',
+        'a signing secret cannot be decrypted, so its webhooks are not sent: add its key to SECRET_KEY_FALLBACKS, or rotate it',
       );
       return undefined;
     }
@@ -155,7 +155,7 @@ export class Deliverer {
 
   /**
    * Applies the response to the payment first: if the process then dies, only the delivery's record is missing. Does
-   * nothing to a payment that has already been decided: by an operator, by its deadline, or by the same decision, which
+   * nothing if the payment has already been decided: by an operator, by its deadline, or by the same decision, which
    * is repeated if a process died after it.
    */
   async #settleQuestion(delivery: LeasedDelivery, outcome: Outcome): Promise<void> {
@@ -188,7 +188,9 @@ function requestIdOf({ id, begun }: LeasedDelivery): string {
   return `${publicId('WebhookDelivery', id)}:${begun}`;
 }
 
-/** Returns the public ids of an event's objects. A payment's quote is named as in its execution. */
+/**
+ * Returns the public ids of an event's objects. A payment's quote is included, since its execution is logged with it.
+ */
 function subjectsOf({ transactionId, snapshot, customerId }: LeasedDelivery['event']) {
   if (transactionId === null) return customerId === null ? {} : { customer: publicId('Customer', customerId) };
   const { quoteId } = rowFromSnapshot('Transaction', trustedJson<Record<string, unknown>>(snapshot));

@@ -157,7 +157,7 @@ const failedStatement = statement<{ status: string }>(
      status = case when $3::boolean or failing_since <= clock_timestamp() - $4::float8 * interval '1 millisecond' then 'DISABLED'
        when failures + 1 >= ${failingAfter} then 'FAILING' else status end::webhook_endpoint_status,
      disabled_at = case when $3::boolean or failing_since <= clock_timestamp() - $4::float8 * interval '1 millisecond' then clock_ms() end,
-     notice = case when $3::boolean then 'Disabled: the receiver answered 410, it wants no more.'
+     notice = case when $3::boolean then 'Disabled: the receiver answered 410, so it wants no more events.'
        when failing_since <= clock_timestamp() - $4::float8 * interval '1 millisecond'
        then 'Disabled: every attempt since ' || to_char(failing_since, 'YYYY-MM-DD"T"HH24:MI:SS"Z"') || ' has failed, the last one: ' || $5::text end
    where platform_id = $1 and id = $2 and status <> 'DISABLED' and (failures_after is null or failures_after < $6)
@@ -197,6 +197,7 @@ interface DeliveryFilter {
   readonly status?: Given<readonly WebhookDeliveryStatus[]>;
 }
 
+/** Returns the condition for the deliveries that match a filter. */
 export function whereDeliveries(_viewer: Viewer, filter: Given<DeliveryFilter>): Prisma.WebhookDeliveryWhereInput {
   const status = filter?.status;
   // Nearly all deliveries are DELIVERED. An index on the others, webhook_delivery_undelivered, has the same condition.

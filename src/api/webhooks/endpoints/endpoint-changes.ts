@@ -11,9 +11,9 @@ import { requireBox, secretOwner, type Webhooks } from '../webhooks.ts';
 import { lockEndpoint } from './endpoint-queries.ts';
 import { announceTest } from './test-event.ts';
 
-// Creates, changes and removes endpoints in the caller's transaction. An endpoint ends with the token that created it,
-// or that last changed its URL, enabled it or subscribed it to approvals, so that token must be valid. Locks are taken
-// in the order platform, tokens, endpoint.
+// Creates, changes and removes endpoints in the caller's transaction. An endpoint is disabled with the token that
+// created it, or that last changed its URL, enabled it or subscribed it to approvals, so that token must be valid.
+// Locks are taken in the order platform, tokens, endpoint.
 
 const maxEndpoints = 20;
 
@@ -122,7 +122,7 @@ function requireMayApprove({ permissions }: Caller, eventTypes: readonly EventTy
   throw new Refusal('FORBIDDEN', `this token lacks the permission TRANSACT, ${why}`);
 }
 
-/** Gives an endpoint a new secret; for a while both sign. Throws WEBHOOK_ENDPOINT_NOT_FOUND, SERVICE_UNAVAILABLE. */
+/** Replaces an endpoint's secret; for a while, both sign. Throws WEBHOOK_ENDPOINT_NOT_FOUND, SERVICE_UNAVAILABLE. */
 export async function changeSecret(
   webhooks: Webhooks,
   transaction: Transaction,

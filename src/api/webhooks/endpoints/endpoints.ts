@@ -81,6 +81,10 @@ export function updateEndpoint(
   });
 }
 
+/**
+ * Deletes a webhook endpoint.
+ * @throws Refusal for an unknown endpoint, and for a version that differs from the expected one
+ */
 export function deleteEndpoint(
   webhooks: Webhooks,
   caller: Caller,
@@ -102,7 +106,7 @@ export function deleteEndpoint(
   });
 }
 
-/** Gives an endpoint a new signing secret. For a day both sign, so that a receiver can switch without a gap. */
+/** Replaces an endpoint's signing secret. For a day, both secrets sign, so that a receiver can switch without a gap. */
 export function rotateSecret(
   webhooks: Webhooks,
   caller: Caller,

@@ -8,7 +8,7 @@ const batch = 500;
 type Sealed = Pick<WebhookEndpoint, 'platformId' | 'id' | 'secret' | 'previousSecret'>;
 
 /**
- * Encrypts with the current key all signing secrets, of all platforms, that were encrypted with a different one.
+ * Re-encrypts the signing secrets of all platforms that were encrypted with another key, using the current key.
  * @param keyId the id of that other key, which the service must still have
  * @returns the number of endpoints that had such a secret
  * @throws Error if this instance lacks that key
@@ -30,7 +30,7 @@ export async function reencryptSecrets(webhooks: Webhooks, keyId: string): Promi
   }
 }
 
-/** Re-encrypts the secrets of one endpoint. One whose secret changes in the meantime is reread. */
+/** Re-encrypts the secrets of one endpoint, which is read again if its secret changes in the meantime. */
 async function reencrypt(
   prisma: Database['prisma'],
   box: SecretBox,

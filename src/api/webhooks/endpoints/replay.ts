@@ -63,7 +63,7 @@ const replayStatement = statement<object>(
 
 /**
  * Resends one event, or a range of the feed, to an endpoint, with the same webhook ids. An event of a type that the
- * endpoint does not want is sent only if it is named by its own id.
+ * endpoint does not receive is sent only if it is named by its own id.
  * @returns the number of events
  */
 export function replay(

@@ -13,7 +13,7 @@ import { endpointDisabled, endpointUuid, readEndpoint } from './endpoint-queries
 const waitMs = 8_000;
 /** The maximum number of a platform's tests that may wait for their receivers at a time, in one process. */
 const maxWaiting = 16;
-/** The pause before the outcome is looked up again, in milliseconds: doubled each time, up to the second number. */
+/** The pause before the outcome is looked up again, in milliseconds. It doubles each time, up to `maxPollMs`. */
 const pollMs = 50;
 const maxPollMs = 800;
 
@@ -72,7 +72,10 @@ export function sendTest(
   });
 }
 
-/** Counts a platform's tests that wait for their receivers. Throws RATE_LIMITED for one too many, which is not sent. */
+/**
+ * Counts a platform's tests that wait for their receivers. Throws RATE_LIMITED beyond the limit: no test is sent
+ * then.
+ */
 async function limited<Result>(
   { waitingTests }: Webhooks,
   { platformId }: Caller,

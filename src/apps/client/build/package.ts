@@ -39,7 +39,7 @@ const manifest = {
   name: 'payments-client',
   version: own.version,
   description:
-    'For apps of the payments gateway: streams that resume, tokens that renew, typed operations, cache settings',
+    'A client for the payments gateway: streams that resume, tokens that renew themselves, typed operations, cache settings',
   license: own.license,
   type: 'module',
   sideEffects: false,

@@ -54,7 +54,7 @@ export class CredentialBrake {
     };
   }
 
-  /** Counts a failure of credentials for which no attempt was begun. */
+  /** Counts a failed authentication that `begin` has not counted. */
   fail(address: string): void {
     const { bucket } = this.#attemptsOf(address, this.#now());
     if (bucket.tokens >= 1) bucket.tokens -= 1;

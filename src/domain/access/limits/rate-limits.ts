@@ -28,7 +28,10 @@ export interface RateDecision {
   readonly quotas: readonly Quota[];
 }
 
-/** The maximum number of buckets of each kind. The least recently used is dropped, and would start full again. */
+/**
+ * The maximum number of buckets of each kind. The least recently used bucket is dropped; when needed again, it starts
+ * full.
+ */
 const maxBuckets = { platform: 10_000, token: 20_000 } as const;
 
 /**
@@ -57,8 +60,8 @@ export class RateLimits {
   }
 
   /**
-   * Charges a counted request for further requests when it turns out to be as expensive as several. If too few are
-   * left, it is refused and not charged. A charge beyond the capacity of a bucket empties a full one.
+   * Charges a request that turns out to be as expensive as several requests. If too few tokens are left, the request
+   * is refused and not charged. A charge that exceeds the capacity of a bucket empties the bucket if it is full.
    */
   countMore(viewer: Viewer, requests: number): RateDecision {
     const quotas = this.#quotasOf(viewer);
@@ -111,7 +114,7 @@ const owners = {
 function refusalOf(lacking: readonly Quota[], wantedOf: (rate: Rate) => number): RateLimited {
   const waits = lacking.map(({ bucket, rate }) => secondsUntil(wantedOf(rate), bucket.tokens, rate));
   const longest = waits.indexOf(Math.max(...waits));
-  // A request is refused only if it lacks tokens, so a longest wait exists.
+  // At least one limit lacks tokens, or the request would not have been refused.
   const { name, rate } = lacking[longest] as Quota;
   return new RateLimited(
     `${owners[name]} has made too many requests: at most ${rate.perSecond} a second, in bursts of up to ${rate.burst}`,
@@ -120,8 +123,9 @@ function refusalOf(lacking: readonly Quota[], wantedOf: (rate: Rate) => number):
 }
 
 /**
- * Returns the header fields RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers): all limits, and the
- * state of the one with the fewest requests left. `w` is the number of seconds to refill an empty bucket, `t` this one.
+ * Returns the header fields RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers): all limits, and
+ * the state of the one with the fewest requests left. `w` is the number of seconds in which an empty bucket is
+ * refilled, `t` the number of seconds until this one is full.
  */
 export function rateLimitFields([first, second]: readonly Quota[]): { policy: string; state: string } | undefined {
   if (!first) return undefined;

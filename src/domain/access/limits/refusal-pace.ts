@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { boundedCache } from '../../../core/bounded-cache.ts';
 import type { Clock } from './token-bucket.ts';
 
-/** The number of refusals to one source that are sent immediately, and per second beyond that. */
+/** The number of refusals to one source that are sent immediately, and the number per second after that. */
 const refusalRate = { atOnce: 50, perSecond: 20 } as const;
 /** The longest that a refusal is delayed, in milliseconds: less than clients usually wait for a response. */
 const maxWaitMs = 12_000;

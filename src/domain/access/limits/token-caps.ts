@@ -7,7 +7,7 @@ export interface Cap {
   readonly clientToken: number;
 }
 
-/** The seconds after which a refused client may retry. It must first close one of its own. */
+/** The number of seconds after which a refused client may retry. It must first release one of its resources. */
 const retryAfter = 1;
 
 export class TokenCap {
@@ -26,7 +26,7 @@ export class TokenCap {
   }
 
   /**
-   * Counts one more.
+   * Takes one of the token's resources.
    * @returns the function that releases it, which is idempotent; an error if the token has reached its cap
    */
   open(viewer: Viewer): (() => void) | RateLimited {

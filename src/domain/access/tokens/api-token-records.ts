@@ -12,8 +12,8 @@ export interface ApiTokenFilter extends ChangeFilter {
 }
 
 /**
- * Returns the condition for the API tokens that match a filter. A token changes only when it is revoked, and is not
- * visible then, so it was last changed when it was created.
+ * Returns the condition for the API tokens that match a filter. A token changes only when it is revoked, and revoked
+ * tokens are not visible. So every visible token was last changed when it was created.
  */
 export function whereApiTokens(filter: ApiTokenFilter): Prisma.ApiTokenWhereInput {
   return {

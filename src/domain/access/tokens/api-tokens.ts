@@ -50,7 +50,10 @@ const usedStatement = statement<object>(
 
 const unknownHash = Buffer.alloc(32);
 
-/** Authenticates servers by their API tokens. Unknown tokens and wrong secrets are refused alike, in the same time. */
+/**
+ * Authenticates servers by their API tokens. Unknown tokens and wrong secrets get the same refusal after the same
+ * time.
+ */
 export class ApiTokens {
   readonly #database: Database;
 

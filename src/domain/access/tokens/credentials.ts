@@ -7,7 +7,7 @@ import type { ClientTokens } from './client-tokens.ts';
 
 /** The maximum number of verified credentials that are remembered, and their lifetime in milliseconds. */
 const proven = { max: 20_000, ttlMs: 3_600_000 } as const;
-/** The same of successful authentications. A revoked token is refused within a second. */
+/** The same for cached authentications. The lifetime is short, so that a revoked token is refused within a second. */
 const authenticated = { max: 20_000, ttlMs: 900 } as const;
 
 /** Authenticates an Authorization header of either kind: a server's `Basic` or an app's `Bearer`. */
@@ -46,7 +46,7 @@ export class Credentials {
       } else this.#proven.delete(digest);
       return viewer;
     } catch (error) {
-      // The database is unreachable, so it is unknown whether the credentials are wrong, and they do not count.
+      // The database is unreachable, so the credentials may be correct, and the attempt does not count as a failure.
       attempt?.succeed();
       throw error;
     }

@@ -34,7 +34,10 @@ export interface NewClientToken {
   readonly grants?: readonly ClientGrant[] | null | undefined;
   /** Whether it may send only registered documents, regardless of the platform's setting. */
   readonly trustedDocumentsOnly?: boolean | null | undefined;
-  /** The hashes of the only registered documents that it may send. By default those of its creator, or no such limit. */
+  /**
+   * The hashes of the only registered documents that it may send. Defaults to those of its creator, which may have no
+   * such limit.
+   */
   readonly documents?: readonly string[] | null | undefined;
   readonly expiresInSeconds: number;
 }
@@ -227,9 +230,12 @@ export interface NewServerToken {
   readonly permissions: readonly Permission[];
   /** When it expires. By default it expires with the token that creates it, or never. */
   readonly expiresAt?: Date | null | undefined;
-  /** The address ranges that it is accepted from, in CIDR notation. By default those of its creator, or all. */
+  /** The address ranges that it is accepted from, in CIDR notation. Defaults to those of its creator. */
   readonly addresses?: readonly string[] | null | undefined;
-  /** The hashes of the only registered documents that it may send. By default those of its creator, or no such limit. */
+  /**
+   * The hashes of the only registered documents that it may send. Defaults to those of its creator, which may have no
+   * such limit.
+   */
   readonly documents?: readonly string[] | null | undefined;
 }
 
@@ -273,9 +279,10 @@ export async function issueApiToken(
 export const maxOverlapHours = 720;
 
 /**
- * Replaces a token by a new one with its name, permissions, addresses, documents and lifetime, within the caller's.
- * The old one expires after the overlap at the latest. Everything that limits it also limits the new one.
- * @throws Refusal like issueApiToken, TOKEN_NOT_FOUND, CONFLICT (the token is no longer valid or has already been
+ * Replaces a token with a new one that has the same name, permissions, addresses, documents and lifetime, as far as
+ * the caller's own token permits. The old one expires at the end of the overlap or earlier. Everything that limits it
+ * also limits the new one.
+ * @throws Refusal as issueApiToken does, TOKEN_NOT_FOUND, CONFLICT (the token is no longer valid or has already been
  *   replaced)
  */
 export async function rotateApiToken(

@@ -39,7 +39,7 @@ export interface Connection {
 export interface Session {
   readonly viewer: Viewer;
   /**
-   * Replaces the token by a newer one of the same subject that permits all open operations.
+   * Replaces the token with a newer one of the same subject that permits all open operations.
    * @returns false if the newer token does not qualify; the connection then keeps its token
    */
   renew(viewer: Viewer): Promise<boolean>;
@@ -59,9 +59,10 @@ interface Open {
 }
 
 /**
- * Holds all connections that outlive their first request. A connection does only what its current token permits it to
- * begin, even after a newer token renews it, or the token is revoked or expires. A timer checks all tokens together in
- * one statement: ten thousand idle connections cost about one small query per second. Events need no query.
+ * Tracks all connections that outlive their first request. The current token of a connection must permit each of its
+ * open operations, even after the token has been renewed, revoked or has expired. A timer checks the tokens of all
+ * connections in one statement, so ten thousand idle connections cost about one small query per second. Delivering an
+ * event requires no query.
  */
 export class Sessions {
   readonly #database: Database;
@@ -161,7 +162,7 @@ export class Sessions {
 
 /**
  * Gives a connection its new token, unless that token does not permit an open operation.
- * @param replaced the viewer to replace; if the connection has a later one by then, it keeps that
+ * @param replaced the viewer to replace; if the connection has since been given a newer one, that one is kept
  */
 async function renew(open: Open, viewer: Viewer, replaced?: Viewer): Promise<boolean> {
   if (viewer.platformId !== open.viewer.platformId || viewer.subject !== open.viewer.subject) return false;

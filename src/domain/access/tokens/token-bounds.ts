@@ -5,7 +5,10 @@ import type { Caller } from '../caller.ts';
 
 // A token is bounded by the one that creates it: its expiry, its addresses, its documents.
 
-/** @throws Refusal INVALID_INPUT for a malformed range, or an IPv6 range narrower than a client's /64 network */
+/**
+ * Validates address ranges.
+ * @throws Refusal INVALID_INPUT for a malformed range, or an IPv6 range narrower than a /64 network
+ */
 export function rangesIn(addresses: readonly string[]): string[] {
   return addresses.map((text, position) => {
     const path = ['addresses', position];
@@ -47,7 +50,7 @@ export async function boundsOf(
   const latest = maker?.expiresAt ?? null;
   const isLonger = latest !== null && expiresAt !== null && expiresAt > latest;
   if (isLonger && ifLonger === 'refuse')
-    throw new Refusal('FORBIDDEN', 'a token cannot create one that lasts longer than itself', ['expiresAt']);
+    throw new Refusal('FORBIDDEN', 'a token cannot create one that expires later than itself', ['expiresAt']);
   const from = maker?.addresses ?? [];
   const isInside = (text: string) => {
     const [address, bits] = parseRange(text);
@@ -72,7 +75,7 @@ export async function boundsOf(
 }
 
 /**
- * Returns the hashes of the documents that are requested for a new token; none if they are left out.
+ * Returns the hashes of the documents requested for a new token, or an empty list if they are omitted.
  * @throws Refusal INVALID_INPUT for an empty list, or a hash that is not registered
  */
 export async function registered(
@@ -82,7 +85,7 @@ export async function registered(
 ): Promise<readonly string[]> {
   if (documents == null) return [];
   if (documents.length === 0)
-    throw invalid('name at least one document, or leave them out for no such limit', ['documents']);
+    throw invalid('list at least one document, or omit the field to set no such limit', ['documents']);
   const where = { platformId, hash: { in: documents.filter((hash) => /^[0-9a-f]+$/.test(hash)) } };
   const found = await prisma.trustedDocument.findMany({ where, select: { hash: true } });
   const known = new Set(found.map(({ hash }) => hash));

@@ -3,7 +3,7 @@ import type { Tenant } from '../../../core/tenant.ts';
 import { type Queryable, statement } from '../../../infra/database/statement.ts';
 import type { Caller } from '../caller.ts';
 
-// One lock per platform orders the creation of tokens and webhook endpoints against the revocation of API tokens.
+// One lock per platform serializes the creation of tokens and webhook endpoints with the revocation of API tokens.
 // Creation takes it shared, revocation exclusively. So a revoked token creates nothing, and the second of two
 // revocations sees the first. It is an advisory lock because those are granted in turn: on a row, a steady stream of
 // shared locks would starve the exclusive one.
@@ -17,15 +17,15 @@ const aliveStatement = statement<object>(
   'select from api_token where platform_id = $1 and id = $2 and revoked_at is null and coalesce(expires_at > clock_timestamp(), true)',
 );
 
-/** Locks the customer against the plan that deletes it, which therefore runs either before or after. */
+/** Locks the customer, so that a plan that deletes it runs either before or after this transaction. */
 const ownerStatement = statement<{ isDeleted: boolean }>(
   'token_owner',
   'select is_deleted from customer where platform_id = $1 and id = $2 for share',
 );
 
 /**
- * Ensures that the caller's token has not ended and is not revoked before the transaction ends. Used to create objects
- * that end with the token. A token whose authentication is still cached may have since ended.
+ * Ensures that the caller's token is still valid and stays unrevoked until the transaction ends. It is called before
+ * the creation of objects that end with the token, which may have ended while its authentication was cached.
  * @returns the uuid of the API token, or null for the platform itself
  * @throws Refusal FORBIDDEN
  */

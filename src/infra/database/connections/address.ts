@@ -108,7 +108,10 @@ export function connectionName(use: string, program = 'payments-gateway'): strin
   return program.replace(/[^ -~]/g, '?').slice(0, maxNameBytes - rest.length) + rest;
 }
 
-/** The protection by TLS with a verified certificate (VERIFIED) or any certificate, none, or LOCAL on this machine. */
+/**
+ * The protection of a connection: TLS with a verified certificate, TLS with any certificate, none, or a local
+ * connection.
+ */
 export type Protection = 'VERIFIED' | 'UNVERIFIED' | 'NONE' | 'LOCAL';
 
 /** Returns how pg protects connections to an address, which also depends on PGSSLMODE and PGHOST. */

@@ -17,7 +17,9 @@ interface Share {
   readonly waiting: Set<Waiting>;
 }
 
-/** Reserves one connection of a pool for others: a platform that has all the rest waits for its own. */
+/**
+ * Keeps one connection of a pool free for other platforms: a platform that uses all others waits until one is returned.
+ */
 export class ConnectionShares {
   readonly #most: number;
   readonly #timeoutMs: number;
@@ -38,7 +40,7 @@ export class ConnectionShares {
   /**
    * Connects as a platform, as soon as it has fewer connections than its share.
    * @param connect takes a connection of the pool
-   * @param done receives it, or an error after waiting as long as a wait for the pool may take
+   * @param done receives the connection, or an error if that takes longer than a wait for the pool may take
    */
   connect(platform: string, connect: (done: Connected) => void, done: Connected): void {
     if (platform === noPlatform) {

@@ -12,7 +12,8 @@ export const noPlatform = '00000000-0000-0000-0000-000000000000';
 export function asPlatform<T>(platformId: string, work: () => T): T {
   return scope.run(platformId, () => {
     const result = work();
-    // A query of Prisma's client starts when it is first awaited, which may be outside. Errors are reported there.
+    // A query of Prisma's client starts when it is first awaited, perhaps outside `work`. Errors are reported where it
+    // is awaited.
     if (isQueryOfPrisma(result)) result.then(undefined, () => undefined);
     return result;
   });

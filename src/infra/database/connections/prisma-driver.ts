@@ -16,7 +16,7 @@ type NameOf = (sql: string) => string;
 /**
  * Prisma's driver for Postgres on a given pool. Unlike Prisma's own, it lets an interactive transaction be part of a
  * transaction that `inTransaction` begins, commits or rolls back (transaction.ts).
- * .
+ *
  * It works around a flaw of Prisma's interactive transactions. When one times out, Prisma rolls it back and returns its
  * connection to the pool while a command of several statements may still run. Its later statements then run without a
  * transaction, and each commits by itself. See docs/prisma.md.
@@ -118,7 +118,9 @@ class TransactionPart {
   }
 }
 
-/** Runs every query on one transaction's connection, as the pool that Prisma's driver requires. Opens none. */
+/**
+ * Runs every query on one transaction's connection, as the pool that Prisma's driver requires. It opens no connections.
+ */
 class SingleConnectionPool extends pg.Pool {
   constructor(part: TransactionPart) {
     super({ max: 1 });

@@ -19,10 +19,12 @@ export interface Reader {
 
 const scope = new AsyncLocalStorage<Reader>();
 
+/** Runs work whose reads go through this reader. */
 export function withReader<T>(reader: Reader, work: () => T): T {
   return scope.run(reader, work);
 }
 
+/** Returns the reader of the running work, or undefined. */
 export function currentReader(): Reader | undefined {
   return scope.getStore();
 }

@@ -26,7 +26,7 @@ export class ServingPool extends pg.Pool {
   /** The query that `connect` is being called for. It sets the platform itself, without a round trip. */
   #query: PlatformFirst | undefined;
 
-  /** Keeps one platform from holding all connections at a time. */
+  /** Prevents one platform from using all connections at the same time. */
   leaveOneToOthers(): void {
     this.#shares = new ConnectionShares(this);
   }

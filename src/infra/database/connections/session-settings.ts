@@ -13,9 +13,9 @@ export const sessionSettings = (role: string, statementMs = defaultStatementMs) 
   'lock_timeout=2000',
   `statement_timeout=${statementMs}`,
   'idle_in_transaction_session_timeout=10000',
-  // Postgres estimates a million rows for a plan over JSON with two: compiling took ten times as long as the payment.
+  // For JSON with two rows, Postgres estimates a million: JIT compilation took ten times as long as the payment.
   'jit=off',
-  // The locks of a process whose machine is gone end after a few unanswered keep-alive probes.
+  // If a machine is lost, the locks of its processes are released after a few unanswered keep-alive probes.
   'tcp_keepalives_idle=10',
   'tcp_keepalives_interval=5',
 ];

@@ -22,8 +22,8 @@ export class StatementNames {
 }
 
 /**
- * Tracks the composed statements that a connection has prepared: the 200 most recently used. Postgres uses about 33 KiB
- * for that of a list, and a client that varies its documents varies the statements.
+ * Tracks the composed statements that a connection has prepared: the 200 most recently used. Postgres needs about 33
+ * KiB for the statement of a list, and a client whose documents vary keeps causing new statements.
  */
 export class PreparedStatements {
   readonly #used: LRUCache<string, true>;

@@ -19,7 +19,7 @@ export interface Replayed {
   readonly history: string;
 }
 
-/** Reports that a standby has not replayed what a query requires. */
+/** Reports that a standby has not replayed the position that a query requires. */
 export class ReplicaBehind extends Error {
   constructor() {
     super('the replica has not replayed the position that the read requires');
@@ -53,8 +53,8 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
 
   /**
    * @param name the name under which the text is prepared, or ''
-   * @param required what a standby must have replayed. It checks this itself, in the statement before the query: the
-   * query's snapshot is newer than the check, whichever server a proxy leads to
+   * @param required the position that a standby must have replayed. The standby checks this itself, in the statement
+   *   before the query: the query's snapshot is newer than the check, whichever server a proxy leads to
    */
   constructor(name: string, { text, values, planning }: TextRead, required?: Replayed) {
     this.name = name;
@@ -123,7 +123,7 @@ function firstMessages(
 ): readonly Buffer[] {
   const messages = [serialize.bind({ statement: name, values, valueMapper: prepareValue }), serialize.execute()];
   if (submittedNamedStatements[name] !== undefined) return messages;
-  // It stays prepared there: pg mistakes the end of a preparation for that of the query.
+  // The statement counts as prepared from here on: pg would take the end of its preparation for the end of the query.
   submittedNamedStatements[name] = text;
   return [serialize.parse({ name, text }), ...messages];
 }

@@ -68,7 +68,10 @@ async function locateForRoot(native: string, dataPath: string): Promise<ServerLo
   return hasData ? location : { ...location, notice: `${closed}: the data is in ${folder}.` };
 }
 
-/** Creates the folder elsewhere, with a copy of closed programs, once per version. @returns the programs' folder */
+/**
+ * Creates the folder elsewhere, once per version, with a copy of the programs if theirs is closed. @returns their
+ * folder
+ */
 async function openElsewhere(native: string, hasPrograms: boolean, closed: string): Promise<string> {
   try {
     await makeFolder(elsewhere);

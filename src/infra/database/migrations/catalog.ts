@@ -3,16 +3,20 @@ import { join } from 'node:path';
 import { type Queryable, statement } from '../statement.ts';
 import { projectPrisma } from './migration-files.ts';
 
-/** The facts that Postgres reports about tables, views, sequences, schemas and functions: "trigger check_legs". */
+/**
+ * The facts that Postgres reports about each table, view, sequence, schema and function, such as "trigger check_legs".
+ */
 export type Catalog = Readonly<Record<string, readonly string[]>>;
 
 /** Returns the path of the migrations' catalog. `npm run migration -- --catalog` writes it. */
 export const catalogFile = (prismaDirectory = projectPrisma) => join(prismaDirectory, 'catalog.json');
 
+/** Reads the catalog that the migrations are to create (prisma/catalog.json). */
 export async function expectedCatalog(): Promise<Catalog> {
   return JSON.parse(await readFile(catalogFile(), 'utf8'));
 }
 
+/** Prints a catalog as JSON, an object on each line. */
 export function printCatalog(catalog: Catalog): string {
   const lines = Object.entries(catalog).map(
     ([object, facts]) => `  ${JSON.stringify(object)}: ${JSON.stringify(facts)}`,
@@ -67,6 +71,7 @@ const factsStatement = statement<{ object: string; fact: string }>(
    ) as facts order by object collate "C", fact collate "C"`,
 );
 
+/** Reads the catalog of a database: rights, triggers, functions and indexes. */
 export async function readCatalog(on: Queryable): Promise<Catalog> {
   const catalog: Record<string, string[]> = {};
   for (const { object, fact } of await factsStatement(on)) catalog[object] = [...(catalog[object] ?? []), fact];

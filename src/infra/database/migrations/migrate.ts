@@ -30,12 +30,12 @@ const createMigrationsTable = `create table if not exists public._prisma_migrati
   applied_steps_count integer not null default 0
 )`;
 
-/** Takes the role that reads the table of migrations, in case the login itself may not. */
+/** Takes the role that may read the table of migrations, if the login itself may not. */
 const readAsServing = `select set_config('role', 'gateway_serving', false) from pg_class c
   where c.relname = '_prisma_migrations' and c.relnamespace = 'public'::regnamespace
     and not (has_schema_privilege(c.relnamespace, 'usage') and has_table_privilege(c.oid, 'select'))`;
 
-/** Reports why the database cannot be migrated and what to do, for whoever started the program: no stack. */
+/** Reports why the database cannot be migrated and what to do, for the person who started the program: no stack. */
 export class MigrationError extends Error {}
 
 export interface MigrateOptions {
@@ -71,7 +71,6 @@ const graceMs = 500;
 /**
  * Applies the migrations that the database lacks. Of several processes that start together, one migrates and the others
  * wait. Migrations that only the database knows are ignored: a newer version of the program has applied them.
- * .
  * @returns the names of the migrations applied now, none if the database was up to date
  * @throws MigrationError if a migration fails (it is rolled back), or the database's history contradicts the files
  */
@@ -241,7 +240,7 @@ async function apply(client: pg.Client, migration: Migration, locks: WantedLocks
     await client.query(
       `select set_config('client_connection_check_interval', '1s', true) where version() !~* 'mingw|visual c|windows'`,
     );
-    // Whatever the login, the database or PGOPTIONS set: the tables belong there.
+    // Independent of the settings of the login, the database and PGOPTIONS: the tables belong in this schema.
     await client.query('set local search_path = public');
     await locks.take(client);
     await client.query(createMigrationsTable);

@@ -8,7 +8,10 @@ import { fileURLToPath } from 'node:url';
 export const projectPrisma = fileURLToPath(new URL('../../../../prisma', import.meta.url));
 
 export interface Migration {
-  /** Also its folder: the second when it was written, and its subject. Migrations apply in the order of their names. */
+  /**
+   * Also the name of its folder: the time at which it was written, and its subject. Migrations apply in the order of
+   * names.
+   */
   readonly name: string;
   readonly sql: string;
   /** The SHA-256 of the file, in hex, as `_prisma_migrations` stores it. */
@@ -22,6 +25,7 @@ export interface SqlFunction {
   readonly beforeTables: boolean;
 }
 
+/** Reads the migrations in their order, each with the checksum that Prisma stores. */
 export async function readMigrations(prismaDirectory: string): Promise<Migration[]> {
   const entries = await readdir(join(prismaDirectory, 'migrations'), { withFileTypes: true });
   const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);

@@ -19,7 +19,6 @@ const keyBehindView = 'webhook_delivery_event';
  * Returns the SQL that the migrations lack: the changes from a database with all of them to `schema.prisma`, and every
  * function whose text differs from the installed one. Functions that column defaults call come before the tables, the
  * others after. Empty if the migrations, the schema and the functions agree.
- * .
  * @param serverUrl connects a user who may create databases
  */
 export async function missingSql(serverUrl: string, prismaDirectory = projectPrisma): Promise<string> {
@@ -97,7 +96,7 @@ if (import.meta.main) {
   }
 }
 
-/** Checks, or writes the migration of that name. @returns what is wrong, for the developer */
+/** Checks the migrations, or writes one with this name. @returns what is wrong, for the developer */
 async function run(serverUrl: string, name: string): Promise<string | undefined> {
   const described = 'prisma/schema.prisma and prisma/functions';
   if (name === '--check') {

@@ -6,7 +6,6 @@ import pg from 'pg';
 /**
  * Returns the SQL that brings a database to a Prisma schema, as written by `prisma migrate diff`; empty if they agree.
  * Objects unknown to Prisma (checks, triggers, functions, partial indexes) are not compared.
- * .
  * @param schema text of a schema.prisma
  */
 export async function schemaDiff(databaseUrl: string, schema: string): Promise<string> {

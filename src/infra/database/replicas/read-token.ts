@@ -18,6 +18,7 @@ const tokenBytes = nonceBytes + tagBytes + 16;
 const prefix = 'wal_';
 const form = new RegExp(`^${prefix}[\\w-]{${Math.ceil((tokenBytes * 4) / 3)}}$`);
 
+/** Returns whether a text has the form of a read token. */
 export function isReadToken(text: string): boolean {
   return form.test(text);
 }

@@ -28,7 +28,9 @@ const notChecked = 'it has not been compared with the primary yet';
 /** The time limit for a replica to report its position, and for a read to get a connection to it, in milliseconds. */
 const answerMs = 1_000;
 
-/** The statement timeout on a replica in milliseconds; 2 s later the primary reads, halfway to the deadline. */
+/**
+ * The statement timeout on a replica in milliseconds. The primary serves the read 2 s later, halfway to the deadline.
+ */
 const statementMs = 3_000;
 
 /** The session settings of a replica, besides the primary's: each statement takes its snapshot after the guard's. */
@@ -94,7 +96,7 @@ export class Replica {
     return this.#replayed >= lsn;
   }
 
-  /** Waits until it has replayed a position, no longer than a read may wait. Returns whether it has. */
+  /** Waits until it has replayed a position, for at most as long as a read may wait. Returns whether it has. */
   async reach(position: Position): Promise<boolean> {
     const deadline = performance.now() + this.#options.waitMs;
     while (!this.has(position)) {

@@ -173,7 +173,9 @@ export class Replicas {
 /** Records the end of the log after the last write of each platform through this instance. */
 class OwnWrites {
   readonly #positions = new LRUCache<string, Position>({
-    max: 10_000,
+    // `max` would allocate all of it up front (core/bounded-cache.ts).
+    maxSize: 10_000,
+    sizeCalculation: () => 1,
     dispose: (position, _platformId, reason) => {
       if (reason === 'evict') this.#floor = newer(position, this.#floor);
     },

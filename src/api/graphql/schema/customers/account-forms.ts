@@ -23,7 +23,7 @@ interface FormatByValue {
 const formatFields = {
   format: 'The format as text, such as "9 digits".',
   pattern:
-    'The format as a JavaScript regular expression for the flag u or v, as in the HTML attribute `pattern`. It accepts input as people write it, with spaces and dashes. A value that matches may still be refused, for its check digits or by the bank.',
+    'The format as a JavaScript regular expression for the flag u or v, as in the HTML attribute `pattern`. It accepts input as people write it, with spaces and dashes. A matching value may still be refused, because of its check digits or by the bank.',
 } as const;
 
 const FormatBy = builder.objectRef<FormatByValue>('ExternalAccountFieldFormat').implement({
@@ -63,7 +63,7 @@ const Field = builder
       }),
       formatDependsOn: t.string({
         nullable: true,
-        description: 'The name of the field whose value decides the format (`formatsByValue`); null if none does.',
+        description: 'The name of the field whose value determines the format (`formatsByValue`); null if none does.',
         resolve: ({ field }) => field.formBy?.field ?? null,
       }),
       formatsByValue: t.field({

@@ -21,10 +21,10 @@ const meanings: Readonly<Record<string, string>> = {
   CPF: 'The tax number of a person in Brazil: 11 digits.',
   CNPJ: 'The tax number of a company in Brazil: 14 characters.',
   EMAIL: 'An e-mail address.',
-  PHONE: 'A telephone number with its country code: +5511999998888.',
+  PHONE: 'A telephone number with its country code, such as +5511999998888.',
   RANDOM: 'A random key of 32 letters or digits.',
   GIFT: 'A gift.',
-  SELF: "A transfer to an account of the sender's own.",
+  SELF: "A transfer to one of the sender's own accounts.",
   GOODS_OR_SERVICES: 'Payment for goods or services.',
   EDUCATION: 'Education, such as tuition fees.',
   HEALTH_OR_MEDICAL: 'Health or medical expenses.',
@@ -53,7 +53,10 @@ const enums = new Map(
     ]),
 );
 
-/** The fields that are optional in some kind of account: nullable in all, so one document can select them on each. */
+/**
+ * The fields that are optional in some kind of account. They are nullable in all, so that one document can select
+ * each.
+ */
 const optionalSomewhere = new Set(
   table.flatMap(([, type]) =>
     Object.entries(type.fields)
@@ -107,7 +110,7 @@ for (const [, type] of table) {
 const inputs = table.map(([accountType, type]) => {
   const ref = builder.inputRef<AccountDetails>(`${type.graphql.type.replace(/Info$/, '')}Input`).implement({
     description: type.description,
-    // If several fields can identify it, it has no others.
+    // A type with several fields that can identify the account has no others.
     ...(type.identifier.length > 1 && { isOneOf: true }),
     fields: (t) =>
       Object.fromEntries(
@@ -125,7 +128,7 @@ const inputs = table.map(([accountType, type]) => {
 export type AccountInfoInput = Readonly<Record<string, AccountDetails | null | undefined>>;
 
 export const ExternalAccountInfoInput = builder.inputRef<AccountInfoInput>('ExternalAccountInfoInput').implement({
-  description: 'The details of an external account: exactly one field, by its type.',
+  description: 'The details of an external account, given by the one field for its type.',
   isOneOf: true,
   fields: (t) =>
     Object.fromEntries(
@@ -134,6 +137,7 @@ export const ExternalAccountInfoInput = builder.inputRef<AccountInfoInput>('Exte
     ) as never,
 });
 
+/** Returns the account type and the details of a `@oneOf` input. */
 export function readAccountInfo(input: AccountInfoInput) {
   for (const { accountType, type } of inputs) {
     const details = input[type.graphql.input];

@@ -28,7 +28,7 @@ builder.prismaInterfaceFields(Account, (t) => ({
   }),
   maskedNumber: t.string({
     description:
-      'The end of the account number for display, such as "•••• 6789": fewer than four characters of a short number, and the end of the id of an internal account, which has no number.',
+      'The end of the account number for display, such as "•••• 6789". A short number shows fewer than four characters. An internal account, which has no number, shows the end of its id.',
     select: { kind: true, id: true, identifier: true },
     ...alsoInDatabase('account_number'),
     resolve: maskedNumber,
@@ -56,7 +56,7 @@ builder.prismaInterfaceFields(Account, (t) => ({
 builder.prismaObjectFields(InternalAccount, (t) => ({
   balance: t.money('posted', 'currency', { description: 'The amount that can be spent.' }),
   fundingPaymentInstructions: t.json('fundingInstructions', [PaymentInstruction], {
-    description: 'How to pay money into the account from outside, by any one of these ways.',
+    description: 'The ways to pay money into the account from outside. Use any one of them.',
   }),
 }));
 
@@ -67,9 +67,9 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
   statusReason: t.exposeString('statusReason', {
     nullable: true,
     description:
-      'Why the account has its status and verification result, in words, including the compared names if they differ; null if there is nothing to explain.',
+      'The human-readable reason for the status and the verification result, including the compared names if they differ; null if there is nothing to explain.',
   }),
-  accountInfo: t.sameRow(ExternalAccountInfo, { description: 'The details of the account, by its type.' }),
+  accountInfo: t.sameRow(ExternalAccountInfo, { description: 'The details of the account, which depend on its type.' }),
   platformAccountId: t.exposeString('platformAccountId', {
     nullable: true,
     description: "The platform's own id of the account; null if it has none.",
@@ -80,10 +80,12 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
     description: 'The owner of the bank account; null for a wallet.',
   }),
   defaultUmaDepositAccount: t.exposeBoolean('defaultUmaDepositAccount', {
-    description: 'Whether incoming UMA payments of the customer go to it. At most one account of a customer has this.',
+    description:
+      'Whether incoming UMA payments to the customer go to this account. At most one account of a customer has this.',
   }),
   isDeleted: t.exposeBoolean('isDeleted', {
-    description: 'Whether it was deleted: INACTIVE for good and left out of lists, but shown in old payments.',
+    description:
+      'Whether the account was deleted. A deleted account stays INACTIVE and is left out of lists, but old payments still show it.',
   }),
   beneficiaryVerificationStatus: t.expose('beneficiaryVerificationStatus', {
     type: BeneficiaryVerificationStatus,
@@ -93,7 +95,7 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
   beneficiaryVerifiedData: t.sameRow(BeneficiaryVerifiedData, {
     nullIf: 'beneficiaryVerifiedName',
     nullable: true,
-    description: 'What the payment rail reported about the owner; null if it reported nothing.',
+    description: 'The details about the owner that the payment rail reported; null if it reported none.',
   }),
 }));
 
@@ -117,7 +119,7 @@ builder.queryFields((t) => ({
 
 mutation('createExternalAccount', {
   description:
-    'Registers a bank account or wallet to pay to or to pull money from. In the sandbox it is ACTIVE immediately, unless its magic suffix says otherwise. The app of a customer needs the grant ADD_BENEFICIARIES, and registers accounts of that customer.',
+    'Registers a bank account or wallet to pay to or to pull money from. In the sandbox it is ACTIVE immediately, unless its magic suffix says otherwise. A client token of a customer needs the grant ADD_BENEFICIARIES, and registers accounts for that customer.',
   input: (t) => ({
     currency: t.field({
       type: 'CurrencyCode',
@@ -127,19 +129,20 @@ mutation('createExternalAccount', {
     accountInfo: t.field({
       type: ExternalAccountInfoInput,
       required: true,
-      description: 'The details of the account: exactly one field, by its type.',
+      description: 'The details of the account, given by the one field for its type.',
     }),
     beneficiary: t.field({
       type: BeneficiaryInput,
       description: 'The owner of the account: required for bank accounts, not allowed for wallets.',
     }),
     customerId: t.id({
-      description: 'The customer who owns the account; when left out, the platform, or the customer of the app.',
+      description:
+        'The customer who owns the account. When left out, the owner is the platform or, for a client token, its customer.',
     }),
     platformAccountId: t.string({ description: "The platform's own id for the account." }),
     defaultUmaDepositAccount: t.boolean({
       defaultValue: false,
-      description: 'Whether incoming UMA payments of the customer go to this account. It replaces an earlier default.',
+      description: 'Whether incoming UMA payments to the customer go to this account. It replaces an earlier default.',
     }),
     metadata: t.field({ type: [MetadataInput], description: newMetadata }),
   }),
@@ -148,7 +151,7 @@ mutation('createExternalAccount', {
     warnings: {
       type: [RefusedFieldType],
       description:
-        'What to know before paying to the account: how SEPA or ACH transmits the name of its owner, and in the sandbox what production would refuse, such as wrong check digits. Empty if there is nothing.',
+        'Notes on payments to the account: how SEPA or ACH transmits the name of its owner, and in the sandbox what production would refuse, such as wrong check digits. Empty if there are none.',
     },
   },
   refusals: ['NotFoundError'],
@@ -184,19 +187,19 @@ mutation('createExternalAccount', {
 
 mutation('updateExternalAccount', {
   description:
-    "Changes the platform's own id of an external account, its metadata, and whether incoming UMA payments of its customer go to it. To change what identifies it at its bank, register another account.",
+    "Changes the platform's own id of an external account, its metadata, and whether incoming UMA payments to its customer go to it. To change the details that identify it at its bank, register another account.",
   input: (t) => ({
     accountId: t.id({ required: true, description: 'The account to change: ExternalAccount:…' }),
     platformAccountId: t.string({
-      description: "The platform's own id for the account; null removes it, and it stays when left out.",
+      description: "The platform's own id for the account. Null removes it; when left out, it does not change.",
     }),
     defaultUmaDepositAccount: t.boolean({
       description:
-        'True: incoming UMA payments of the customer go to this account instead of the earlier default. False: they go to its internal account. Left out: no change.',
+        'If true, incoming UMA payments to the customer go to this account instead of the earlier default. If false, they go to an internal account of the customer. When left out, nothing changes.',
     }),
     metadata: t.field({ type: [MetadataInput], description: changedMetadata }),
   }),
-  success: { row: { as: 'account', type: ExternalAccount, description: 'The account as it is now.' } },
+  success: { row: { as: 'account', type: ExternalAccount, description: 'The changed account.' } },
   refusals: ['NotFoundError'],
   resolve: ({ metadata, ...given }, { payments, viewer }, key) => {
     const input = { ...given, metadata: metadataOf(metadata) };
@@ -206,7 +209,7 @@ mutation('updateExternalAccount', {
 
 mutation('deleteExternalAccount', {
   description:
-    'Deletes an external account: it becomes INACTIVE for good, and lists leave it out. Old payments still show it, payments in progress continue, and no new payment can use it. The same bank account or wallet can be registered again.',
+    'Deletes an external account: it becomes INACTIVE permanently and is left out of lists. Old payments still show it, payments in progress continue, and no new payment can use it. The same bank account or wallet can be registered again.',
   input: (t) => ({ accountId: t.id({ required: true, description: 'The account to delete: ExternalAccount:…' }) }),
   success: { row: { as: 'account', type: ExternalAccount, description: 'The deleted account.' } },
   refusals: ['NotFoundError'],

@@ -5,11 +5,11 @@ import { variantsBy } from '../words.ts';
 
 export const BeneficiaryVerifiedData = builder.prismaObject('Account', {
   variant: 'BeneficiaryVerifiedData',
-  description: 'What the payment rail reported about the owner of an account.',
+  description: 'Details about the owner of an account, as reported by the payment rail.',
   fields: (t) => ({
     fullName: t.exposeString('beneficiaryVerifiedName', {
       nullable: true,
-      description: 'The name of the owner as the bank has it; null if it was not reported.',
+      description: "The name of the owner in the bank's records; null if it was not reported.",
     }),
   }),
 });
@@ -73,7 +73,7 @@ const BusinessBeneficiaryInput = builder.inputType('BusinessBeneficiaryInput', {
 });
 
 export const BeneficiaryInput = builder.inputType('BeneficiaryInput', {
-  description: 'The owner of a bank account: exactly one field.',
+  description: 'The owner of a bank account, given by exactly one field.',
   isOneOf: true,
   fields: (t) => ({
     individual: t.field({ type: IndividualBeneficiaryInput, description: 'The owner is a person.' }),

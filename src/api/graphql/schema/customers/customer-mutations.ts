@@ -8,7 +8,7 @@ import { AddressInput } from '../values/people.ts';
 import { IndividualType } from './customer.ts';
 
 const IndividualDetailsInput = builder.inputType('IndividualDetailsInput', {
-  description: 'The details of a person; all may be left out.',
+  description: 'The details of a person. Every field may be left out.',
   fields: (t) => ({
     fullName: t.string({ description: "The person's full name." }),
     birthDate: t.field({ type: 'Date', description: "The person's date of birth." }),
@@ -23,7 +23,7 @@ const BeneficialOwnerInput = builder.inputType('BeneficialOwnerInput', {
     fullName: t.string({ required: true, description: "The person's full name." }),
     individualType: t.field({ type: IndividualType, required: true, description: "The person's role in the company." }),
     emailAddress: t.string({ description: "The person's email address." }),
-    phoneNumber: t.string({ description: "The person's phone number in E.164 format: +14155550123." }),
+    phoneNumber: t.string({ description: "The person's phone number in E.164 format, such as +14155550123." }),
     taxId: t.string({ description: "The person's tax number." }),
     birthDate: t.field({ type: 'Date', description: "The person's date of birth." }),
     nationality: t.string({ description: "The person's nationality, as an ISO 3166-1 alpha-2 code." }),
@@ -37,7 +37,7 @@ const BeneficialOwnerInput = builder.inputType('BeneficialOwnerInput', {
 });
 
 const companyFields = (t: InputBuilder) => ({
-  registrationNumber: t.string({ description: "The company's number in its register." }),
+  registrationNumber: t.string({ description: "The company's number in the company register." }),
   taxId: t.string({ description: "The company's tax number." }),
   address: t.field({ type: AddressInput, description: "The company's postal address." }),
   beneficialOwners: t.field({
@@ -60,7 +60,7 @@ const BusinessChangesInput = builder.inputType('BusinessChangesInput', {
 });
 
 const CustomerDetailsInput = builder.inputType('CustomerDetailsInput', {
-  description: 'The details of a customer: exactly one field, by its type.',
+  description: 'The details of a customer, given by the one field for its type.',
   isOneOf: true,
   fields: (t) => ({
     individual: t.field({ type: IndividualDetailsInput, description: 'The customer is a person.' }),
@@ -69,7 +69,7 @@ const CustomerDetailsInput = builder.inputType('CustomerDetailsInput', {
 });
 
 const CustomerChangesInput = builder.inputType('CustomerChangesInput', {
-  description: 'The changes to a customer: exactly one field, by its type.',
+  description: 'The changes to a customer, given by the one field for its type.',
   isOneOf: true,
   fields: (t) => ({
     individual: t.field({ type: IndividualDetailsInput, description: 'A person.' }),
@@ -108,7 +108,7 @@ mutation('createCustomer', {
     details: t.field({
       type: CustomerDetailsInput,
       required: true,
-      description: 'The details of the customer: exactly one field, by its type.',
+      description: 'The details of the customer, given by the one field for its type.',
     }),
     metadata: t.field({ type: [MetadataInput], description: newMetadata }),
   }),
@@ -121,7 +121,7 @@ mutation('createCustomer', {
 
 mutation('updateCustomer', {
   description:
-    'Changes a customer. Fields that are left out stay as they are; the type cannot change. In the sandbox a new name decides the identity check again.',
+    'Changes a customer. Fields that are left out stay as they are; the type cannot change. In the sandbox, the identity check is decided again when the name changes.',
   input: (t) => ({
     customerId: t.id({ required: true, description: 'The customer to change: Customer:…' }),
     umaAddress: t.string({
@@ -129,11 +129,11 @@ mutation('updateCustomer', {
     }),
     details: t.field({
       type: CustomerChangesInput,
-      description: "The details to change, under the customer's type; null clears a field.",
+      description: "The details to change, in the field for the customer's type; null clears a detail.",
     }),
     metadata: t.field({ type: [MetadataInput], description: changedMetadata }),
   }),
-  success: { row: { as: 'customer', type: Customer, description: 'The customer as it is now.' } },
+  success: { row: { as: 'customer', type: Customer, description: 'The changed customer.' } },
   refusals: ['NotFoundError'],
   resolve: ({ details, metadata, ...input }, { payments, viewer }, key) => {
     const changes = { ...input, details: details && detailsOf(details), metadata: metadataOf(metadata) };

@@ -73,13 +73,13 @@ const BusinessDetails = builder.prismaObject('Customer', {
     taxId: t.exposeString('taxId', { nullable: true, description: 'Tax number, if known.' }),
     address: t.json('address', AddressType, { nullable: true, description: 'Postal address, if known.' }),
     beneficialOwners: t.json('beneficialOwners', [BeneficialOwner], {
-      description: 'Who owns or controls the company.',
+      description: 'The persons who own or control the company.',
     }),
   }),
 });
 
 const CustomerDetails = builder.unionType('CustomerDetails', {
-  description: 'The details of a customer, by its type.',
+  description: 'The details of a customer: a person or a company.',
   types: [IndividualDetails, BusinessDetails],
   ...variantsBy<CustomerRow>('customerType', { INDIVIDUAL: 'IndividualDetails', BUSINESS: 'BusinessDetails' }),
 });
@@ -93,7 +93,8 @@ builder.prismaObjectFields(Customer, (t) => ({
   umaAddress: t.exposeString('umaAddress', { description: "The customer's UMA address: $name@domain." }),
   kycStatus: t.expose('kycStatus', {
     type: KycStatus,
-    description: 'The status of its identity check. Only APPROVED and MANUALLY_APPROVED let it move money.',
+    description:
+      "The status of the customer's identity check. Only APPROVED and MANUALLY_APPROVED let the customer move money.",
   }),
   isDeleted: t.exposeBoolean('isDeleted', {
     description: 'Whether the customer was deleted. A deleted customer stays readable, but can no longer move money.',
@@ -111,7 +112,7 @@ builder.prismaObjectFields(Customer, (t) => ({
   updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the customer last changed.' }),
   name: t.exposeString('name', { nullable: true, description: 'The full or legal name of the customer, if known.' }),
   metadata: t.entries('metadata', MetadataEntry, ['key', 'value'], noted),
-  details: t.sameRow(CustomerDetails, { description: 'The details of the customer, by its type.' }),
+  details: t.sameRow(CustomerDetails, { description: 'The details of the customer, which depend on its type.' }),
 }));
 
 export const customers = listOf(Customer, {

@@ -112,7 +112,7 @@ const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
 const enumNames: Readonly<Record<string, string>> = { accountCategory: 'AccountCategory', pixKeyType: 'PixKeyType' };
 
 export const PaymentInstruction = builder.interfaceRef<Shape>('PaymentInstruction').implement({
-  description: 'A way to pay money in; each kind has its own fields. Where several are listed, use any one of them.',
+  description: 'A way to pay money in; each kind has its own fields. If several are listed, use any one of them.',
   ...variantsBy<Shape>(
     'accountType',
     Object.fromEntries(Object.entries<Member<string>>(members).map(([kind, { type }]) => [kind, type])),

@@ -37,10 +37,10 @@ interface Sum {
 }
 
 const StatementSum = builder.objectRef<Sum>('StatementSum').implement({
-  description: 'The ledger entries of a statement in one direction, summed up.',
+  description: "The totals of a statement's ledger entries in one direction.",
   fields: (t) => ({
     count: t.exposeInt('count', { description: 'The number of entries.' }),
-    amount: t.money('amount', 'currency', { description: 'The sum of the entries, as an amount without a sign.' }),
+    amount: t.money('amount', 'currency', { description: 'The sum of the entries, as an unsigned amount.' }),
   }),
 });
 
@@ -59,7 +59,7 @@ const AccountStatement = builder.objectRef<Statement>('AccountStatement').implem
       description: 'The balance at the start of the period.',
     }),
     closingBalance: t.fromQuery('Money', statementBalance('closingVersion'), {
-      description: 'The balance at the end of the period, or the present balance if the period has not ended.',
+      description: 'The balance at the end of the period, or the current balance if the period has not ended.',
     }),
     credits: t.fromQuery(StatementSum, statementSum('>'), { description: 'The money that came in during the period.' }),
     debits: t.fromQuery(StatementSum, statementSum('<'), { description: 'The money that went out during the period.' }),
@@ -94,7 +94,8 @@ builder.prismaObjectFields(InternalAccount, (t) => ({
     description: "All changes of the account's balance, each with the balance after it.",
   }),
   statement: t.fromQuery(AccountStatement, statementRow, {
-    description: 'The statement of the account for a period: balances at both ends, and sums of both directions.',
+    description:
+      'The statement of the account for a period: the balances at both ends and the totals in both directions.',
     args: {
       from: t.arg({ type: 'DateTime', required: true, description: fromDescription }),
       to: t.arg({ type: 'DateTime', required: true, description: toDescription }),
@@ -102,7 +103,7 @@ builder.prismaObjectFields(InternalAccount, (t) => ({
   }),
 }));
 
-/** The lists of one customer. Each is read in the statement that reads the customer. */
+/** The lists of one customer. Each is read by the SQL statement that reads the customer. */
 builder.prismaObjectFields(Customer, (t) => ({
   accounts: t.page(accounts, { of: ['accounts'], description: 'The internal and external accounts of the customer.' }),
   transactions: t.page(transactions, { of: ['transactions'], description: 'The payments of the customer.' }),

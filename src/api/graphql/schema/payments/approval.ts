@@ -19,7 +19,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
     type: 'DateTime',
     nullable: true,
     description:
-      'The time until which the payment must be approved or rejected; null if it needs no approval, or a policy demanded one and it was given.',
+      'The time until which the payment must be approved or rejected; null if it needs no approval, or if an approval that a policy required was given.',
   }),
   createdById: t.id({
     nullable: true,
@@ -31,7 +31,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   }),
   decidedById: t.id({
     nullable: true,
-    description: 'The API token that approved or rejected the payment; null if none did. Hidden from apps.',
+    description: 'The API token that approved or rejected the payment; null if none did, and always null for apps.',
     select: { decidedById: true },
     resolve: ({ decidedById }, _args, { viewer }) =>
       viewer.kind === 'PLATFORM' && decidedById !== null ? publicId('ApiToken', decidedById) : null,
@@ -44,7 +44,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
 
 mutation('approveTransaction', {
   description:
-    'Approves a payment before its `approvalDueAt`. One that a policy holds back (CREATED) needs APPROVE, and a token that neither asked for it nor is related to the one that did: neither made by it nor its maker, nor limited by the policy of a token that demands the approval; otherwise ForbiddenError. What the payment requires is checked again. An incoming payment (PENDING) needs TRANSACT: information in the customer record counts as given; if mandatory information is missing, the payment ends FAILED with MISSING_MANDATORY_PAYEE_DATA. A payment that is not waiting for approval: ConflictError, TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL.',
+    'Approves a payment before its `approvalDueAt`. A payment that a policy holds back (CREATED) needs a token with APPROVE other than the token that requested it. Neither of the two may have created the other, directly or indirectly, and the approving token may not be limited by a token policy that requires the approval; otherwise the result is a ForbiddenError. The requirements of the payment are checked again. An incoming payment (PENDING) needs TRANSACT. Information in the customer record counts as given; if mandatory information is missing, the payment fails with MISSING_MANDATORY_PAYEE_DATA. If the payment is not waiting for approval, the result is a ConflictError with the code TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL.',
   input: (t) => ({
     transactionId: t.id({ required: true, description: 'The payment that waits for an approval: Transaction:…' }),
     receiverCustomerInfo: t.field({
@@ -59,7 +59,7 @@ mutation('approveTransaction', {
 
 mutation('rejectTransaction', {
   description:
-    'Rejects a payment before its `approvalDueAt`: it ends REJECTED, and money that was taken goes back. One that a policy holds back needs APPROVE; an incoming payment needs TRANSACT.',
+    'Rejects a payment before its `approvalDueAt`. It becomes REJECTED, and money that was already taken is returned. A payment that a policy holds back needs APPROVE; an incoming payment needs TRANSACT.',
   input: (t) => ({
     transactionId: t.id({ required: true, description: 'The payment that waits for an approval: Transaction:…' }),
     reason: t.string({ description: 'Why the payment is rejected, for its timeline.' }),
@@ -76,7 +76,7 @@ mutation('sandboxReceiveUma', {
     senderUmaAddress: t.string({
       required: true,
       description:
-        'The UMA address of the sender: any. At sandbox.uma.money, $pending.long.usd takes long, and $fail.compliance.usd and $fail.timeout.usd fail after approval.',
+        'The UMA address of the sender; any address is accepted. At sandbox.uma.money, payments from $pending.long.usd take a long time, and those from $fail.compliance.usd and $fail.timeout.usd fail after approval.',
     }),
     receiver: t.field({
       type: CustomerReferenceInput,
@@ -97,7 +97,7 @@ mutation('sandboxReceiveUma', {
       description: 'How the payment turns out once it is approved.',
     }),
   }),
-  success: { row: { as: 'transaction', type: Transaction, description: 'The new payment, PENDING.' } },
+  success: { row: { as: 'transaction', type: Transaction, description: 'The new payment, which is PENDING.' } },
   refusals: ['NotFoundError'],
   resolve: ({ receiver, currency, amount, ...input }, { payments, viewer }, key) => {
     const received = {

@@ -30,7 +30,8 @@ const ReceiverCurrency = builder.objectRef<LookupCurrency>('ReceiverCurrency').i
 
 export const Lookup = builder.prismaNode('Lookup', {
   ...node(visibleLookups),
-  description: 'What the receiver at a UMA address accepts. A quote that pays there must name it as `lookupId`.',
+  description:
+    'The result of looking up the receiver at a UMA address. A quote that pays to the address must refer to it by `lookupId`.',
   fields: (t) => ({
     umaAddress: t.exposeString('umaAddress', {
       description: 'The UMA address of the receiver: $name@domain, in lower case.',
@@ -55,19 +56,19 @@ export const Lookup = builder.prismaNode('Lookup', {
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the lookup was made.' }),
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',
-      description: 'When the lookup expires, ten minutes after it was made. Until then quotes can name it.',
+      description: 'When the lookup expires, ten minutes after it was made. Until then, quotes can refer to it.',
     }),
   }),
 });
 
 mutation('lookUpReceiver', {
   description:
-    'Looks up what the receiver at a UMA address accepts. If the address has no receiver: NotFoundError, UMA_NOT_FOUND. The app of a customer needs the grant LOOK_UP_RECEIVERS, and looks up for that customer.',
+    'Looks up what the receiver at a UMA address accepts. If the address has no receiver, the result is a NotFoundError with the code UMA_NOT_FOUND. A client token of a customer needs the grant LOOK_UP_RECEIVERS, and looks up receivers for that customer.',
   input: (t) => ({
     umaAddress: t.string({ required: true, description: 'The UMA address to look up: $name@domain.' }),
     sender: t.field({
       type: CustomerReferenceInput,
-      description: 'The customer who would send. In an app of a customer, that customer by default.',
+      description: 'The customer who would send the money; by default the customer that a client token is bound to.',
     }),
   }),
   success: { row: { as: 'lookup', type: Lookup, description: 'The lookup, which is valid for ten minutes.' } },

@@ -8,7 +8,10 @@ import { builder } from '../builder.ts';
 import { Account, Customer } from '../nouns.ts';
 import { variantsBy } from '../words.ts';
 
-/** Defines the source and destination of payments: a transaction shown as one of its ends, and for its quote. */
+/**
+ * Defines the source and destination of payments and quotes. Each is the row of the transaction, shown as one end of
+ * it.
+ */
 
 const displayName =
   'The display name of the party, as it was when the payment was made; later changes do not affect it.';
@@ -30,7 +33,7 @@ const noNumber = (reason: string) =>
 const idOf = (account: Pick<AccountRow, 'kind' | 'id'> | null) =>
   account ? accountPublicId(account.kind, account.id) : '';
 
-/** Returns the name of a party, from the full name given by its side. */
+/** Returns the name of a party: the full name if its side gave one, otherwise the UMA address. */
 const umaName = (
   { counterpartyInformation }: Pick<Transaction, 'counterpartyInformation'>,
   umaAddress: string | null,
@@ -68,7 +71,7 @@ export const PaymentDestination = builder.prismaInterface('Transaction', {
 
 builder.prismaObject('Transaction', {
   variant: 'AccountSource',
-  description: 'The source of a payment that is an account.',
+  description: 'An account as the source of a payment.',
   interfaces: [PaymentSource],
   fields: (t) => ({
     displayName: t.string({
@@ -89,7 +92,7 @@ builder.prismaObject('Transaction', {
       resolve: ({ sourceAccount }) => idOf(sourceAccount),
     }),
     account: t.seen('sourceAccount', Account, visibleAccounts, {
-      description: 'The account as it is now; null if the caller may not see it.',
+      description: 'The current state of the account; null if the caller may not see it.',
     }),
     currency: t.currency(['sourceAccount', 'currency'], { description: 'The currency of the account.' }),
   }),
@@ -97,7 +100,7 @@ builder.prismaObject('Transaction', {
 
 builder.prismaObject('Transaction', {
   variant: 'AccountDestination',
-  description: 'The destination of a payment that is an account.',
+  description: 'An account as the destination of a payment.',
   interfaces: [PaymentDestination],
   fields: (t) => ({
     displayName: t.string({
@@ -119,7 +122,7 @@ builder.prismaObject('Transaction', {
       resolve: ({ destinationAccount }) => idOf(destinationAccount),
     }),
     account: t.seen('destinationAccount', Account, visibleAccounts, {
-      description: 'The account as it is now; null if the caller may not see it.',
+      description: 'The current state of the account; null if the caller may not see it.',
     }),
     currency: t.currency(['destinationAccount', 'currency'], { description: 'The currency of the account.' }),
   }),
@@ -127,7 +130,7 @@ builder.prismaObject('Transaction', {
 
 builder.prismaObject('Transaction', {
   variant: 'UmaSource',
-  description: 'The source of a payment that is a UMA address.',
+  description: 'A UMA address as the source of a payment.',
   interfaces: [PaymentSource],
   fields: (t) => ({
     displayName: t.string({
@@ -144,7 +147,7 @@ builder.prismaObject('Transaction', {
 
 builder.prismaObject('Transaction', {
   variant: 'UmaDestination',
-  description: 'The destination of a payment that is a UMA address.',
+  description: 'A UMA address as the destination of a payment.',
   interfaces: [PaymentDestination],
   fields: (t) => ({
     displayName: t.string({
@@ -161,7 +164,7 @@ builder.prismaObject('Transaction', {
 
 builder.prismaObject('Transaction', {
   variant: 'RealtimeFundingSource',
-  description: 'The source of a payment that is funded by a deposit from outside, for this payment alone.',
+  description: 'A deposit from outside as the source of a payment, made for this payment alone.',
   interfaces: [PaymentSource],
   fields: (t) => ({
     displayName: t.string({

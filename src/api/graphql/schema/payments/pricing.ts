@@ -48,7 +48,7 @@ const PricingStepName = enumOf('PricingStepName', 'A rounded amount in the price
   TOTAL_RECEIVING_AMOUNT: 'The amount that the destination receives.',
   PLATFORM_VARIABLE_FEE: 'The variable fee of the platform.',
   SERVICE_VARIABLE_FEE: 'The variable fee of the service.',
-  ROUNDING_SURPLUS: 'The surplus that rounding up leaves.',
+  ROUNDING_SURPLUS: 'The surplus that is left by rounding up.',
 } satisfies Record<PricingStepShape['step'], string>);
 
 const Rounding = enumOf('Rounding', 'How a figure of a price was rounded.', {
@@ -59,13 +59,13 @@ const Rounding = enumOf('Rounding', 'How a figure of a price was rounded.', {
 } satisfies Record<PricingStepShape['rounding'], string>);
 
 export const PricingStep = builder.objectRef<PricingStepShape>('PricingStep').implement({
-  description: 'A rounding in the price of a quote.',
+  description: 'A rounding step in the price of a quote.',
   fields: (t) => ({
     step: t.expose('step', { type: PricingStepName, description: 'The amount that was rounded.' }),
     before: t.expose('before', {
       type: 'Decimal',
       description:
-        'The figure before it was rounded, in smallest units: exact if its decimals end, otherwise to 30 significant digits.',
+        'The figure before it was rounded, in smallest units: exact if it has a finite number of decimals, otherwise to 30 significant digits.',
     }),
     after: t.money('after', 'currency', { description: 'The figure after it was rounded.' }),
     rounding: t.expose('rounding', { type: Rounding, description: 'How it was rounded.' }),

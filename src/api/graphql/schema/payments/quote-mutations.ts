@@ -17,7 +17,8 @@ const AccountSourceInput = builder.inputType('AccountSourceInput', {
   fields: (t) => ({
     accountId: t.id({
       required: true,
-      description: 'The account that pays: InternalAccount:…, or ExternalAccount:… of a bank, which is pulled from.',
+      description:
+        'The account that pays: InternalAccount:…, or ExternalAccount:… of a bank, from which the money is pulled.',
     }),
   }),
 });
@@ -35,7 +36,7 @@ const RealtimeFundingSourceInput = builder.inputType('RealtimeFundingSourceInput
 });
 
 const PaymentSourceInput = builder.inputType('PaymentSourceInput', {
-  description: 'The source of a payment: exactly one field.',
+  description: 'The source of a payment, given by exactly one field.',
   isOneOf: true,
   fields: (t) => ({
     account: t.field({ type: AccountSourceInput, description: 'The payment is made from an account.' }),
@@ -68,7 +69,7 @@ const UmaDestinationInput = builder.inputType('UmaDestinationInput', {
 });
 
 const PaymentDestinationInput = builder.inputType('PaymentDestinationInput', {
-  description: 'The destination of a payment: exactly one field.',
+  description: 'The destination of a payment, given by exactly one field.',
   isOneOf: true,
   fields: (t) => ({
     account: t.field({ type: AccountDestinationInput, description: 'The payment goes to an account.' }),
@@ -83,12 +84,12 @@ mutation('createQuote', {
     source: t.field({
       type: PaymentSourceInput,
       required: true,
-      description: 'Where the money comes from: exactly one field.',
+      description: 'Where the money comes from, given by exactly one field.',
     }),
     destination: t.field({
       type: PaymentDestinationInput,
       required: true,
-      description: 'Where the money goes: exactly one field.',
+      description: 'Where the money goes, given by exactly one field.',
     }),
     lockedCurrencySide: t.field({
       type: LockedCurrencySide,
@@ -108,7 +109,7 @@ mutation('createQuote', {
     description: t.string({ description: 'A note for the payment.' }),
     senderCustomerInfo: t.field({
       type: [InformationFieldInput],
-      description: `Information about the sender. For a UMA destination: all mandatory fields of the lookup's \`requiredPayerFields\`, and PURPOSE_OF_PAYMENT. For an external account: PURPOSE_OF_PAYMENT. At most ${maxFacts}.`,
+      description: `Information about the sender. A UMA destination requires all mandatory fields of the lookup's \`requiredPayerFields\`, and PURPOSE_OF_PAYMENT. An external account requires PURPOSE_OF_PAYMENT. At most ${maxFacts}.`,
     }),
     metadata: t.field({ type: [MetadataInput], description: `${newMetadata} The quote's transaction gets them, too.` }),
   }),
@@ -138,9 +139,9 @@ mutation('createQuote', {
 
 mutation('executeQuote', {
   description:
-    'Executes a quote before it expires. An internal account is debited immediately, an external one is pulled from; the quote is then PROCESSING. If a policy requires an approval, the transaction waits for it as CREATED.',
+    'Executes a quote before it expires. An internal account is debited immediately; from an external account, the money is pulled. The quote is then PROCESSING. If a policy requires an approval, the transaction waits for it as CREATED.',
   input: (t) => ({
-    quoteId: t.id({ required: true, description: 'The quote: Quote:…' }),
+    quoteId: t.id({ required: true, description: 'The quote to execute: Quote:…' }),
   }),
   scenario: "how the payment turns out, overriding the quote's own scenario.",
   success: { row: { as: 'quote', type: Quote, description: 'The quote, which is now PROCESSING.' } },
@@ -151,8 +152,8 @@ mutation('executeQuote', {
 
 mutation('cancelQuote', {
   description:
-    "Cancels a quote that was neither executed nor funded: it is EXPIRED immediately, with its transaction. A later deposit is credited to the customer's account.",
-  input: (t) => ({ quoteId: t.id({ required: true, description: 'The quote: Quote:…' }) }),
+    "Cancels a quote that was neither executed nor funded: the quote and its transaction become EXPIRED immediately. A later deposit is credited to the customer's account.",
+  input: (t) => ({ quoteId: t.id({ required: true, description: 'The quote to cancel: Quote:…' }) }),
   success: { row: { as: 'quote', type: Quote, description: 'The quote, which is now EXPIRED.' } },
   refusals: ['NotFoundError', 'QuoteExpiredError'],
   resolve: (input, { payments, viewer }, key) => cancelQuote(payments, viewer, input, key),

@@ -28,7 +28,7 @@ builder.prismaObjectFields(Quote, (t) => ({
     description: 'The amount that the source is debited, fees included.',
   }),
   totalReceivingAmount: t.money('totalReceivingAmount', 'receivingCurrency', {
-    description: 'The amount that the destination receives, exactly.',
+    description: 'The exact amount that the destination receives.',
   }),
   lockedCurrencySide: t.expose('lockedCurrencySide', {
     type: LockedCurrencySide,
@@ -49,7 +49,7 @@ builder.prismaObjectFields(Quote, (t) => ({
     { description: 'The parts of the price: multipliers and fees.' },
   ),
   pricingSteps: t.json(['pricing', 'steps'], [PricingStep], {
-    description: 'The roundings behind the amounts, in order.',
+    description: 'The rounding steps behind the amounts, in order.',
   }),
 
   // The row of the payment, shown as one of its two sides (parties.ts).
@@ -66,7 +66,7 @@ builder.prismaObjectFields(Quote, (t) => ({
     description: 'The payment of the quote, which is created with it.',
   }),
   paymentInstructions: t.json('paymentInstructions', [PaymentInstruction], {
-    description: 'How to fund the quote, by any one of these ways; empty if it is paid from an account.',
+    description: 'The ways to fund the quote, of which any one can be used; empty if it is paid from an account.',
   }),
 
   description: t.exposeString('description', {

@@ -26,13 +26,13 @@ mutation('sandboxFundAccount', {
 
 mutation('sandboxSend', {
   description:
-    "Sandbox only: simulates the deposit for a real-time funded quote. Exactly the quoted amount is converted and delivered immediately. If it is less, more or too late, the payment fails and the money is credited to the customer's account in that currency. A quote that is already paid: CONFLICT. A deleted customer: CUSTOMER_DELETED, and the money goes back to its payer.",
+    "Sandbox only: simulates the deposit for a real-time funded quote. A deposit of exactly the quoted amount is converted and delivered immediately. If the deposit is too small, too large or too late, the payment fails and the money is credited to the customer's account in that currency. If the quote is already paid, the code is CONFLICT. If the customer was deleted, the code is CUSTOMER_DELETED, and the money goes back to its payer.",
   input: (t) => ({
     quoteId: t.id({ required: true, description: 'The quote to fund: Quote:…' }),
     currency: t.field({
       type: 'CurrencyCode',
       required: true,
-      description: 'The currency of the money sent: that of the quote.',
+      description: 'The currency of the deposit, which must be that of the quote.',
     }),
     amount: t.field({
       type: AmountInput,
@@ -50,7 +50,7 @@ mutation('sandboxSend', {
 
 mutation('sandboxSetExternalAccountStatus', {
   description:
-    "Sandbox only: changes an external account's status or verification, as its bank would. Possible changes: PENDING to ACTIVE, UNDER_REVIEW or INACTIVE; ACTIVE to UNDER_REVIEW or INACTIVE; UNDER_REVIEW to ACTIVE or INACTIVE; INACTIVE to ACTIVE. Any other: CONFLICT.",
+    "Sandbox only: changes an external account's status or verification, as its bank would. Possible changes: PENDING to ACTIVE, UNDER_REVIEW or INACTIVE; ACTIVE to UNDER_REVIEW or INACTIVE; UNDER_REVIEW to ACTIVE or INACTIVE; INACTIVE to ACTIVE. Any other change is refused with CONFLICT.",
   input: (t) => ({
     accountId: t.id({ required: true, description: 'The account to change: ExternalAccount:…' }),
     status: t.field({
@@ -70,7 +70,7 @@ mutation('sandboxSetExternalAccountStatus', {
 
 mutation('sandboxSetKycStatus', {
   description:
-    "Sandbox only: decides a customer's identity check, as its provider would. Any status may follow any other; a new name decides the check again.",
+    "Sandbox only: decides a customer's identity check, as its provider would. Any status may follow any other. When the name changes, the check is decided again.",
   input: (t) => ({
     customerId: t.id({ required: true, description: 'The customer whose identity check is decided: Customer:…' }),
     kycStatus: t.field({

@@ -21,7 +21,7 @@ const TransactionEvent = builder.prismaObject('Event', {
     status: t.required('status', TransactionStatus, { description: 'The status that the transaction changed to.' }),
     reason: t.exposeString('reason', {
       nullable: true,
-      description: 'Why the status changed, in words; null if there is nothing to explain.',
+      description: 'The human-readable reason for the change; null if there is nothing to explain.',
     }),
     terminal: t.exposeBoolean('terminal', { description: 'Whether the status was terminal.' }),
     occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When the status changed.' }),
@@ -66,7 +66,7 @@ export const LedgerEntry = builder.prismaObject('Posting', {
       description: 'Why the entry was posted.',
       extensions: { costs: 'legs' },
       select: { journal: { select: { kind: true } } },
-      // The kinds of journals, which the database has in a table.
+      // The database has these kinds in a table, in lower case.
       resolve: ({ journal }) => journal.kind.toUpperCase() as typeof JournalKind.$inferType,
     }),
     transaction: t.seen(['journal', 'transaction'], Transaction, visibleTransactions, {

@@ -57,7 +57,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   final: t.boolean({
     description:
       'Whether no further change is possible. A bank may still return a COMPLETED payment, and a refund may still be paid after FAILED or REJECTED.',
-    // The order of the rail is another row.
+    // The rail's order, which decides whether a return is still possible, is another row.
     extensions: { ...alsoInDatabase('is_final').extensions, costs: 'rows', isOnlyPlanned: true },
     select: { platformId: true, id: true, status: true, version: true },
     resolve: (row, _args, { payments }) => isFinal(payments.database, row),
@@ -65,7 +65,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   failureReason: t.expose('failureReason', {
     type: FailureReason,
     nullable: true,
-    description: 'Why the payment failed. Set if it is FAILED, and QUOTE_EXPIRED if it is EXPIRED; otherwise null.',
+    description: 'Why the payment failed, if it is FAILED; QUOTE_EXPIRED if it is EXPIRED; otherwise null.',
   }),
   createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the transaction was created.' }),
   updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the transaction last changed.' }),
@@ -134,10 +134,10 @@ builder.prismaObjectFields(Transaction, (t) => ({
     description: 'The quote of the payment; null for transfers without one.',
   }),
   reconciliationReference: t.nullWhile(['status', 'CREATED'], 'reference', {
-    description: 'The reference that both sides put on the payment, to identify it; null while it is CREATED.',
+    description: 'The reference by which both sides identify the payment; null while it is CREATED.',
   }),
   counterpartyInformation: t.entries('counterpartyInformation', InformationField, ['name', 'value'], {
-    description: 'What is known about the other party, for payments to or from UMA addresses.',
+    description: 'The known information about the other party, for payments to or from UMA addresses.',
   }),
   description: t.exposeString('description', {
     nullable: true,

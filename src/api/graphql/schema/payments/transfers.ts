@@ -36,7 +36,7 @@ mutation('transferIn', {
     amount: t.field({
       type: AmountInput,
       description:
-        'The amount to pull, no more than the destination may hold. Without it the provider pulls what the account offers; the sandbox pulls 10000 smallest units.',
+        'The amount to pull, no more than the destination may hold. When left out, the provider pulls what the account offers; the sandbox pulls 10000 smallest units.',
     }),
     description: t.string({ description: 'A note for the payment.' }),
     metadata: t.field({ type: [MetadataInput], description: newMetadata }),
@@ -78,7 +78,11 @@ mutation('transferInternal', {
   }),
   isKeyRequired: true,
   success: {
-    row: { as: 'transaction', type: Transaction, description: 'The OUTGOING payment of the source, COMPLETED.' },
+    row: {
+      as: 'transaction',
+      type: Transaction,
+      description: 'The OUTGOING payment of the source, which is COMPLETED.',
+    },
   },
   refusals: ['NotFoundError', 'InsufficientFundsError', 'LimitExceededError'],
   validates: true,

@@ -2,7 +2,7 @@ import { money } from '../../../../core/currencies.ts';
 import { serverTime, type ValidatedPayment, ValidatedPaymentType } from '../mutation.ts';
 import { PolicyLimit, shownLimit } from '../platform/policies.ts';
 
-/** Defines the result of a dry run: the price of a payment, and what policies would leave after it. */
+/** Defines the result of a dry run: the price of a payment, and the limits of policies as they would be after it. */
 
 /** Returns the amounts of the quote or transaction that would have been created. */
 function amountsOf({ row }: ValidatedPayment) {
@@ -26,7 +26,7 @@ function amountsOf({ row }: ValidatedPayment) {
 
 ValidatedPaymentType.implement({
   description:
-    'The result of a dry run: the payment would be made with these amounts, if nothing else happens before. The rate may still change, and the provider of the rail is not queried.',
+    'The result of a dry run: the payment would be made with these amounts, if nothing else changes first. The rate may still change, and the provider of the rail is not queried.',
   fields: (t) => ({
     sentAmount: t.field({
       type: 'Money',
@@ -60,7 +60,7 @@ ValidatedPaymentType.implement({
       type: 'DateTime',
       nullable: true,
       description:
-        'Until when a second person would have to approve the payment, because a policy requires it; null if it needs no approval.',
+        'The time until which a second person would have to approve the payment, because a policy requires it; null if it needs no approval.',
     }),
     serverTime: t.field(serverTime),
   }),

@@ -21,7 +21,7 @@ export const ClientToken = builder.prismaNode('ClientToken', {
     "The record of an app's credential, bound to one customer, quote or transaction. The token itself is shown only once, when it is created.",
   fields: (t) => ({
     active: t.fromQuery('Boolean', meets(whereClientTokens({ active: true })), {
-      description: "Whether the token has neither expired, by the service's clock, nor been revoked.",
+      description: "Whether the token is neither expired (by the service's clock) nor revoked.",
     }),
     customer: t.relation('customer', {
       type: Customer,
@@ -41,17 +41,17 @@ export const ClientToken = builder.prismaNode('ClientToken', {
     permissions: t.expose('permissions', { type: [Permission], description: 'The permissions of the token.' }),
     grants: t.expose('grants', {
       type: [ClientGrant],
-      description: 'The rights of the token beyond its permissions, for its customer.',
+      description: 'The rights of the token in addition to its permissions, for its customer.',
     }),
     trustedDocumentsOnly: t.exposeBoolean('trustedDocumentsOnly', {
-      description: 'Whether it was created for registered documents only (see `Platform.trustedDocuments`).',
+      description: 'Whether the token was created for registered documents only (see `Platform.trustedDocuments`).',
     }),
     documents: t.exposeStringList('documents', {
       description:
-        'The hashes of the only registered documents that the token may send, also as tools at /mcp; empty if it has no documents of its own.',
+        'The hashes of the registered documents that the token is restricted to, including as tools at /mcp; empty if it has no list of its own.',
     }),
     version: t.int({
-      description: 'Increases with each change: 1, and 2 once the token is revoked.',
+      description: 'Increases with each change: 1 at first, and 2 once the token is revoked.',
       select: { revokedAt: true },
       resolve: ({ revokedAt }) => tokenVersion(revokedAt !== null),
     }),

@@ -43,7 +43,7 @@ const PlatformCurrency = builder.objectRef<CurrencyTerms>('PlatformCurrency').im
 
 export const Platform = builder.prismaNode('Platform', {
   ...node(ownPlatform, 'The public id of the platform: Platform:…'),
-  description: "The caller's platform and its settings. Webhooks are set up as `webhookEndpoints`.",
+  description: "The caller's platform and its settings. Webhooks are configured separately, as `webhookEndpoints`.",
   fields: (t) => ({
     name: t.exposeString('name', { description: 'The name that the operator of the service gave the platform.' }),
     environment: t.expose('environment', {
@@ -58,7 +58,8 @@ export const Platform = builder.prismaNode('Platform', {
       resolve: ({ currencies }) => currencies.flatMap((code) => platformCurrencies.get(code) ?? []),
     }),
     isRegulatedFinancialInstitution: t.boolean({
-      description: 'Whether customers count as verified by the platform itself. Set by the operator of the service.',
+      description:
+        'Whether customers count as verified because the platform verifies them itself. Set by the operator of the service.',
       select: {},
       resolve: () => isRegulatedFinancialInstitution,
     }),
@@ -89,7 +90,7 @@ mutation('updatePlatform', {
   input: (t) => ({
     umaDomain: t.string({
       description:
-        'The domain of the UMA addresses of new customers. In production only a domain that the operator of the service gave the platform is accepted; any other is refused with CONFLICT.',
+        'The domain of the UMA addresses of new customers. In production, only a domain that the operator of the service has assigned to the platform is accepted; any other is refused with CONFLICT.',
     }),
     currencies: t.field({
       type: ['CurrencyCode'],
@@ -98,7 +99,7 @@ mutation('updatePlatform', {
     trustedDocuments: t.field({
       type: TrustedDocumentPolicy,
       description:
-        'Which tokens are limited to registered documents. ALL also limits the token that sets it: undo it with PATCH /config in REST.',
+        'Which tokens are limited to registered documents. ALL also limits the token that sets it; it can be undone with PATCH /config in REST.',
     }),
   }),
   success: { platform: { type: Platform, description: 'The platform with its new settings.' } },

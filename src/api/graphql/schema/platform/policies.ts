@@ -28,10 +28,9 @@ import { Viewer } from './viewer.ts';
 export type Limit = Omit<LimitState, 'renewsAt'> & { readonly renewsAt: Date | null };
 
 export const PolicyLimit = builder.objectRef<Limit>('PolicyLimit').implement({
-  description:
-    'A limit of a policy, on an amount in one currency or on the number of payments, with what is left of it now.',
+  description: 'A limit of a policy, on an amount in one currency or on the number of payments, with its current use.',
   fields: (t) => ({
-    period: t.expose('period', { type: PolicyPeriod, description: 'The period whose payments count together.' }),
+    period: t.expose('period', { type: PolicyPeriod, description: 'The period over which payments are added up.' }),
     amount: t.money('amount', 'currency', {
       nullable: true,
       description:
@@ -61,7 +60,7 @@ export const PolicyLimit = builder.objectRef<Limit>('PolicyLimit').implement({
       type: 'DateTime',
       nullable: true,
       description:
-        'When more of the limit becomes available: at the end of the calendar period, or when the oldest payment leaves a rolling one. Null if nothing is used.',
+        'When more of the limit becomes available: at the end of the calendar period, or when the oldest payment leaves a rolling period. Null if nothing is used.',
     }),
   }),
 });
@@ -77,23 +76,23 @@ const ApprovalThreshold = builder
 
 const PolicyApproval = builder.objectRef<StoredApproval>('PolicyApproval').implement({
   description:
-    'Which payments a second person must approve, with a token with APPROVE other than the one that began the payment.',
+    'Which payments a second person must approve. The approval needs APPROVE and a token other than the one that began the payment.',
   fields: (t) => ({
     always: t.exposeBoolean('always', { description: 'Whether every payment needs an approval.' }),
     above: t.json('above', [ApprovalThreshold], {
       description:
-        'The amounts above which a payment needs an approval. If there are any, it also needs one in every other currency.',
+        'The amounts above which a payment needs an approval. If there are any, every payment in another currency needs one, too.',
     }),
     newReceivers: t.exposeBoolean('newReceivers', {
       description:
-        'Whether a payment needs an approval if none of the subject to the same account or UMA address was delivered before.',
+        'Whether a payment needs an approval if no earlier payment of the subject to the same account or UMA address was delivered.',
     }),
     reserves: t.exposeBoolean('reserves', {
       description: 'Whether the money is taken from the account while the payment waits.',
     }),
     expiresInSeconds: t.exposeInt('expiresInSeconds', {
       description:
-        'How long an approval is possible, in seconds; for a quote until its expiry at most. Then the payment is EXPIRED.',
+        'How long a payment waits for its approval, in seconds, and a quote at most until it expires. Then the payment is EXPIRED.',
     }),
   }),
 });
@@ -101,7 +100,7 @@ const PolicyApproval = builder.objectRef<StoredApproval>('PolicyApproval').imple
 const Policy = builder.prismaNode('Policy', {
   ...node(visiblePolicies),
   description:
-    'Limits the payments of a token (and of all tokens created by it), of a customer, or of the whole platform. A payment must be allowed by every policy that applies to it. It counts in each of them: a transfer when it is made, a quote when it is executed, or when it is created if a deposit will execute it.',
+    'Limits the payments of a token (and of all tokens created by it), of a customer, or of the whole platform. A payment must be allowed by every policy that applies to it. It counts towards the limits of each of them: a transfer when it is made, a quote when it is executed, or, if a deposit will execute it, when it is created.',
   fields: (t) => ({
     subjectId: t.id({
       description: 'Whose payments the policy limits: ApiToken:…, ClientToken:…, Customer:… or Platform:…',
@@ -141,7 +140,10 @@ const Policy = builder.prismaNode('Policy', {
     timeZone: t.exposeString('timeZone', {
       description: "The time zone of the policy's days, months and hours, as an IANA name such as Europe/Berlin.",
     }),
-    releaseOn: t.expose('releaseOn', { type: [PolicyRelease], description: 'When a payment no longer counts.' }),
+    releaseOn: t.expose('releaseOn', {
+      type: [PolicyRelease],
+      description: 'The outcomes after which a payment no longer counts.',
+    }),
     approval: t.json('approval', PolicyApproval, {
       nullable: true,
       description: 'Which payments a second person must approve; null if none.',
@@ -151,7 +153,7 @@ const Policy = builder.prismaNode('Policy', {
     }),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',
-      description: 'When the policy was first set: it counts payments since then.',
+      description: 'When the policy was first set. It has counted payments since then.',
     }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the policy was last set.' }),
   }),
@@ -177,14 +179,19 @@ builder.objectField(Viewer, 'policies', (t) =>
 const PolicyLimitInput = builder.inputType('PolicyLimitInput', {
   description: 'A limit of a policy: an amount in a currency, or a number of payments.',
   fields: (t) => ({
-    period: t.field({ type: PolicyPeriod, required: true, description: 'The period whose payments count together.' }),
+    period: t.field({
+      type: PolicyPeriod,
+      required: true,
+      description: 'The period over which payments are added up.',
+    }),
     currency: t.field({ type: 'CurrencyCode', description: 'The currency of the amount.' }),
     amount: t.field({
       type: AmountInput,
       description: 'The largest total that may be sent in the period, fees included.',
     }),
     payments: t.int({
-      description: 'The largest number of payments in the period, 0 or more; instead of `currency` and `amount`.',
+      description:
+        'The largest number of payments in the period, 0 or more. Give it instead of `currency` and `amount`.',
     }),
   }),
 });
@@ -199,7 +206,7 @@ const ApprovalThresholdInput = builder.inputType('ApprovalThresholdInput', {
 
 const PolicyApprovalInput = builder.inputType('PolicyApprovalInput', {
   description:
-    'Which payments a second person must approve: those that meet any of the three conditions. Until then the payment is CREATED.',
+    'Which payments a second person must approve: those that meet any of the three conditions. A payment stays CREATED until it is approved.',
   fields: (t) => ({
     always: t.boolean({ required: true, defaultValue: false, description: 'Whether every payment needs an approval.' }),
     above: t.field({
@@ -207,31 +214,31 @@ const PolicyApprovalInput = builder.inputType('PolicyApprovalInput', {
       required: true,
       defaultValue: [],
       description:
-        'The amounts above which a payment needs an approval. If any is given, it also needs one in every other currency.',
+        'The amounts above which a payment needs an approval. If any is given, every payment in another currency needs one, too.',
     }),
     newReceivers: t.boolean({
       required: true,
       defaultValue: false,
       description:
-        'Whether a payment needs an approval if none of the subject to the same account or UMA address was delivered before.',
+        'Whether a payment needs an approval if no earlier payment of the subject to the same account or UMA address was delivered.',
     }),
     reserves: t.boolean({
       required: true,
       defaultValue: true,
       description:
-        'Whether the money is taken from the account while the payment waits. Otherwise it must be there when it is approved.',
+        'Whether the money is taken from the account while the payment waits. Otherwise the account must have it when the payment is approved.',
     }),
     expiresInSeconds: t.int({
       required: true,
       defaultValue: 86_400,
-      description: `How long an approval is possible, in seconds: 1 to ${maxApprovalSeconds}; for a quote until its expiry at most. Then the payment is EXPIRED.`,
+      description: `How long a payment waits for its approval, in seconds: 1 to ${maxApprovalSeconds}, and a quote at most until it expires. Then the payment is EXPIRED.`,
     }),
   }),
 });
 
 mutation('setPolicy', {
   description:
-    'Sets the payments that an API token, a client token, a customer or the platform may make. It replaces an earlier policy, whose counted payments still count. A token that is limited by a policy, or was created by such a token, cannot set policies.',
+    'Sets the policy on the payments of an API token, a client token, a customer or the platform. It replaces an earlier policy, and the payments that were counted there still count. A token that is limited by a policy, or was created by such a token, cannot set policies.',
   input: (t) => ({
     subjectId: t.id({
       required: true,
@@ -274,7 +281,7 @@ mutation('setPolicy', {
       type: [PolicyRelease],
       required: true,
       defaultValue: ['FAILED'],
-      description: 'When a payment no longer counts.',
+      description: 'The outcomes after which a payment no longer counts.',
     }),
     approval: t.field({
       type: PolicyApprovalInput,
@@ -326,7 +333,7 @@ builder.objectFields(memberTypes.LimitExceededError, (t) => ({
   subjectId: t.id({
     nullable: true,
     description:
-      'Whose payments the policy limits. Null, like the other facts, for a viewer who may not see the policy.',
+      'Whose payments the policy limits. Null, like the other details, for a viewer who may not see the policy.',
     resolve: (error) => factsOf(error).subjectId ?? null,
   }),
   rule: t.field({

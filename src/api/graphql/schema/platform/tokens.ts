@@ -19,13 +19,16 @@ import { listOf } from '../list.ts';
 import { mutation } from '../mutation.ts';
 import { node } from '../words.ts';
 
-/** API tokens of servers, valid until revoked, and short-lived client tokens of apps, for one customer or payment. */
+/**
+ * API tokens of servers, which may have an expiry, and short-lived client tokens of apps, for one customer or
+ * payment.
+ */
 
 const ownDocuments =
-  'The hashes of the only registered documents that the token may send, also as tools at /mcp; empty if it has no documents of its own. A token that has some cannot use REST.';
+  'The hashes of the registered documents that the token is restricted to, including as tools at /mcp; empty if it has no list of its own. A token with a list cannot use REST.';
 
 const documents =
-  'The hashes of the only registered documents that the token may send, also as tools at /mcp. When left out, those of the token that creates it, or no such limit.';
+  'The hashes of the registered documents that the token is restricted to, including as tools at /mcp. When left out, the token gets the list of the token that creates it, if there is one.';
 
 export const ApiToken = builder.prismaNode('ApiToken', {
   ...node(visibleApiTokens),
@@ -35,7 +38,7 @@ export const ApiToken = builder.prismaNode('ApiToken', {
     name: t.exposeString('name', { description: 'The display name of the token.' }),
     permissions: t.expose('permissions', { type: [Permission], description: 'The permissions of the token.' }),
     version: t.int({
-      description: 'Increases with each change: 1, and 2 once the token is revoked.',
+      description: 'Increases with each change: 1 at first, and 2 once the token is revoked.',
       select: { revokedAt: true },
       resolve: ({ revokedAt }) => tokenVersion(revokedAt !== null),
     }),
@@ -48,7 +51,7 @@ export const ApiToken = builder.prismaNode('ApiToken', {
     lastUsedAt: t.expose('lastUsedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the token was last used, to about a minute; null if never.',
+      description: 'When the token was last used, accurate to about a minute; null if never.',
     }),
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',
@@ -56,12 +59,13 @@ export const ApiToken = builder.prismaNode('ApiToken', {
       description: 'When the token expires; null if it lasts until it is revoked.',
     }),
     addresses: t.exposeStringList('addresses', {
-      description: 'The ranges of addresses from which the token is accepted, in CIDR notation; empty for all.',
+      description:
+        'The address ranges from which the token is accepted, in CIDR notation; empty if all addresses are allowed.',
     }),
     documents: t.exposeStringList('documents', { description: ownDocuments }),
     replacesId: t.publicId('ApiToken', 'replacesId', {
       nullable: true,
-      description: 'The token whose place this one takes, by rotateApiToken.',
+      description: 'The token that this one replaces (see rotateApiToken); null if it replaces none.',
     }),
   }),
 });
@@ -70,7 +74,7 @@ builder.prismaObjectField(ApiToken, 'replacedBy', (t) =>
   t.relation('replacedBy', {
     type: ApiToken,
     nullable: true,
-    description: 'The token that takes the place of this one, which then expires at `expiresAt`; null if none does.',
+    description: 'The token that replaces this one, which then expires at `expiresAt`; null if there is none.',
   }),
 );
 
@@ -97,11 +101,12 @@ mutation('createApiToken', {
     permissions: t.field({ type: [Permission], required: true, description: 'The permissions of the token.' }),
     expiresAt: t.field({
       type: 'DateTime',
-      description: 'When the token expires; never when left out. Not later than the token that creates it.',
+      description:
+        'When the token expires, at the latest with the token that creates it. When left out, it expires with that token, or never if that has no expiry.',
     }),
     addresses: t.stringList({
       description:
-        'The ranges of addresses from which the token is accepted, in CIDR notation: 203.0.113.0/24, 2001:db8::/48; all when left out. Within those of the token that creates it.',
+        'The address ranges from which the token is accepted, in CIDR notation, such as 203.0.113.0/24 or 2001:db8::/48. They must lie within those of the token that creates it, which are the default.',
     }),
     documents: t.stringList({ description: documents }),
   }),
@@ -109,7 +114,8 @@ mutation('createApiToken', {
     apiToken: { type: ApiToken, description: 'The new token.' },
     secret: {
       type: 'String',
-      description: 'The password for HTTP Basic authentication. It is shown once and not stored here: store it safely.',
+      description:
+        'The password for HTTP Basic authentication. It is shown only once, and the service does not store it: keep it safe.',
     },
   },
   resolve: (input, { payments, viewer }, key) => issueApiToken(payments.database, viewer, input, key),
@@ -117,7 +123,7 @@ mutation('createApiToken', {
 
 mutation('rotateApiToken', {
   description:
-    'Creates a token in the place of another one, with its name, permissions, addresses and documents. Both are valid until the overlap is over; then the old one expires. What the old one has created stays, and its policy also limits the new one.',
+    'Replaces a token by creating a new one with the same name, permissions, addresses and documents. Both are valid until the overlap ends; then the old one expires. Everything that the old token created remains, and its policy also limits the new token.',
   input: (t) => ({
     tokenId: t.id({ required: true, description: 'The token to replace: ApiToken:…' }),
     overlapHours: t.int({
@@ -129,12 +135,13 @@ mutation('rotateApiToken', {
   success: {
     apiToken: {
       type: ApiToken,
-      description: 'The new token. If the old one expires, it lasts as long as that was made for.',
+      description: 'The new token. If the old one had an expiry, the new one gets the same lifetime.',
     },
     overlapEndsAt: { type: 'DateTime', description: 'When the old token expires.' },
     secret: {
       type: 'String',
-      description: 'The password of the new token for HTTP Basic authentication. It is shown once and not stored here.',
+      description:
+        'The password of the new token for HTTP Basic authentication. It is shown only once, and the service does not store it.',
     },
   },
   refusals: ['NotFoundError'],
@@ -143,13 +150,14 @@ mutation('rotateApiToken', {
 
 mutation('revokeApiToken', {
   description:
-    'Revokes an API token and, by default, everything that it created: tokens are revoked, also one that takes its place, and webhook endpoints disabled. From then on they create nothing; requests with them are refused within a second, and their open streams are closed. The last token with MANAGE cannot be revoked (CONFLICT).',
+    'Revokes an API token and, by default, everything that it created: tokens are revoked, including one that replaces it, and webhook endpoints are disabled. Revoked tokens can create nothing more. Within a second, requests with them are refused and their open streams are closed. The last token with MANAGE cannot be revoked (CONFLICT).',
   input: (t) => ({
     tokenId: t.id({ required: true, description: 'The token to revoke: ApiToken:…' }),
     revokeDescendants: t.boolean({
       required: true,
       defaultValue: true,
-      description: 'Whether to end what it created, too: tokens, webhook endpoints, and what these tokens created.',
+      description:
+        'Whether to also revoke the tokens and disable the webhook endpoints that it created, directly or through those tokens.',
     }),
   }),
   success: {
@@ -163,23 +171,25 @@ mutation('revokeApiToken', {
 });
 
 const ClientTokenBindingInput = builder.inputType('ClientTokenBindingInput', {
-  description: 'What a client token is bound to: exactly one field.',
+  description: 'The object that a client token is bound to, given by exactly one field.',
   isOneOf: true,
   fields: (t) => ({
-    customerId: t.id({ description: 'A customer: the token shows it with its accounts, quotes and transactions.' }),
-    quoteId: t.id({ description: 'A quote: the token shows it with its transaction.' }),
-    transactionId: t.id({ description: 'A transaction: the token shows it with its quote.' }),
+    customerId: t.id({
+      description: 'A customer, which the token can see with its accounts, quotes and transactions.',
+    }),
+    quoteId: t.id({ description: 'A quote, which the token can see with its transaction.' }),
+    transactionId: t.id({ description: 'A transaction, which the token can see with its quote.' }),
   }),
 });
 
 mutation('createClientToken', {
   description:
-    'Creates a short-lived token for a web or mobile app, to be sent as Authorization: Bearer … It shows exactly one customer, or one quote with its transaction.',
+    'Creates a short-lived token for a web or mobile app, to be sent as Authorization: Bearer … The token can see exactly one customer, or one quote with its transaction.',
   input: (t) => ({
     boundTo: t.field({
       type: ClientTokenBindingInput,
       required: true,
-      description: 'The customer, quote or transaction that the token is bound to: exactly one field.',
+      description: 'The customer, quote or transaction that the token is bound to, given by exactly one field.',
     }),
     permissions: t.field({
       type: [Permission],
@@ -191,12 +201,14 @@ mutation('createClientToken', {
       type: [ClientGrant],
       required: true,
       defaultValue: [],
-      description: 'The rights of the token beyond its permissions, only for a token of a customer. None by default.',
+      description:
+        'The rights of the token in addition to its permissions, if it is bound to a customer. None by default.',
     }),
     trustedDocumentsOnly: t.boolean({
       required: true,
       defaultValue: false,
-      description: 'Whether to limit it to registered documents. `Platform.trustedDocuments` may limit all tokens.',
+      description:
+        'Whether to limit the token to registered documents. `Platform.trustedDocuments` may limit all tokens.',
     }),
     documents: t.stringList({ description: documents }),
     expiresInSeconds: t.int({
@@ -206,7 +218,7 @@ mutation('createClientToken', {
     }),
   }),
   success: {
-    token: { type: 'String', description: 'The token itself. It is shown only this once.' },
+    token: { type: 'String', description: 'The token itself. It is shown only once.' },
     tokenId: { type: 'ID', description: 'The id of the token, by which it can be revoked: ClientToken:…' },
     expiresAt: { type: 'DateTime', description: 'When the token expires.' },
   },
@@ -216,7 +228,7 @@ mutation('createClientToken', {
 });
 
 mutation('revokeClientToken', {
-  description: 'Revokes the token of an app: it is refused, and its streams are closed, within a second.',
+  description: 'Revokes a client token. Within a second, requests with it are refused and its streams are closed.',
   input: (t) => ({ tokenId: t.id({ required: true, description: 'The token to revoke: ClientToken:…' }) }),
   success: { revokedId: { type: 'ID', description: 'The id of the revoked token.' } },
   refusals: ['NotFoundError'],

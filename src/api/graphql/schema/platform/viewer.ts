@@ -23,7 +23,7 @@ export const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
     permissions: t.expose('permissions', { type: [Permission], description: 'The permissions of the token.' }),
     grants: t.expose('grants', {
       type: [ClientGrant],
-      description: 'The rights of a client token beyond its permissions; empty for an API token.',
+      description: 'The rights of a client token in addition to its permissions; empty for an API token.',
     }),
     trustedDocumentsOnly: t.exposeBoolean('trustedDocumentsOnly', {
       description: 'Whether the token is limited to registered documents.',
@@ -32,7 +32,7 @@ export const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the token expires; null for an API token, which lasts until it is revoked.',
+      description: 'When the token expires; null if it lasts until it is revoked.',
     }),
     customer: t.field({
       type: Customer,
@@ -46,7 +46,7 @@ export const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
     serverTime: t.field(serverTime),
     feedCursor: t.string({
       description:
-        'The end of the feed, read before anything else in this query. Every change that a list in the same query does not show comes after it.',
+        'The cursor of the end of the feed, read before anything else in this query. Every change that is missing from a list in the same query comes after it.',
       resolve: async (viewer, _args, context) =>
         feedCursor(
           context.payments.cursors,

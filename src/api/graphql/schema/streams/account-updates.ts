@@ -11,7 +11,7 @@ import { watchRows } from './watch-rows.ts';
 const AccountUpdate = updateType(
   'Account',
   Account,
-  'A change of an account: of its balance, its status or anything else. In a stream of one account the first message is its current state.',
+  'A change of an account: of its balance, its status or anything else. In a stream of one account, the first message is its current state.',
   (t) => ({
     oldBalance: t.field({
       type: 'Money',
@@ -42,7 +42,7 @@ const AccountUpdate = updateType(
 );
 
 const FollowedAccountsInput = builder.inputType('FollowedAccountsInput', {
-  description: 'The accounts that a stream follows: exactly one field.',
+  description: 'The accounts that a stream follows, given by exactly one field.',
   isOneOf: true,
   fields: (t) => ({
     accountId: t.id({ description: 'A single account: InternalAccount:… or ExternalAccount:…' }),
@@ -54,7 +54,7 @@ builder.subscriptionField('accountUpdates', (t) =>
   t.field({
     type: AccountUpdate,
     description:
-      'Changes of accounts: of one account (its current state first), of all accounts of a customer, or of all accounts that the caller may see (the next change first). With `after`, every change after that cursor.',
+      'Changes of accounts. A stream of one account begins with its current state; a stream of all accounts of a customer, or of all that the caller may see, begins with the next change. With `after`, it sends every change after that cursor.',
     args: {
       of: t.arg({
         type: FollowedAccountsInput,

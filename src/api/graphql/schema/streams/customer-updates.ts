@@ -10,7 +10,7 @@ import { watchRows } from './watch-rows.ts';
 const CustomerUpdate = updateType(
   'Customer',
   Customer,
-  'A change of a customer: of its identity check, its details or its deletion. In a stream of one customer the first message is its current state.',
+  'A change of a customer: of its identity check, its details or its deletion. In a stream of one customer, the first message is its current state.',
   (t) => ({
     previousKycStatus: t.field(
       previously(
@@ -30,7 +30,7 @@ builder.subscriptionField('customerUpdates', (t) =>
   t.field({
     type: CustomerUpdate,
     description:
-      'Changes of customers and their identity checks: of one customer (its current state first; completes after its deletion), or of all customers that the caller may see (the next change first). With `after`, every change after that cursor.',
+      'Changes of customers and their identity checks. A stream of one customer begins with its current state and completes after its deletion; a stream of all customers that the caller may see begins with the next change. With `after`, it sends every change after that cursor.',
     args: {
       customerId: t.arg.id({
         description: 'The customer to follow: Customer:… By default all that the caller may see.',

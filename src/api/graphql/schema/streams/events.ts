@@ -62,7 +62,8 @@ function subjectOf(event: EventRow): object | null {
 
 export const Event = builder.prismaNode('Event', {
   ...node(visibleEvents, 'The public id of the event: Event:…, the same as in webhooks.'),
-  description: 'A change in the feed: the object that changed as of the change, related objects as they are now.',
+  description:
+    'A change in the feed. The object that changed is shown as of the change, and related objects in their current state.',
   fields: (t) => ({
     cursor: t.string({
       description: 'The position of the event in the feed: pass it as `after` to continue from there.',
@@ -225,7 +226,7 @@ const events = listOf(Event, {
 builder.queryField('events', (t) =>
   t.page(events, {
     description:
-      'The feed as a list, oldest first: a log from which nothing is ever removed. Its cursors are those of the subscriptions, and are accepted at any age.',
+      'The feed as a list, oldest first: a log from which nothing is ever removed. It takes the same cursors as the subscriptions, whatever their age.',
   }),
 );
 

@@ -19,8 +19,8 @@ export interface FollowedFilter {
 
 /**
  * Compiles the filter of a list.
- * @throws GraphQLError INVALID_INPUT, naming the condition, if changes of the rows do not decide it; NOT_FOUND for an
- *   id that the caller may not see, which would never change
+ * @throws GraphQLError INVALID_INPUT, naming the condition, if a change of a row does not show whether it holds;
+ * NOT_FOUND for an id that the caller may not see, which would never change
  */
 export async function followFilter(context: Context, read: PageRead, filter: Filter): Promise<FollowedFilter> {
   const { viewer } = context;

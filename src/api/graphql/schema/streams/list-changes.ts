@@ -18,7 +18,7 @@ import { type ListArguments, type ListChange, type ListMessage, maxWaitMs, watch
 
 /** Defines the streams of lists: a page, and the changes to it. */
 
-const ListOperationType = enumOf('ListOperation', 'What a change does to a followed list.', {
+const ListOperationType = enumOf('ListOperation', 'The effect of a change on a followed list.', {
   ENTER: 'The row is now in the list and was not before: it is new, or did not match the filter.',
   UPDATE: 'The row was in the list, still is, and has changed.',
   LEAVE: 'The row no longer matches the filter.',
@@ -38,12 +38,12 @@ function followList<Row, Filter extends object>(list: FollowedList<Row, Filter>)
   builder.subscriptionField(`${name}Changes`, (t) =>
     t.field({
       type: Changes,
-      description: `A live list of ${name}s: its first page, then every change that affects it. The filter is that of the query ${name}s. A change may already be in the page: ignore a row unless its \`version\` is higher than the one you have.`,
+      description: `A live list of ${name}s: its first page, then every change that affects it. The filter is the one that the query ${name}s takes. The page may already include a change: ignore a row unless its \`version\` is higher than the one you have.`,
       args: {
         filter: t.arg({
           type: filter,
           description:
-            "The rows to follow, by the filter of the list's query. Conditions that can change without a change of the row, such as the UMA address of its customer, are refused with INVALID_INPUT.",
+            "The rows to follow, as a filter of the list's query. Conditions that can change without a change of the row, such as the UMA address of its customer, are refused with INVALID_INPUT.",
         }),
         snapshot: t.arg.boolean({
           required: true,
@@ -71,7 +71,7 @@ function changesType<Row, Filter>({ name, type, list: { connection, read }, filt
   const Change = builder.objectRef<ListChange>(`${Name}Change`).implement({
     description: `A change in a followed list of ${name}s.`,
     fields: (t) => ({
-      op: t.expose('op', { type: ListOperationType, description: 'What the change does to the list.' }),
+      op: t.expose('op', { type: ListOperationType, description: 'The effect of the change on the list.' }),
       changed: t.stringList({
         description:
           'The names of the fields of `node` that changed; empty for a new row. Lists and related objects with an id of their own are never named.',

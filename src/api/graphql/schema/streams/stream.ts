@@ -61,8 +61,8 @@ export const afterDescription =
   'Resumes the stream after this cursor of the feed: it sends every later change, once and in order, without the current state first. A cursor that is too old is refused with CURSOR_EXPIRED.';
 
 /**
- * Returns the position after which a stream resumes, or undefined if there is none: the one in `after` or, for a client
- * that reconnects with its original `after`, the later one in the request's extensions or in Last-Event-ID.
+ * Returns the position after which a stream resumes; undefined if there is none. It is the one in `after`, unless a
+ * later one is in the request's extensions or in Last-Event-ID: clients reconnect with their original `after`.
  * @throws GraphQLError INVALID_INPUT for a value that is not a cursor of this feed
  */
 export function positionAfter(
@@ -98,7 +98,7 @@ export async function refuseExpired(after: FeedPosition, filter: EventFilter, co
   if (answer === 'undone') throw cursorUndone('after');
   throw failure(
     'CURSOR_EXPIRED',
-    `after is further back than a stream replays (${retentionDays} days). To miss nothing, page through events(after:) from it and subscribe after the last cursor; or read the lists anew together with viewer.feedCursor and subscribe after that.`,
+    `the cursor in after is older than a stream can replay (${retentionDays} days). To miss nothing, page through events(after:) from it and subscribe after the last cursor; or read the lists anew together with viewer.feedCursor and subscribe after that.`,
     { field: 'after' },
   );
 }

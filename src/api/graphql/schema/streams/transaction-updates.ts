@@ -16,7 +16,7 @@ import { type RowStream, watchRows } from './watch-rows.ts';
 const TransactionUpdate = updateType(
   'Transaction',
   Transaction,
-  'A change of a transaction. A stream of named ones begins with the current state of each.',
+  'A change of a transaction. A stream of named transactions begins with the current state of each.',
   (t) => ({
     previousStatus: t.field(
       previously(
@@ -59,7 +59,7 @@ function ends({ payments: { database } }: Context, until: typeof StreamEnd.$infe
 }
 
 const FollowedTransactionsInput = builder.inputType('FollowedTransactionsInput', {
-  description: 'The transactions that a stream follows: exactly one field.',
+  description: 'The transactions that a stream follows, given by exactly one field.',
   isOneOf: true,
   fields: (t) => ({
     transactionId: t.id({ description: 'A single transaction: Transaction:…' }),
@@ -72,7 +72,7 @@ builder.subscriptionField('transactionUpdates', (t) =>
   t.field({
     type: TransactionUpdate,
     description:
-      'Changes of transactions: of named transactions (their current states first; completes when all have ended), of all transactions of a customer, or of all transactions that the caller may see (the next change first). With `after`, every change after that cursor.',
+      'Changes of transactions. A stream of named transactions begins with their current states and completes when all have ended; a stream of all transactions of a customer, or of all that the caller may see, begins with the next change. With `after`, it sends every change after that cursor.',
     args: {
       of: t.arg({
         type: FollowedTransactionsInput,

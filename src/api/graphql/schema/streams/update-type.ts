@@ -25,7 +25,7 @@ export function updateType<Noun extends FollowedNoun, Row>(
       [word]: t.field({
         type,
         description: `The ${word} as of this change.`,
-        // The noun's row, as its type shows it.
+        // The row of the noun, in the form that its type expects.
         resolve: ({ row }, _args, context, info) => readAround(noun, row, context, info) as never,
       }),
       ...more(t),

@@ -38,7 +38,10 @@ type Noun = keyof typeof named;
 
 const byUuid = (id: string | undefined) => (id === undefined ? undefined : { id });
 
-/** Reads each row behind the public ids of an argument once. Throws NOT_FOUND for one that the caller may not see. */
+/**
+ * Reads the rows with the public ids in an argument, each once. Throws NOT_FOUND for a row that the caller may not
+ * see.
+ */
 export async function visibleRows<N extends Noun>(
   { payments, viewer }: Context,
   noun: N,
@@ -66,7 +69,7 @@ interface Sought {
   readonly id: string;
 }
 
-/** Thousands of streams open together after an instance restarts: those of one turn of the event loop share a read. */
+/** Streams that open in one turn of the event loop share a read: thousands do after an instance restarts. */
 const loaderOf = oncePer((database: Database) => {
   const options = { cache: false, maxBatchSize: 500, batchScheduleFn: (run: () => void) => void setImmediate(run) };
   return new DataLoader((sought: readonly Sought[]) => whichAreVisible(database, sought), options);
@@ -88,12 +91,12 @@ async function whichAreVisible(database: Database, sought: readonly Sought[]): P
   return sought.map((one) => found.has(`${scopeOf(one)} ${one.id}`));
 }
 
-/** Returns a name for the rows of a noun that a viewer may see, equal for all viewers with the same bound. */
+/** Returns a key for the rows of a noun that a viewer may see, the same for all viewers with the same bound. */
 function scopeOf({ viewer, noun }: Sought): string {
   return JSON.stringify([noun, viewer.platformId, viewer.bound]);
 }
 
-/** Returns the UUID of a row that the caller may see, named by an argument. Throws GraphQLError NOT_FOUND. */
+/** Returns the UUID in a public id. Throws GraphQLError NOT_FOUND if the caller may not see such a row. */
 export async function visibleId(
   { payments: { database }, viewer }: Context,
   noun: Sought['noun'],

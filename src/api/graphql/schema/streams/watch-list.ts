@@ -23,7 +23,7 @@ export interface ListChange extends Message {
 
 export interface ListMessage extends Message {
   readonly changes: readonly ListChange[];
-  /** The filter of the list, in the first message, whose page is read with it. */
+  /** The filter with which the page of the first message is read; undefined in later messages. */
   readonly snapshotOf?: { readonly filter: unknown };
 }
 
@@ -154,7 +154,7 @@ class ListStream implements AsyncIterableIterator<ListMessage> {
     return { op: is ? (was ? 'UPDATE' : 'ENTER') : 'LEAVE', ...this.#placeOf(event), node: now, before };
   }
 
-  /** Returns the messages for some events: a single one if the follower waits for several, else one for each change. */
+  /** Returns the messages for some events: a single one if the follower collects changes, else one for each change. */
   #messagesOf(events: readonly Event[], changes: readonly (ListChange | undefined)[]): ListMessage[] {
     const all = events.map((event, at) => ({ event, change: changes[at] }));
     const groups = this.#options.waitMs > 0 ? [all] : all.map((one) => [one]);
@@ -175,7 +175,7 @@ class ListStream implements AsyncIterableIterator<ListMessage> {
 
 /**
  * Merges the changes of each row into one, in the place of the last: clients look up the rows of a message by id, and
- * would keep an arbitrary one of several. A row that entered and left again was never there.
+ * would keep an arbitrary one of several. A row that entered and left again is left out.
  */
 function eachRowOnce(changes: readonly ListChange[]): ListChange[] {
   const rows = new Map<unknown, ListChange | undefined>();

@@ -10,23 +10,29 @@ import type { Context } from '../../context.ts';
 import { type After, placeOf, positionAfter, type RowUpdate, refuseExpired, subscribe, updatesOf } from './stream.ts';
 import { visibleRows } from './visible-ids.ts';
 
-/** The rows of a stream, and what ends each of them; by default nothing does. */
+/** The rows of a stream, and how each of them ends; by default none does. */
 export interface RowStream<Noun extends FollowedNoun> {
   readonly noun: Noun;
   /** The public ids of the rows, and the argument that names them. */
   readonly ids: readonly string[];
   readonly field: string;
   readonly isLast?: (event: Event) => boolean;
-  /** Whether the row is in a final state, so that the event of its version exists, or soon will, and is the last. */
+  /**
+   * Whether the row is in a final state, so that the event of its version is the last one, even if it is not written
+   * yet.
+   */
   readonly hasEnded?: (row: SnapshotRows[Noun]) => boolean | Promise<boolean>;
-  /** Ends a row that no event ends. Returns a function that is called with each version that the reader is shown. */
+  /**
+   * Ends a row whose end creates no event. Returns a function that is called with each version that the reader is
+   * shown.
+   */
   readonly endLater?: (
     row: SnapshotRows[Noun],
     following: Pick<Channel<Event>, 'ended' | 'end'>,
   ) => (version: number) => void;
 }
 
-/** Returns the id under which the feed has the events of a row: a quote has those of its transaction. */
+/** Returns the id under which the feed stores the events of a row: for a quote, it is that of its transaction. */
 const subjectId = (row: SnapshotRows[FollowedNoun]) => ('transactionId' in row ? row.transactionId : row.id);
 
 interface OpenRow {
@@ -79,7 +85,7 @@ export async function watchRows<Noun extends FollowedNoun>(
     versions(() => true),
   );
   const firsts = follower.presentStates(latest, head);
-  // Read together, after `head`: up to the last of the latest events, the feed has no other events of these rows.
+  // The latest events were read together, after `head`: up to the last of them, the feed has no others of these rows.
   let from = head.sequence;
   // The current states' events all follow this position: a resumed stream repeats them until the first is acknowledged.
   let before = head.sequence;

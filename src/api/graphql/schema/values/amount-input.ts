@@ -2,14 +2,15 @@ import type { GivenAmount } from '../../../../core/currencies.ts';
 import { builder } from '../builder.ts';
 
 export const AmountInput = builder.inputType('AmountInput', {
-  description: 'An amount of money: exactly one field. Both forms of an amount are the same for an idempotency key.',
+  description:
+    'An amount of money, given by exactly one field. For an idempotency key, both forms of an amount are the same input.',
   isOneOf: true,
   fields: (t) => ({
     units: t.field({
       type: 'BigInt',
       description: 'The amount in the smallest unit of its currency: 1250 is 12.50 if the currency has 2 decimals.',
     }),
-    decimal: t.field({ type: 'Decimal', description: 'The amount in major units, exact: "12.50".' }),
+    decimal: t.field({ type: 'Decimal', description: 'The exact amount in major units, such as "12.50".' }),
   }),
 });
 

@@ -28,7 +28,7 @@ builder.objectType('Money', {
     currency: t.expose('currency', { type: 'Currency', description: 'The currency of the amount.' }),
     decimal: t.field({
       type: 'Decimal',
-      description: 'The amount in major units, exact: "125.50".',
+      description: 'The exact amount in major units, such as "125.50".',
       resolve: ({ amount, currency }) => formatDecimal(amount, currency.decimals),
     }),
     formatted: t.string({

@@ -29,16 +29,16 @@ export const AddressInput = builder.inputType('AddressInput', {
   }),
 });
 
-const Owner = enumOf('Owner', 'Who owns an account, or whose payment it is.', {
+const Owner = enumOf('Owner', 'The owner of an account or a payment.', {
   PLATFORM: 'The platform itself.',
-  CUSTOMER: 'A customer: `customer`.',
+  CUSTOMER: 'The customer in the field `customer`.',
   HIDDEN: 'A customer whom the viewer may not see.',
 });
 
-/** The options of the field that gives the reason why `customer` is null. */
+/** The options of the field that says why `customer` is null. */
 export const owner = {
   type: Owner,
-  description: 'Whether it belongs to the platform or to a customer, and whether the viewer may see the customer.',
+  description: 'Whether the owner is the platform or a customer, and whether the viewer may see the customer.',
   select: { customerId: true },
   resolve: ({ customerId }: { readonly customerId: string | null }, _args: object, { viewer }: Context) => {
     if (customerId === null) return 'PLATFORM';

@@ -5,7 +5,7 @@ import { builder } from '../builder.ts';
 import { nodeTypes } from '../node.ts';
 import { memberTypes, type UserError } from '../refusals.ts';
 
-/** Defines the details of refusals: what is missing, since when, and what is available. */
+/** Defines the fields of refusals that have details, such as the available balance or the time of expiry. */
 
 /** Returns the money in a detail of a refusal (digits of smallest units); null if the refusal does not show it. */
 function moneyFact({ refusal }: UserError, fact: 'spendable' | 'needed') {
@@ -41,7 +41,7 @@ builder.objectField(memberTypes.ConflictError, 'existing', (t) =>
     type: builder.nodeInterfaceRef(),
     nullable: true,
     description:
-      'The current state of the object that the request conflicts with, such as an account that already exists or a quote that was already executed. Null if the viewer may not see it, or if the conflict is with no object. Needs VIEW.',
+      'The current state of the object that the request conflicts with, such as an account that already exists or a quote that was already executed. Null if there is no such object or the viewer may not see it. Needs VIEW.',
     extensions: { isOnlyPlanned: true },
     resolve: ({ refusal }, _args, context, info) => {
       const { existingId } = refusal.details;
@@ -59,7 +59,7 @@ builder.objectFields(memberTypes.CustomerInUseError, (t) => ({
   balances: t.field({
     type: ['Money'],
     nullable: true,
-    description: "What the customer's internal accounts still hold, for each that is not empty. Null without VIEW.",
+    description: "The balances of the customer's internal accounts that are not empty. Null without VIEW.",
     resolve: (error) => useOf(error).balances?.map(({ amount, currency }) => money(BigInt(amount), currency)),
   }),
   paymentsUnderWay: t.int({

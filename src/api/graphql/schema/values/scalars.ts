@@ -5,7 +5,7 @@ import { builder } from '../builder.ts';
 
 const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
 
-/** Parses a BigInt. The type is checked before the pattern, which alone would accept a list of one. */
+/** Parses a BigInt. The type is checked first, because the pattern alone would also accept a list of one number. */
 function parseBigInt(value: unknown): bigint | WrongValue {
   const parsed = integerIn(value);
   if (parsed === undefined) {
@@ -16,7 +16,7 @@ function parseBigInt(value: unknown): bigint | WrongValue {
   }
   return parsed >= int64.min && parsed <= int64.max
     ? parsed
-    : new WrongValue('AMOUNT_OUT_OF_RANGE', 'an integer must be within 64 bits');
+    : new WrongValue('AMOUNT_OUT_OF_RANGE', 'an integer must fit into 64 bits');
 }
 
 function integerIn(value: unknown): bigint | undefined {
@@ -27,8 +27,8 @@ function integerIn(value: unknown): bigint | undefined {
 }
 
 /**
- * Creates a scalar's parsers from one that may return a WrongValue, which is checked before a resolver runs. Literals
- * are parsed from their text: integers of any length stay exact, floats are refused.
+ * Creates a scalar's parsers from a function that may return a WrongValue. Such values are found before a resolver
+ * runs. Literals are parsed from their text, so that integers of any length stay exact and floats are refused.
  */
 function parsers<T>(parse: (value: unknown) => T | WrongValue, kinds: readonly Kind[]) {
   const parseValue = parse as (value: unknown) => T;
@@ -37,13 +37,13 @@ function parsers<T>(parse: (value: unknown) => T | WrongValue, kinds: readonly K
   return { parseValue, parseLiteral };
 }
 
-/** Creates the parsers of a scalar that is text. `read` returns undefined for text of another form. */
+/** Creates the parsers of a scalar that is text. `read` returns undefined for text in any other form. */
 function textParsers<T>(read: (text: string) => T | undefined, ...wrong: ConstructorParameters<typeof WrongValue>) {
   const parse = (value: unknown) => (typeof value === 'string' ? read(value) : undefined) ?? new WrongValue(...wrong);
   return parsers<T>(parse, [Kind.STRING]);
 }
 
-/** Returns a reader of text that keeps text which passes a test. */
+/** Returns a function that returns a text unchanged if it passes a test, otherwise undefined. */
 const textThat = (passes: (text: string) => boolean) => (text: string) => (passes(text) ? text : undefined);
 
 builder.scalarType('BigInt', {
@@ -57,7 +57,7 @@ builder.scalarType('BigInt', {
 
 builder.scalarType('Decimal', {
   specifiedByURL: 'https://www.w3.org/TR/xmlschema11-2/#decimal',
-  description: 'An exact decimal number as a string, never a float: "12.50".',
+  description: 'An exact decimal number as a string such as "12.50", never a float.',
   serialize: (value) => (typeof value === 'string' ? value : value.toFixed()),
   ...textParsers(
     textThat((text) => /^-?\d{1,30}(\.\d{1,30})?$/.test(text)),

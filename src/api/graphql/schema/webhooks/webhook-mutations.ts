@@ -7,11 +7,11 @@ import { mutation } from '../mutation.ts';
 import { WebhookDelivery, WebhookEndpoint } from './webhook-endpoint.ts';
 
 const secretDescription =
-  'The signing secret (whsec_…). It is shown only this once: repeating the call is refused with CONFLICT.';
+  'The signing secret (whsec_…). It is shown only once: repeating the call is refused with CONFLICT.';
 const endpointIdDescription = 'The webhook endpoint: WebhookEndpoint:…';
 
 mutation('createWebhookEndpoint', {
-  description: 'Creates a webhook endpoint: from now on events are sent to its URL, and a test event immediately.',
+  description: 'Creates a webhook endpoint. A test event is sent to its URL immediately, and other events from now on.',
   input: (t) => ({
     url: t.string({
       required: true,
@@ -21,7 +21,7 @@ mutation('createWebhookEndpoint', {
     eventTypes: t.field({
       type: [EventType],
       description:
-        'The types of events to send; all types with a webhook by default. INCOMING_PAYMENT needs a token with TRANSACT, because answers to it approve payments.',
+        'The types of events to send; all types with a webhook by default. INCOMING_PAYMENT needs a token with TRANSACT, because the response to such an event can approve the payment.',
     }),
     description: t.string({ description: "The platform's own description of the endpoint, at most 500 characters." }),
   }),
@@ -34,7 +34,7 @@ mutation('createWebhookEndpoint', {
 
 mutation('updateWebhookEndpoint', {
   description:
-    'Changes a webhook endpoint. Fields that are left out stay as they are. A new URL gets a test event. Moving or enabling an endpoint for INCOMING_PAYMENT, or adding that type, needs a token with TRANSACT.',
+    'Changes a webhook endpoint. Fields that are left out stay as they are. A test event is sent to a new URL. A token with TRANSACT is needed to add INCOMING_PAYMENT to an endpoint, or to move or enable an endpoint that receives it.',
   input: (t) => ({
     endpointId: t.id({ required: true, description: endpointIdDescription }),
     url: t.string({
@@ -65,7 +65,7 @@ mutation('deleteWebhookEndpoint', {
 
 mutation('rotateWebhookSecret', {
   description:
-    'Gives a webhook endpoint a new signing secret. For 24 hours its events have two signatures, by the new secret and by the previous one.',
+    'Replaces the signing secret of a webhook endpoint. For 24 hours, its events have two signatures, one by the new secret and one by the previous secret.',
   input: (t) => ({ endpointId: t.id({ required: true, description: endpointIdDescription }) }),
   success: {
     endpoint: { type: WebhookEndpoint, description: 'The endpoint with the new secret.' },
@@ -77,7 +77,7 @@ mutation('rotateWebhookSecret', {
 
 mutation('sendTestWebhook', {
   description:
-    'Sends a test event to a webhook endpoint and waits some seconds for the outcome of the first attempt. The event is retried like any other.',
+    'Sends a test event to a webhook endpoint and waits a few seconds for the outcome of the first attempt. The event is retried like any other.',
   input: (t) => ({ endpointId: t.id({ required: true, description: endpointIdDescription }) }),
   success: {
     delivered: { type: 'Boolean', description: 'Whether the receiver accepted the event.' },
@@ -95,7 +95,7 @@ mutation('sendTestWebhook', {
 });
 
 const FeedRangeInput = builder.inputType('FeedRangeInput', {
-  description: 'A part of the feed between two cursors, both exclusive: at least one field.',
+  description: 'A part of the feed between two cursors, both exclusive. At least one of them is required.',
   fields: (t) => ({
     after: t.string({ description: 'Only events after this cursor of the feed.' }),
     before: t.string({ description: 'Only events before this cursor of the feed.' }),
@@ -103,7 +103,7 @@ const FeedRangeInput = builder.inputType('FeedRangeInput', {
 });
 
 const ReplayedEventsInput = builder.inputType('ReplayedEventsInput', {
-  description: 'The events to replay: exactly one field.',
+  description: 'The events to replay, given by exactly one field.',
   isOneOf: true,
   fields: (t) => ({
     eventId: t.id({ description: 'A single event: Event:…, or the id of its webhook.' }),
@@ -121,7 +121,7 @@ mutation('replayWebhookEvents', {
     events: t.field({
       type: ReplayedEventsInput,
       required: true,
-      description: 'The events to replay: exactly one field.',
+      description: 'The events to replay, given by exactly one field.',
     }),
   }),
   success: { count: { type: 'Int', description: 'The number of events that will be sent.' } },
@@ -132,7 +132,7 @@ mutation('replayWebhookEvents', {
 
 mutation('resendWebhookDelivery', {
   description:
-    'Resends a delivery, whatever its outcome was. It keeps its id and its history of attempts. If its endpoint is disabled: CONFLICT.',
+    'Resends a delivery, whatever its outcome was. It keeps its id and its history of attempts. If its endpoint is disabled, the request is refused with CONFLICT.',
   input: (t) => ({ deliveryId: t.id({ required: true, description: 'The delivery to resend: WebhookDelivery:…' }) }),
   success: { delivery: { type: WebhookDelivery, description: 'The delivery, which is now PENDING.' } },
   refusals: ['NotFoundError'],
