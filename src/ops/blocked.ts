@@ -33,11 +33,17 @@ function branch(session: LockSession, all: readonly LockSession[], depth: number
   const waits = waitsFor === null ? '' : `, has waited for ${waitsFor} for ${Math.round(waitSeconds ?? 0)} s`;
   return [
     `${indent}${nameOf(session)}${waits}`,
-    ...(depth === 0 ? [`${indent}  To end it: select pg_terminate_backend(${session.pid}). ${endingOf(session)}`] : []),
+    ...(depth === 0 ? [`${indent}  ${wayOut(session)}`] : []),
     ...all
       .filter(({ blockedBy }) => blockedBy.includes(session.pid))
       .flatMap((waiting) => branch(waiting, all, depth + 1, shown)),
   ];
+}
+
+function wayOut(session: LockSession): string {
+  return session.awaitsStandby
+    ? 'Ending it does not help, since the next commit waits, too: start the standby, or remove it from synchronous_standby_names.'
+    : `To end it: select pg_terminate_backend(${session.pid}). ${endingOf(session)}`;
 }
 
 /**

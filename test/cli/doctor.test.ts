@@ -12,6 +12,7 @@ import { checkNames, examine } from '../../src/ops/doctor.ts';
 import type { Finding, Limits } from '../../src/ops/doctor-checks.ts';
 import { temporaryDataDirectory } from '../setup/child-gateway.ts';
 import { freePort } from '../setup/free-port.ts';
+import { runOps } from '../setup/ops.ts';
 
 /** A separate server, since many faults affect all databases of a server. */
 let server: EmbeddedPostgres;
@@ -510,6 +511,27 @@ test('the doctor reports a clock that differs', async () => {
   expect(findings.filter(({ result }) => result !== 'ok')).toEqual([
     { check: 'clock', result: 'warning', detail: expect.stringMatching(/1\d\.\d s ahead/) },
   ]);
+});
+
+test('"blocked" says that a commit waits for a synchronous standby, and that ending its session does not help', async () => {
+  const [committing, waiting] = [new pg.Client(template.url), new pg.Client(template.url)];
+  for (const client of [committing, waiting]) await client.connect();
+  let isOver = false;
+  const again = async (client: pg.Client, text: string) => {
+    while (!isOver) await client.query(text);
+  };
+  await onServer(`alter system set synchronous_standby_names = 'gone'`, 'select pg_reload_conf()');
+  const loops = [
+    again(committing, `begin; lock table customer; select pg_logical_emit_message(true, 'x', 'y'); commit`),
+    again(waiting, 'select from customer'),
+  ];
+  const said = /runs "begin; lock table customer.*, and waits for a synchronous standby\n +Ending it does not help/;
+  const shown = async () => expect((await runOps(template.url, ['blocked'])).out).toMatch(said);
+  await vi.waitFor(shown, { timeout: 60_000, interval: 100 });
+  isOver = true;
+  await onServer('alter system reset synchronous_standby_names', 'select pg_reload_conf()');
+  await Promise.all(loops);
+  for (const client of [committing, waiting]) await client.end();
 });
 
 test('the page of the doctor describes what each check examines', () => {

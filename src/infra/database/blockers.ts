@@ -17,6 +17,8 @@ export interface LockSession {
   /** The lock that it waits for, and for how many seconds. */
   readonly waitsFor: string | null;
   readonly waitSeconds: number | null;
+  /** Whether it has committed, and waits for a synchronous standby to confirm that. It holds its locks meanwhile. */
+  readonly awaitsStandby: boolean;
 }
 
 interface Row extends Omit<LockSession, 'blockedBy' | 'statement'> {
@@ -35,7 +37,7 @@ const sessionsStatement = statement<Row>(
      where not l.granted and l.pid <> pg_backend_pid())
    select a.pid, a.application_name as application, a.usename::text as login, coalesce(a.backend_type, case when a.usesysid is null then 'autovacuum worker' else 'client backend' end) as kind, a.state, coalesce(a.query, '') as query,
      greatest(0, extract(epoch from clock_timestamp() - coalesce(a.xact_start, a.state_change, a.backend_start)))::float8 as open_seconds,
-     w.blocked_by, w.waits_for, w.wait_seconds
+     w.blocked_by, w.waits_for, w.wait_seconds, a.wait_event is not distinct from 'SyncRep' as awaits_standby
    from pg_stat_activity a left join waiting w on w.pid = a.pid
    where w.pid is not null or a.pid in (select unnest(blocked_by) from waiting)
    order by open_seconds desc, a.pid`,
@@ -62,10 +64,12 @@ function shortened(query: string): string {
 }
 
 /** Describes a session, its login and its start in human-readable form. */
-export function nameOf({ pid, application, login, kind, state, statement: text, openSeconds }: LockSession): string {
+export function nameOf(session: LockSession): string {
+  const { pid, application, login, kind, state, statement: text, openSeconds, awaitsStandby } = session;
   const who = kind === 'client backend' ? `${application || 'no application name'}, login ${login}` : kind;
   const doing = text === '' ? '' : `: ${state === 'active' || state === null ? 'runs' : `${state} after`} "${text}"`;
-  return `process ${pid} (${who}), whose transaction has been open for ${Math.round(openSeconds)} s${doing}`;
+  const waiting = awaitsStandby ? ', and waits for a synchronous standby' : '';
+  return `process ${pid} (${who}), whose transaction has been open for ${Math.round(openSeconds)} s${doing}${waiting}`;
 }
 
 /** Returns the sessions that others wait for and that do not wait themselves: the roots of all waiting. */

@@ -103,7 +103,7 @@ export async function install(hasStandby: boolean) {
     remount: (options: string) => run('mount', ['-o', `remount,${options}`, disk]),
     /** Fills the disk with a file until only this many bytes are free, and makes Postgres write until it fails. */
     async fill(file: string, leftBytes: number) {
-      await run('fallocate', ['-l', String((await free()).bytes - leftBytes), path.join(disk, file)]);
+      await run('fallocate', ['-l', String(Math.max(1, (await free()).bytes - leftBytes)), path.join(disk, file)]);
       while (await query(primary, `select ${filler(1_000_000)}`).catch(() => undefined));
     },
     /** Makes Postgres write to its log until only this share of the disk is free. */

@@ -181,7 +181,7 @@ export const nights: Readonly<Record<string, Night>> = {
     said: refused,
     async breakIt({ own, fill }) {
       await own(`select pg_create_physical_replication_slot('analytics', true)`);
-      await fill('lost+found', 500_000_000);
+      await fill('lost+found', 250_000_000);
     },
     async repair({ machine, run, sql }) {
       await machine.remount('size=1400m');
@@ -246,12 +246,13 @@ export const nights: Readonly<Record<string, Night>> = {
     },
   },
   'a synchronous standby that is gone': {
-    alerts: ['PaymentsFeedStands'],
+    alerts: ['PaymentsSessionsBlocked'],
     said: 'All platforms: payments end with OUTCOME_UNKNOWN or SERVICE_UNAVAILABLE.',
     hasStandby: true,
     breakIt: (machine) => signal(machine, 'standby', 'SIGKILL'),
     async repair({ machine, run }) {
-      (await run('npm run ops -- doctor')).find(/synchronous_standby_names/);
+      (await run('npm run ops -- blocked')).find(/waits for a synchronous standby/);
+      (await run('npm run ops -- doctor')).find(/no standby of synchronous_standby_names/);
       await machine.machine('start', 'standby');
     },
   },

@@ -2,6 +2,12 @@ import type { Bugs } from './plant.ts';
 
 /** Bugs in what operators see, and in their commands. */
 export const operatorBugs: Bugs = {
+  'src/infra/database/blockers.ts': {
+    'cli/doctor › "blocked" says that a commit waits for a synchronous standby, and that ending its session does not help':
+      {
+        "a.wait_event is not distinct from 'SyncRep'": 'false',
+      },
+  },
   'src/ops/doctor-server.ts': {
     'cli/doctor › %s': {
       '(backend_xmin is not null or backend_xid is not null)': '(backend_xmin is not null)',
