@@ -5,7 +5,7 @@ import { checkText, longest } from '../../core/texts.ts';
 import type { Quote } from '../../infra/database/rows.ts';
 import { type Caller, tokenOf } from '../access/caller.ts';
 import { checkPullable } from '../accounts/pullable.ts';
-import { type CommandPlan, command, type Payments, railOf } from '../commands/command.ts';
+import { type CommandPlan, command, connectedRail, type Payments, railOf } from '../commands/command.ts';
 import { checkInformation, clockFor, type Information } from '../commands/information.ts';
 import { checkMetadata } from '../commands/metadata.ts';
 import {
@@ -46,6 +46,7 @@ export const createQuote = command((payments, caller, input: CreateQuote, idempo
   return {
     operation: 'createQuote',
     type: 'Quote',
+    ...(readsOnly(payments, caller, input) && { readsOnly: true }),
     amount: { field: 'lockedCurrencyAmount', currency: () => lockedCurrency(payments, caller, input) },
     plan: () => planQuote(payments, caller, input, idempotencyKey),
     paths: {
@@ -58,6 +59,11 @@ export const createQuote = command((payments, caller, input: CreateQuote, idempo
     },
   };
 });
+
+/** Returns whether planning a quote stores nothing at its rail: neither a locked rate nor payment instructions. */
+function readsOnly(payments: Payments, caller: Caller, { source }: CreateQuote): boolean {
+  return source.kind === 'ACCOUNT' && connectedRail(payments, caller)?.lockRate === undefined;
+}
 
 async function planQuote(
   payments: Payments,
