@@ -17,7 +17,7 @@ const t = await testGateway();
 const payer = await makeScene(t.platform, 12_345n);
 const payee = await makeScene(t.platform);
 
-/** The app of one quote and its transaction, and that of a customer. */
+/** An app whose token shows one quote with its transaction, and one whose token shows a customer. */
 const appOf = (quoteId: string) => payingApp(t.platform, { quoteId });
 const appOfCustomer = ({ customerId }: Scene) => payingApp(t.platform, { customerId });
 

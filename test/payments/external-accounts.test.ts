@@ -3,8 +3,9 @@ import { accountExamples } from '../../src/core/account-examples.ts';
 import { type AccountType, accountTypes } from '../../src/core/account-types.ts';
 import { platformItself } from '../../src/domain/access/platform-itself.ts';
 import { createExternalAccount } from '../../src/domain/accounts/external-accounts.ts';
+import { executeQuote } from '../../src/domain/quotes/execute-quote.ts';
 import type { ExternalAccountType } from '../../src/infra/database/generated/client/client.ts';
-import { act, fieldsOf, refusal } from '../setup/acts.ts';
+import { act, between, fieldsOf, quote, refusal } from '../setup/acts.ts';
 import { type Data, type TestPlatform, testGateway, withRail } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
 import { defaultAccounts, makeScene, newCustomer, usAccount } from '../setup/scene.ts';
@@ -196,6 +197,16 @@ test('the explanation quotes the form of the name that a provider compared', asy
     defaultUmaDepositAccount: false,
   });
   expect(row.statusReason).toBe('compared "HOPPER GRACE" with "HOPPER G"');
+});
+
+test('a quote that pulls is refused at its execution if the rail does not collect money, and stays open', async () => {
+  const { outsideUsd, outsideEur } = await makeScene(platform);
+  const { id } = await quote(platform, between(outsideUsd, outsideEur, 1_000));
+  const payments = withRail(t, { collect: undefined } as object);
+  const caller = platformItself({ platformId: platform.platformId, environment: 'SANDBOX' });
+  const refused = { code: 'SERVICE_UNAVAILABLE', message: 'the rail of SANDBOX platforms does not collect money' };
+  await expect(executeQuote(payments, caller, { quoteId: id })).rejects.toMatchObject(refused);
+  expect(await fieldsOf(platform, 'quote', id, 'status')).toEqual({ status: 'PENDING' });
 });
 
 test('a UPI address carries the trigger before its @', async () => {

@@ -31,7 +31,7 @@ export async function neededOf<Answer>({ log }: { readonly log: Logger }, answer
     return await railAnswer(answer);
   } catch (error) {
     if (error instanceof Refusal) throw error;
-    log.error({ err: error }, 'a call to the rail for a request failed');
+    log.error({ err: error }, 'a call to the rail failed that a request needed');
     throw new Refusal('SERVICE_UNAVAILABLE', 'the rail does not respond; try again', { retryAfter: 1 });
   }
 }

@@ -4,11 +4,11 @@ import type { Account, Quote } from '../../infra/database/rows.ts';
 import { statement } from '../../infra/database/statement.ts';
 import { type Caller, tokenOf } from '../access/caller.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';
-import { type CommandPlan, command, type Payments, railOf } from '../commands/command.ts';
+import { type CommandPlan, command, type Payments } from '../commands/command.ts';
 import { mergePlans } from '../ledger/merge-plans.ts';
 import { orderIdOfQuote } from '../orders/order-ids.ts';
 import { checkScenario, checkStep, type GivenScenario } from '../orders/scenario.ts';
-import { requirements, spendOfQuote, start } from './execution.ts';
+import { payingRail, requirements, spendOfQuote, start } from './execution.ts';
 import { quotedDestination } from './quote-destination.ts';
 
 interface ExecuteQuote extends Expecting {
@@ -61,7 +61,7 @@ async function planExecution(payments: Payments, caller: Caller, input: ExecuteQ
   const to = quotedDestination(quote, found.destination);
   const payment = start(quote, source, {
     orderId: orderIdOfQuote(quote),
-    rail: railOf(payments, caller, 'payOut'),
+    rail: payingRail(payments, caller, source),
     target: to.target,
     scenario: scenario ?? quote.scenario,
     reason: 'executed',

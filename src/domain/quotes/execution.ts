@@ -2,6 +2,7 @@ import type { Prisma } from '../../infra/database/generated/client/client.ts';
 import type { Account, Quote } from '../../infra/database/rows.ts';
 import type { Rail } from '../../rails/rail.ts';
 import type { Caller } from '../access/caller.ts';
+import { type Payments, railOf } from '../commands/command.ts';
 import { debit, type Flow } from '../commands/movements.ts';
 import { toRailAccount } from '../commands/parties.ts';
 import { type Lockable, lockOf } from '../commands/rate-locks.ts';
@@ -87,6 +88,16 @@ export function execution(
     ...begin(quote, options, order, expectedMs(rail, railRequest)),
     journals: [...(arrived ? [arrived] : []), debit(flow)],
   };
+}
+
+/**
+ * Returns the rail for a quote's payment: it pays out, and pulls from an external source.
+ * @throws Refusal SERVICE_UNAVAILABLE if it cannot
+ */
+export function payingRail(payments: Payments, caller: Caller, source: Account): Rail {
+  return source.kind === 'EXTERNAL'
+    ? railOf(payments, caller, 'payOut', 'collect')
+    : railOf(payments, caller, 'payOut');
 }
 
 /** Starts a payment: debits an internal account, or gives the rail an order to pull from an external one. */

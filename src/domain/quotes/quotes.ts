@@ -24,7 +24,7 @@ import { neededOf } from '../orders/rail-answer.ts';
 import { checkScenario, checkStep } from '../orders/scenario.ts';
 import { type Pricing, priceQuote } from '../pricing/pricing.ts';
 import type { PricingRequest } from '../pricing/pricing-terms.ts';
-import { requirements, spendOfQuote, start } from './execution.ts';
+import { payingRail, requirements, spendOfQuote, start } from './execution.ts';
 import { type LockedPrice, lockRate, orderOfQuote } from './lock-rate.ts';
 import { accountDestination, type Destination, umaDestination } from './quote-destination.ts';
 import { at, type CreateQuote } from './quote-input.ts';
@@ -119,7 +119,7 @@ async function planQuote(
   if (!input.immediatelyExecute || !parties.source) return { ...base, result: quote.id };
   const started = start(quote, parties.source, {
     orderId,
-    rail: railOf(payments, caller, 'payOut'),
+    rail: payingRail(payments, caller, parties.source),
     target: to.target,
     scenario,
     reason: 'executed at creation',

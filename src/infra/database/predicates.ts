@@ -140,7 +140,7 @@ function beginningWith(model: string, { name }: ModelField, start: unknown): Tes
   };
 }
 
-/** Tests for a different value. As in SQL, a comparison with null is unknown. */
+/** Tests for a different value. As in SQL, a comparison with null is unknown, so null does not match. */
 function differentFrom(model: string, field: ModelField, value: unknown): Test {
   const isEqual = equalTo(model, field, value);
   return (row, find) => row[field.name] !== null && !isEqual(row, find);

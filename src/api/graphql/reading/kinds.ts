@@ -115,7 +115,7 @@ export const entriesOf =
     }),
   });
 
-/** The domain table's entries for the values of a list; values without an entry are left out. */
+/** Reads a list column as the entries that a domain table has for its values; values without an entry are left out. */
 export const fromTable =
   (column: string, table: ReadonlyMap<string, object>): MadeRead =>
   () => ({

@@ -40,7 +40,7 @@ export type Read = {
       /** The order of rows in a run with these arguments, unless it is by id. */
       readonly key?: (args: Readonly<Record<string, unknown>>) => PageKey;
       readonly where: (viewer: Viewer, args: Readonly<Record<string, unknown>>) => object;
-      /** The parent's rows that the arguments select, if only `of` can express the selection in SQL. */
+      /** The same selection by the arguments as `of` makes, as a Prisma condition for readers without its SQL. */
       readonly within?: (args: Readonly<Record<string, unknown>>) => object;
       /** Finds the rows that belong to the parent, in one or several ways (database/list-rows.ts). */
       readonly of?: (env: Env, alias: string, args: ArgumentsOf) => readonly Sql[];

@@ -21,7 +21,7 @@ import { schema } from './schema.ts';
 import { SentDocuments } from './sent-documents.ts';
 import { asResults } from './stream-messages.ts';
 
-/** The settings of its operations, and the sources of callers and contexts. */
+/** The settings for operations, and the parts that identify callers and build contexts. */
 interface GraphqlOptions
   extends Omit<OperationsOptions, 'schema' | 'sent' | 'countMore' | 'contextOf' | 'present' | 'rules'> {
   readonly payments: Payments;

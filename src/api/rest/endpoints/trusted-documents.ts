@@ -15,8 +15,8 @@ const hash = z.string().describe('The SHA-256, SHA-1 or MD5 of the text, in hex.
 
 const Manifest = z
   .object({
-    format: z.string().optional().describe('The format, for an Apollo manifest: apollo-persisted-query-manifest.'),
-    version: z.int().min(0).max(100).optional().describe('The version of an Apollo manifest: 1.'),
+    format: z.string().optional().describe('Only in an Apollo manifest: its format, apollo-persisted-query-manifest.'),
+    version: z.int().min(0).max(100).optional().describe('Only in an Apollo manifest: its version, 1.'),
     operations: z
       .array(
         z.looseObject({

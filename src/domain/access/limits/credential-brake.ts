@@ -54,7 +54,7 @@ export class CredentialBrake {
     };
   }
 
-  /** Counts a failed authentication that `begin` has not counted. */
+  /** Counts a failed authentication that has not been counted at its beginning. */
   fail(address: string): void {
     const { bucket } = this.#attemptsOf(address, this.#now());
     if (bucket.tokens >= 1) bucket.tokens -= 1;
