@@ -88,7 +88,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect(await lab.run('"policy"')).toContain('Policy:');
     await lab.open('Limits left');
     expect(await lab.run('"leftAmount"')).toContain('$5,000.00');
-    await lab.open('Remove the limits');
+    await lab.open('Lift limits');
     await lab.run('"replayed": false');
 
     await lab.open('Webhooks');

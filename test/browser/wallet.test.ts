@@ -21,6 +21,8 @@ function openSubscriptions(page: Page): ReadonlySet<unknown> {
     socket.on('framereceived', note);
     socket.on('close', () => open.clear());
   });
+  // The sockets of the page before end without an event.
+  page.on('framenavigated', () => open.clear());
   return open;
 }
 

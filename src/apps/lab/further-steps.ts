@@ -264,7 +264,7 @@ const furtherSteps: readonly Step[] = [
   },
   {
     operation: 'RemoveLimits',
-    title: 'Remove the limits',
+    title: 'Lift limits',
     about: 'Deletes the policy of the tabs before: the customer may pay without limits again.',
     docs: 'docs/guides/keys.md',
     query: `mutation RemoveLimits($customer: ID!) {
