@@ -69,4 +69,4 @@ test('every request is answered at its time limit, whatever part of it waits for
   expect(new Set(await codesInSilence(() => many(() => rest('GET', '/customers'))))).toEqual(new Set([away]));
   const strangers = () => [codeOf(rest('GET', '/customers', undefined, unknown)), codeOf(graphql(read, unknown))];
   expect(await codesInSilence(strangers)).toEqual([away, away]);
-});
+}, 90_000);
