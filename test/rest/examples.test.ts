@@ -165,7 +165,10 @@ test('each webhook matches the document for its type, and has the header fields 
   await receiver.until((received) => types.every((type) => received.some(({ body }) => body.type === type)));
   for (const { body, headers } of receiver.received) {
     expect({ body, wrong: rest.wrongIn(body) }).toEqual({ body, wrong: undefined });
-    const { parameters } = rest.document.webhooks[body.type].post;
+    const { parameters, requestBody } = rest.document.webhooks[body.type].post;
+    const { $ref } = requestBody.content['application/json'].schema;
+    const { properties } = rest.document.components.schemas[$ref.split('/').at(-1)];
+    expect(Object.keys(properties)).toEqual(expect.arrayContaining(Object.keys(body)));
     expect(Object.keys(headers)).toEqual(expect.arrayContaining(parameters.map(({ name }: Data) => name)));
     expect(parameters).toHaveLength(3);
   }
