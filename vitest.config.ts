@@ -41,9 +41,12 @@ export const deep = [
   'examples/recipes',
   'faults/**/*',
   'graphql/{connections,oracle,plans,statement-texts}',
-  'http/{no-connection,overload,stopping}',
+  'http/{no-connection,outer-edge,overload,readiness,stopping}',
+  'key-files',
   'ledger/{audit*,commit-lanes,locks,together}',
-  'payments/{account-types,concurrency,deposit-races,leases,model,policy-races,robustness,uma-limits}',
+  'observe/metrics',
+  'payments/{account-types,adjustments,balance-limit,concurrency,deposit-races,external-account-statuses}',
+  'payments/{leases,model,policy-races,robustness,uma-limits}',
   'planted-bugs',
   'proof/*',
   'rails/{cells,conformance,open-transactions,reconciliation,secrets,upstream*}',
@@ -51,7 +54,8 @@ export const deep = [
   'sandbox-start',
   'schedules/*',
   'start',
-  'webhooks/{health,kills}',
+  'terminal/terminal',
+  'webhooks/{approval,health,kills}',
 ].map((name) => `test/${name}.test.ts`);
 
 /** The test files that take longest, longest first. */
@@ -65,7 +69,7 @@ const long = [
   'start',
   'graphql/plans',
   'ledger/audit',
-  'access/{same-tick,token-parents}',
+  'access/token-parents',
   'browser/five-minutes',
   'payments/four-eyes',
   'payments/uma',
