@@ -30,13 +30,13 @@ if (memoryDisk) process.env.TMPDIR ??= memoryDisk;
  * in a browser, and tests that take long because processes, servers and providers start, stop and fail in them.
  */
 export const deep = [
-  'access/{same-tick,token-parents}',
+  'access/{expected-versions,same-tick,token-parents}',
   'attack/*',
   'browser/{lab,used,wallet}',
   'cli/{doctor,schema}',
   'client/install',
   'data-directory',
-  'database/{embedded,embedded-supervision,lost-connections,migrate-busy,new-migration,pooler,replicas}',
+  'database/{embedded,embedded-supervision,lost-connections,migrate-busy,new-migration,pooler,replicas,restore}',
   'events/{acknowledgements,endings,feed,instances,replays,torture,transports}',
   'examples/recipes',
   'faults/**/*',
@@ -45,7 +45,7 @@ export const deep = [
   'key-files',
   'ledger/{audit*,commit-lanes,locks,together}',
   'observe/metrics',
-  'payments/{account-types,adjustments,balance-limit,concurrency,deposit-races,external-account-statuses}',
+  'payments/{account-types,adjustments,balance-limit,concurrency,deposit-races,external-account-statuses,freezing}',
   'payments/{leases,model,policy-races,robustness,uma-limits}',
   'planted-bugs',
   'proof/*',
