@@ -101,7 +101,7 @@ export class Turns {
     this.#endIn(this.#atWork, tenant.key, this.#mostOf(tenant));
   }
 
-  /** A stranger is always limited, and never a reason to limit a platform. */
+  /** Callers without credentials are always limited, and never cause a platform to be limited. */
   #mostOf({ isPlatform }: Tenant): number {
     return isPlatform && !this.#isShared ? this.#mostAlone : this.#most;
   }
