@@ -151,7 +151,7 @@ mutation('createExternalAccount', {
     warnings: {
       type: [RefusedFieldType],
       description:
-        'Notes on payments to the account: how SEPA or ACH transmits the name of its owner, and in the sandbox what production would refuse, such as wrong check digits. Empty if there are none.',
+        'Notes on payments to the account: how SEPA or ACH transmits the name of its owner, and in the sandbox what production would refuse, such as wrong check digits. Empty if no note applies.',
     },
   },
   refusals: ['NotFoundError'],

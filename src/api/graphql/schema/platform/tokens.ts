@@ -74,7 +74,7 @@ builder.prismaObjectField(ApiToken, 'replacedBy', (t) =>
   t.relation('replacedBy', {
     type: ApiToken,
     nullable: true,
-    description: 'The token that replaces this one, which then expires at `expiresAt`; null if there is none.',
+    description: 'The token that replaces this one, or null. A replaced token expires at `expiresAt`.',
   }),
 );
 

@@ -61,7 +61,7 @@ export const afterDescription =
   'Resumes the stream after this cursor of the feed: it sends every later change, once and in order, without the current state first. A cursor that is too old is refused with CURSOR_EXPIRED.';
 
 /**
- * Returns the position after which a stream resumes; undefined if there is none. It is the one in `after`, unless a
+ * Returns the position after which a stream resumes, or undefined for a new stream. It is the one in `after`, unless a
  * later one is in the request's extensions or in Last-Event-ID: clients reconnect with their original `after`.
  * @throws GraphQLError INVALID_INPUT for a value that is not a cursor of this feed
  */
