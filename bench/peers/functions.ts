@@ -21,7 +21,7 @@ export const peerFunctions = `
     v_plan := jsonb_build_object(
       'claim', jsonb_build_object('operation', 'transferOut', 'key', key,
         'hash', encode(sha256(convert_to(source::text || destination || amount, 'utf8')), 'hex')),
-      'ready', jsonb_build_object('customers', jsonb_build_array(v_from.customer_id), 'accounts', jsonb_build_array(v_to.id)),
+      'require_active', jsonb_build_object('customers', jsonb_build_array(v_from.customer_id), 'accounts', jsonb_build_array(v_to.id)),
       'insert', jsonb_build_object(
         'transaction', jsonb_build_array(jsonb_build_object('platform_id', v_platform, 'id', v_id, 'type', 'OUTGOING',
           'status', 'PENDING', 'customer_id', v_from.customer_id, 'sent_amount', amount, 'sent_currency', v_from.currency,
@@ -54,13 +54,13 @@ export const peerFunctions = `
     end if;
     v_plan := jsonb_build_object(
       'claim', jsonb_build_object('operation', 'executeQuote', 'key', key, 'hash', encode(sha256(convert_to(quote_id::text, 'utf8')), 'hex')),
-      'ready', jsonb_build_object('customers', jsonb_build_array(q.customer_id), 'accounts', jsonb_build_array(q.destination_account_id)),
+      'require_active', jsonb_build_object('customers', jsonb_build_array(q.customer_id), 'accounts', jsonb_build_array(q.destination_account_id)),
       'insert', jsonb_build_object('rail_order', jsonb_build_array(jsonb_build_object('platform_id', v_platform, 'id', uuid_v7(),
         'transaction_id', q.transaction_id, 'kind', 'PAYOUT'))),
       'quotes', jsonb_build_array(jsonb_build_object('id', q.id, 'from', jsonb_build_array('PENDING'), 'to', 'PROCESSING',
-        'expiry', 'before', 'reason', 'executed', 'fresh', false)),
+        'expiry', 'before', 'reason', 'executed')),
       'transactions', jsonb_build_array(jsonb_build_object('id', q.transaction_id, 'from', jsonb_build_array('PENDING'),
-        'to', 'PROCESSING', 'reason', 'executed', 'expected_in_ms', 500, 'fresh', false, 'set', '{}'::jsonb)),
+        'to', 'PROCESSING', 'reason', 'executed', 'expected_in_ms', 500, 'set', '{}'::jsonb)),
       'journals', jsonb_build_array(jsonb_build_object('kind', 'debit', 'transaction_id', q.transaction_id, 'legs',
         jsonb_build_array(
           jsonb_build_object('account', q.source_account_id, 'currency', q.sending_currency, 'amount', (-q.total_sending_amount)::text),
