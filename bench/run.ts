@@ -111,6 +111,10 @@ export async function runAll(
   return { rows, facts, speeds, sound: breaches.length === 0 && rows.every(({ result }) => result.wrong === 0) };
 }
 
+/** Replaces the values of cursors by their types: only the gateway encrypts them. */
+const withoutCursors = (answer: unknown) =>
+  JSON.parse(JSON.stringify(answer), (key, value) => (key.endsWith('Cursor') ? typeof value : value));
+
 function written(breaches: readonly object[]): string {
   return JSON.stringify(breaches, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
 }
@@ -155,7 +159,7 @@ async function countReads(
     });
     const ours = await post(gateway.url, gatewayHeaders, bodies(one.gateway)[0]);
     const theirs = await post(hand.url, plainHeaders, byHandBodies(one.name, one.values)[0]);
-    if (!isDeepStrictEqual(ours, theirs)) {
+    if (!isDeepStrictEqual(withoutCursors(ours), withoutCursors(theirs))) {
       throw new Error(
         `${one.name}: not the same answer\n${JSON.stringify(ours).slice(0, 1500)}\n${JSON.stringify(theirs).slice(0, 1500)}`,
       );

@@ -3,14 +3,13 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { feedCursor, feedStart } from '../src/domain/events/cursor.ts';
-import { servingUrl } from '../src/infra/database/embedded/serving-login.ts';
 import { drained } from './drained.ts';
-import { cursors } from './gateway.ts';
+import { cursors, startGateway } from './gateway.ts';
 import type { ReplayJob } from './load/replays.ts';
 import type { RequestJob } from './load/requests.ts';
 import type { Returned, ReturningJob } from './load/returning.ts';
 import type { Arrivals, SubscriberJob } from './load/subscribers.ts';
-import { cpuOf, measure, memoryOf, requests, type Server, startServer, watchCores } from './measure.ts';
+import { cpuOf, measure, memoryOf, requests, type Server, watchCores } from './measure.ts';
 import type { Fact } from './report.ts';
 import { feedEnd } from './webhooks.ts';
 
@@ -59,13 +58,7 @@ export async function measureStreams(streams: Streams): Promise<Fact[]> {
 }
 
 /** Starts an instance that only serves. */
-const startInstance = ({ databaseUrl }: Streams, port = '0') =>
-  startServer('src/main.ts', {
-    DATABASE_URL: servingUrl(databaseUrl),
-    PORT: port,
-    LOG_LEVEL: 'error',
-    ROLE: 'serve',
-  });
+const startInstance = ({ databaseUrl }: Streams, port = '0') => startGateway(databaseUrl, 'serve', { PORT: port });
 
 async function withInstance<T>(streams: Streams, work: (instance: Server) => Promise<T>): Promise<T> {
   const instance = await startInstance(streams);
@@ -132,13 +125,13 @@ async function measureBesideReplays(instance: Server, streams: Streams): Promise
     try {
       const after = feedCursor(cursors, platformId, feedStart);
       child.send({ url: instance.url, authorization, after, replays, messages: 10_000 } satisfies ReplayJob);
-      await once(child, 'message');
+      await answerOf(child);
       subscribers.send('reset');
       const rate = { ...transfers, rate: 50, connections: 16 };
       const { requests: sent, wrong } = await measure(requests(rate, gateway), { warmUpMs: 0, measureMs });
       const { messages, p50, p99 } = await arrived(subscribers, 2 * (sent - wrong));
       child.send('read');
-      const [{ received }] = (await once(child, 'message')) as [{ received: number }];
+      const { received } = await answerOf<{ received: number }>(child);
       facts.push({
         what: `commit → subscriber, ${customerIds.length} subscribers, beside ${replays} replays of ${received} messages`,
         value: `p50 ${p50} ms, p99 ${p99} ms; ${messages} of ${2 * (sent - wrong)} changes arrived`,
@@ -205,7 +198,7 @@ async function measureReturn(streams: Streams): Promise<Fact> {
   const tools = Array.from({ length: returning.processes }, () =>
     fork(path.join(import.meta.dirname, 'load/returning.ts'), { execArgv: ['--disable-warning=ExperimentalWarning'] }),
   );
-  const whole = () => Promise.all(tools.map(async (tool) => (await once(tool, 'message'))[0].returned as Returned));
+  const whole = () => Promise.all(tools.map(async (tool) => (await answerOf<{ returned: Returned }>(tool)).returned));
   const opened = whole();
   for (const [at, tool] of tools.entries()) {
     const own = Array.from(
@@ -237,7 +230,7 @@ async function arrived(subscribers: ChildProcess, expected: number): Promise<Arr
   let last = -1;
   for (let unchanged = 0; ; ) {
     subscribers.send('read');
-    const [{ arrivals }] = (await once(subscribers, 'message')) as [{ arrivals: Arrivals }];
+    const { arrivals } = await answerOf<{ arrivals: Arrivals }>(subscribers);
     unchanged = arrivals.messages === last ? unchanged + 1 : 0;
     if (arrivals.messages >= expected || unchanged >= 40) return arrivals;
     last = arrivals.messages;
@@ -273,6 +266,24 @@ async function measureIdle(
 }
 
 /** Starts subscribers in a separate process, each for one customer's payments, and waits until all are open. */
+/**
+ * Waits for a load tool's next message.
+ * @throws Error if the tool ends instead
+ */
+async function answerOf<Message>(tool: ChildProcess): Promise<Message> {
+  const over = new AbortController();
+  const ended = once(tool, 'exit', over).then(([code]) => {
+    throw new Error(`a load tool ended with ${code}`);
+  });
+  try {
+    const [message] = await Promise.race([once(tool, 'message', over), ended]);
+    return message;
+  } finally {
+    ended.catch(() => undefined);
+    over.abort();
+  }
+}
+
 async function subscribe(
   instance: Server,
   { authorization }: Streams,
@@ -285,7 +296,7 @@ async function subscribe(
   });
   const job: SubscriberJob = { url: instance.url, authorization, customerIds, perSocket, sampled };
   child.send(job);
-  await once(child, 'message');
+  await answerOf(child);
   // When the last socket has reported, the last operations are still in transit to the server.
   await settled(instance.pid);
   return child;

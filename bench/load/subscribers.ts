@@ -22,7 +22,9 @@ export interface Arrivals {
   readonly max: number;
 }
 
-const query = 'subscription ($id: ID!) { transactionUpdates(of: { customerId: $id }) { status occurredAt cursor } }';
+const fields = '{ status occurredAt cursor }';
+const ofCustomer = `subscription ($id: ID!) { transactionUpdates(of: { customerId: $id }) ${fields} }`;
+const ofPlatform = `subscription { transactionUpdates ${fields} }`;
 let delays: number[] = [];
 let messages = 0;
 
@@ -71,7 +73,8 @@ function openSocket(job: SubscriberJob, customerIds: SubscriberJob['customerIds'
       if (isNext) delays.push(Date.now() - Date.parse(message.payload.data.transactionUpdates.occurredAt));
       else if (message.type === 'connection_ack') {
         for (const [position, id] of customerIds.entries()) {
-          say({ type: 'subscribe', id: String(position), payload: { query, variables: { id } } });
+          const payload = id === null ? { query: ofPlatform } : { query: ofCustomer, variables: { id } };
+          say({ type: 'subscribe', id: String(position), payload });
         }
         resolve();
       } else if (message.type === 'ping') say({ type: 'pong' });
