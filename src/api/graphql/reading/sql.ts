@@ -151,8 +151,8 @@ export class PlanStatement {
 /** A shared query with the run's values. */
 interface SharedText {
   readonly text: string;
-  /** The text with the values in place of their parameters. Identical queries have identical text. */
-  readonly meaning: string;
+  /** Returns the text with the values in place of their parameters. Identical queries have identical text. */
+  readonly meaning: () => string;
   /** The places where it is read, among the texts of the statement. */
   places: readonly number[];
 }
@@ -225,8 +225,10 @@ class StatementDraft {
     const bound = run.values.length;
     run.writeApart(() => this.add(query, run));
     const text = this.#texts.splice(start).join('');
-    const meaning = text.replaceAll(/\$(\d+)/g, (_parameter, number) => valueText(run.values[Number(number) - 1]));
-    const same = this.#shared.findIndex((one) => one.meaning === meaning);
+    // Most statements have a single shared query, and need no meanings.
+    const meaning = () =>
+      text.replaceAll(/\$(\d+)/g, (_parameter, number) => valueText(run.values[Number(number) - 1]));
+    const same = this.#shared.findIndex((one) => one.meaning() === meaning());
     this.#key += `@${same};`;
     const shared = this.#shared[same];
     if (shared) {

@@ -21,7 +21,7 @@ export const nodeTypes = [
 builder.queryFields((t) => ({
   node: t.byId(builder.nodeInterfaceRef(), nodeTypes, {
     id: 'A public id: a type, a colon and a UUID, such as Quote:…',
-    description: 'The object with this id; null if there is none that the caller may see.',
+    description: 'The object with this id; null if it does not exist or the caller may not see it.',
   }),
   nodes: t.fromQuery([builder.nodeInterfaceRef()], () => ({ kind: 'node', types: nodeTypes }), {
     nullable: { list: false, items: true },

@@ -44,7 +44,7 @@ const MutationReceipt = builder.objectRef<Receipt>('MutationReceipt').implement(
       nullable: true,
       extensions: { costs: 'read' },
       description:
-        'The current state of the object that the mutation created or changed; null if none is visible to the caller.',
+        'The current state of the object that the mutation created or changed; null if the caller may not see it.',
       resolve: (receipt, _args, context, info) => {
         if (!receipt.result) return null;
         const { type, row } = receipt.result;

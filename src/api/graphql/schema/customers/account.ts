@@ -112,7 +112,7 @@ export const accounts = listOf(Account, {
 builder.queryFields((t) => ({
   account: t.byId(Account, ['InternalAccount', 'ExternalAccount'], {
     id: 'The id of the account: InternalAccount:… or ExternalAccount:…',
-    description: 'The account with this id; null if there is none that the caller may see.',
+    description: 'The account with this id; null if it does not exist or the caller may not see it.',
   }),
   accounts: t.page(accounts, { description: 'The accounts of the platform and of its customers.' }),
 }));

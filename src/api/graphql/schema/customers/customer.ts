@@ -128,7 +128,7 @@ export const customers = listOf(Customer, {
 builder.queryFields((t) => ({
   customer: t.byId(Customer, ['Customer'], {
     id: 'The id of the customer: Customer:…',
-    description: 'The customer with this id; null if there is none that the caller may see.',
+    description: 'The customer with this id; null if it does not exist or the caller may not see it.',
   }),
   customers: t.page(customers, { description: 'The customers of the platform.' }),
 }));

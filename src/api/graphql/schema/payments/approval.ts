@@ -31,7 +31,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   }),
   decidedById: t.id({
     nullable: true,
-    description: 'The API token that approved or rejected the payment; null if none did, and always null for apps.',
+    description: 'The API token that approved or rejected the payment; null if no token did, and always null for apps.',
     select: { decidedById: true },
     resolve: ({ decidedById }, _args, { viewer }) =>
       viewer.kind === 'PLATFORM' && decidedById !== null ? publicId('ApiToken', decidedById) : null,

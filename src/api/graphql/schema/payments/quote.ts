@@ -88,7 +88,7 @@ export const quotes = listOf(Quote, {
 builder.queryFields((t) => ({
   quote: t.byId(Quote, ['Quote'], {
     id: 'The id of the quote: Quote:…',
-    description: 'The quote with this id; null if there is none that the caller may see.',
+    description: 'The quote with this id; null if it does not exist or the caller may not see it.',
   }),
   quotes: t.page(quotes, { description: 'The quotes of the platform and of its customers.' }),
 }));

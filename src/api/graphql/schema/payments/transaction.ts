@@ -159,7 +159,7 @@ export const transactions = listOf(Transaction, {
 builder.queryFields((t) => ({
   transaction: t.byId(Transaction, ['Transaction'], {
     id: 'The id of the transaction: Transaction:…',
-    description: 'The transaction with this id; null if there is none that the caller may see.',
+    description: 'The transaction with this id; null if it does not exist or the caller may not see it.',
   }),
   transactions: t.page(transactions, { description: 'The transactions of the platform and of its customers.' }),
 }));

@@ -146,7 +146,7 @@ const Policy = builder.prismaNode('Policy', {
     }),
     approval: t.json('approval', PolicyApproval, {
       nullable: true,
-      description: 'Which payments a second person must approve; null if none.',
+      description: 'Which payments a second person must approve; null if they need no approval.',
     }),
     version: t.exposeInt('version', {
       description: 'The number of times that the policy was set. As `expectedVersion`, 0 stands for no policy.',
