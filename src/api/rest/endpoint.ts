@@ -13,11 +13,9 @@ import {
 import type { Viewer } from '../../domain/access/viewer.ts';
 import type { CommandResult } from '../../domain/commands/command.ts';
 import type { RestApp } from './app.ts';
-import { demandedVersion, setTag } from './entity-tags.ts';
-import type { RestEnvironment } from './environment.ts';
+import { demandedVersion, onReplicas, type RestEnvironment, setTag } from './context.ts';
 import { ErrorBody } from './errors.ts';
 import { headerPaths } from './input-paths.ts';
-import { onReplicas } from './replica-reads.ts';
 
 type RestContext = Context<RestEnvironment>;
 type ErrorStatus = 404 | 409 | 410 | 412 | 413 | 415 | 501 | 504;

@@ -15,8 +15,7 @@ import {
 } from '../../core/refusal.ts';
 import type { CustomerUse, ExceededLimit } from '../../domain/commands/plan-refusals.ts';
 import { currencyRecord, isJsonInteger, UnrepresentableAmount } from '../records/fields.ts';
-import { ifMatch } from './entity-tags.ts';
-import type { RestEnvironment } from './environment.ts';
+import { ifMatch, type RestEnvironment } from './context.ts';
 
 interface FieldError {
   readonly field: string;

@@ -7,7 +7,7 @@ import type { RatesQuery } from '../../domain/pricing/exchange-rates.ts';
 import type { CreateQuote } from '../../domain/quotes/quote-input.ts';
 import type { LookUpReceiver } from '../../domain/receivers/lookups.ts';
 import type { Transfer } from '../../domain/transfers/transfer.ts';
-import { ifMatch } from './entity-tags.ts';
+import { ifMatch } from './context.ts';
 
 // Tables that map the path of a field in a command's input to its path in the REST request: first the command's, then
 // the request's. A field that is not listed has the same path in both.

@@ -16,8 +16,8 @@ import type { Viewer } from '../../domain/access/viewer.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { countRows, type Extra, type Noun, readRows, type Where } from '../../infra/database/read-rows.ts';
 import type { SnapshotRows } from '../../infra/database/rows.ts';
+import type { RestEnvironment } from './context.ts';
 import type { Endpoints } from './endpoint.ts';
-import type { RestEnvironment } from './environment.ts';
 import { listOf } from './schemas/fields.ts';
 
 // Defines the common parts of all lists (specification 4.0).

@@ -19,7 +19,7 @@ import type { Viewer } from '../../../domain/access/viewer.ts';
 import { Binding } from '../../../infra/database/conditions.ts';
 import type { Context } from '../context.ts';
 import { abandoned, failure } from '../failure.ts';
-import { planCache } from '../limits/document-cache.ts';
+import { planCache } from '../limits/documents.ts';
 import { wrongArgument } from '../wrong-value.ts';
 import { errorJson, fillPlaceholders, type Notes, NotSequenced, parseAnswer } from './finish.ts';
 import { Planner } from './plan.ts';

@@ -19,7 +19,7 @@ import { presentError } from './present-error.ts';
 import { readOperation } from './read-operation.ts';
 import { schema } from './schema.ts';
 import { SentDocuments } from './sent-documents.ts';
-import { asResults } from './stream-messages.ts';
+import { asResults } from './streams.ts';
 
 /** The settings for operations, and the parts that identify callers and build contexts. */
 interface GraphqlOptions

@@ -9,13 +9,12 @@ import {
   updatePlatform,
 } from '../../../domain/platforms/platforms.ts';
 import { TransactionType, TrustedDocumentPolicy } from '../../../infra/database/generated/client/client.ts';
-import { checkConfigEndpoint, setConfigEndpoint, stateOf } from '../../webhooks/endpoints/config-endpoint.ts';
+import { checkConfigEndpoint, setConfigEndpoint, stateOf } from '../../webhooks/endpoints/endpoint-changes.ts';
 import { findConfigEndpoint } from '../../webhooks/endpoints/endpoint-queries.ts';
 import { checkUrl } from '../../webhooks/endpoints/endpoints.ts';
 import type { RestApp, RestModules } from '../app.ts';
+import { demandedTag, type RestEnvironment, setTag } from '../context.ts';
 import { Endpoints, errorResponses, ifMatchParameter, mayRun, taggedResponse, withRequestPaths } from '../endpoint.ts';
-import { demandedTag, setTag } from '../entity-tags.ts';
-import type { RestEnvironment } from '../environment.ts';
 import { RestError } from '../errors.ts';
 import { platformPaths } from '../input-paths.ts';
 import { amount, changed, id, listed, listOf, time } from '../schemas/fields.ts';

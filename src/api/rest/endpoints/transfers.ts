@@ -4,14 +4,13 @@ import type { Viewer } from '../../../domain/access/viewer.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
 import { transferIn, transferInternal, transferOut } from '../../../domain/transfers/transfers.ts';
 import type { Transaction } from '../../../infra/database/rows.ts';
-import { readPaymentParties } from '../../records/payment-parties.ts';
-import { transactionRecord } from '../../records/transaction-record.ts';
+import { readPaymentParties, transactionRecord } from '../../records/payment-records.ts';
 import type { RestApp } from '../app.ts';
 import { Endpoints } from '../endpoint.ts';
 import { transferPaths } from '../input-paths.ts';
 import { amountInput, id, newMetadata, text } from '../schemas/fields.ts';
 import { TransactionSchema } from '../schemas/payment-schemas.ts';
-import { checkNamedAccount } from './named-account.ts';
+import { checkNamedAccount } from './accounts.ts';
 
 const isAccount = z.literal('ACCOUNT').optional().describe('The type of the party: always ACCOUNT.');
 

@@ -3,8 +3,8 @@ import { type LookupCurrency, lookUpReceiver } from '../../../../domain/receiver
 import { builder } from '../builder.ts';
 import { LookupNetwork } from '../enums.ts';
 import { mutation } from '../mutation.ts';
-import { CustomerReferenceInput } from '../values/customer-reference.ts';
 import { RequiredField } from '../values/information.ts';
+import { CustomerReferenceInput } from '../values/people.ts';
 import { node } from '../words.ts';
 
 const ReceiverCurrency = builder.objectRef<LookupCurrency>('ReceiverCurrency').implement({
