@@ -2,7 +2,7 @@ import { accountPublicId, publicId } from '../../core/ids.ts';
 import type { Beneficiary } from '../../domain/accounts/beneficiary.ts';
 import type { ExternalAccountType } from '../../infra/database/generated/client/client.ts';
 import { type Account, trustedJson } from '../../infra/database/rows.ts';
-import { addressRecord, amountRecord, frozenRecord, metadataRecord, withoutNulls } from './fields.ts';
+import { amountRecord, frozenRecord, metadataRecord, withoutNulls } from './fields.ts';
 
 /** The type of an account, its details under their names and, for bank accounts, their owner. */
 export interface AccountInfoRecord {
@@ -55,7 +55,7 @@ export function externalAccountRecord(row: Account) {
 
 /** Converts a beneficiary, which has the fields of either a person or a company, as checked when it was stored. */
 function beneficiaryRecord({ address, ...owner }: Beneficiary) {
-  return { ...withoutNulls(owner), ...(address && { address: addressRecord(address) }) };
+  return { ...withoutNulls(owner), ...(address && { address: withoutNulls(address) }) };
 }
 
 /** A payment instruction in both forms (decision 10): flat (specification 2.4), and `accountOrWalletInfo`. */

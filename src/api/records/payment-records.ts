@@ -16,7 +16,6 @@ export interface PaymentParties {
   readonly destinationAccount: { readonly kind: AccountKind } | null;
 }
 
-/** Reads the parties along with payments. */
 export const paymentParties: Extra<PaymentParties> = (payment) => ({
   customer: `(select json_build_object('platformCustomerId', c.platform_customer_id)
     from customer c where c.platform_id = ${payment}.platform_id and c.id = ${payment}.customer_id)`,
@@ -116,17 +115,10 @@ export function quoteRecord(row: Quote, parties: PaymentParties) {
   };
 }
 
-interface RateDetailsRecord {
-  readonly counterpartyMultiplier?: number;
-  readonly counterpartyFixedFee?: number;
-  readonly serviceApiMultiplier?: number;
-  readonly serviceApiFixedFee?: number;
-  readonly serviceApiVariableFeeRate?: number;
-  readonly serviceApiVariableFeeAmount?: number;
-}
-
 const decimals = ['counterpartyMultiplier', 'serviceApiMultiplier', 'serviceApiVariableFeeRate'] as const;
 const amounts = ['counterpartyFixedFee', 'serviceApiFixedFee', 'serviceApiVariableFeeAmount'] as const;
+
+type RateDetailsRecord = { readonly [Name in (typeof decimals | typeof amounts)[number]]?: number };
 
 /** Converts rate details as stored by createQuote: decimals and amounts are strings of digits. */
 function rateDetailsRecord(column: unknown): RateDetailsRecord | undefined {

@@ -203,7 +203,6 @@ const approval = z
   })
   .openapi('PaymentApproval', { description: 'Approves the pending payment.' });
 
-/** Adds every webhook to the OpenAPI document. */
 function documentWebhooks(registry: OpenAPIHono['openAPIRegistry']): void {
   for (const [type, { name, summary, description, fields }] of Object.entries(webhooks)) {
     const common = {

@@ -47,11 +47,6 @@ export type RestServer = (
 
 /** Creates the REST server (specification 4): a second API beside GraphQL on the same domain. */
 export function createRestServer(options: RestOptions): RestServer {
-  const app = restApp(options);
-  return (request, response, body) => answerByFetch(app.fetch, request, response, body);
-}
-
-function restApp(options: RestOptions): RestApp {
   const { payments, webhooks, credentials, replicas, bodyBytes, openapi, log } = options;
   const root = rootApp(log);
   root.use('*', async (context, next) => {
@@ -115,7 +110,7 @@ function restApp(options: RestOptions): RestApp {
   trustedDocumentEndpoints(app, options);
   sandboxEndpoints(app, payments);
   refuseOtherMethods(app);
-  return root;
+  return (request, response, body) => answerByFetch(root.fetch, request, response, body);
 }
 
 /** Creates the router of all paths, which presents errors. */

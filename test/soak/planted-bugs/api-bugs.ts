@@ -78,7 +78,7 @@ export const apiBugs: Bugs = {
       'count < 2 * this.#limits.maxInFlight': 'count < 2 * limit',
     },
     'http/overload › a request too many is refused with 503 and Retry-After; once there is room it is answered': {
-      '    this.#load.count -= 1;\n': '',
+      '    load.count += change;\n': '    load.count += Math.max(change, 0);\n',
     },
   },
   'src/api/http/provider-webhooks.ts': {

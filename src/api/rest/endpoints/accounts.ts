@@ -2,12 +2,12 @@ import { z } from '@hono/zod-openapi';
 import type { AccountDetails } from '../../../core/account-fields.ts';
 import { maxAmount } from '../../../core/checks.ts';
 import { accountNameIn, publicId } from '../../../core/ids.ts';
-import { dotted, type FieldPath, Refusal, translatePath } from '../../../core/refusal.ts';
+import { dotted, type FieldPath, type PathTable, Refusal, translatePath } from '../../../core/refusal.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import { visibleAccounts } from '../../../domain/access/visible.ts';
 import { accountWarnings } from '../../../domain/accounts/account-details.ts';
 import { deleteExternalAccount, updateExternalAccount } from '../../../domain/accounts/external-account-changes.ts';
-import { createExternalAccount } from '../../../domain/accounts/external-accounts.ts';
+import { type CreateExternalAccount, createExternalAccount } from '../../../domain/accounts/external-accounts.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
 import { type AccountFilter, whereAccounts } from '../../../domain/commands/filters.ts';
 import type { Database } from '../../../infra/database/database.ts';
@@ -21,7 +21,6 @@ import type { Account } from '../../../infra/database/rows.ts';
 import { externalAccountRecord, internalAccountRecord } from '../../records/account-record.ts';
 import type { RestApp } from '../app.ts';
 import { Endpoints } from '../endpoint.ts';
-import { externalAccountPaths } from '../input-paths.ts';
 import { addPagedList, addWholeList, anyOf, rowList } from '../lists.ts';
 import { AccountInfoInputSchema, AccountInfoSchema } from '../schemas/account-info.ts';
 import { AmountSchema, changedMetadata, id, listed, metadata, newMetadata, ownKey, time } from '../schemas/fields.ts';
@@ -193,6 +192,12 @@ const CustomerAccountBody = z
       ),
   })
   .openapi('CreateExternalAccount');
+
+const externalAccountPaths: PathTable<CreateExternalAccount> = [
+  [['details'], ['accountInfo']],
+  [['accountType'], ['accountInfo', 'accountType']],
+  [['beneficiary'], ['accountInfo', 'beneficiary']],
+];
 
 const params = z.object({ accountId: id('ExternalAccount', 'The id of the account.') });
 

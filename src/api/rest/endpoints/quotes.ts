@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Refusal } from '../../../core/refusal.ts';
+import { type FieldPath, type PathTable, Refusal } from '../../../core/refusal.ts';
 import { longest } from '../../../core/texts.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import { visibleQuotes } from '../../../domain/access/visible.ts';
@@ -16,7 +16,6 @@ import type { Quote } from '../../../infra/database/rows.ts';
 import { type PaymentParties, paymentParties, quoteRecord, readPaymentParties } from '../../records/payment-records.ts';
 import type { RestApp } from '../app.ts';
 import { Endpoints, withRequestPaths } from '../endpoint.ts';
-import { lookupPartiesPaths, quotePaths } from '../input-paths.ts';
 import { addPagedList, anyOf, createdParameters, rowList } from '../lists.ts';
 import { amountInput, factList, facts, id, newMetadata, text } from '../schemas/fields.ts';
 import { QuoteSchema } from '../schemas/payment-schemas.ts';
@@ -204,6 +203,27 @@ const CreateQuoteBody = z
 
 type Body = z.infer<typeof CreateQuoteBody>;
 
+/** Returns the table of a quote request, which depends on its fields. */
+function quotePaths(body: Body): PathTable<CreateQuote> {
+  const { source, destination, receivingCurrencyCode, senderCustomerInfo, senderUserInfo } = body;
+  const table: (readonly [PathTable<CreateQuote>[number][0], FieldPath])[] = [];
+  if (!source) table.push([['source'], ['sendingCurrencyCode']]);
+  else if (source.currency === undefined) table.push([['source', 'currency'], ['sendingCurrencyCode']]);
+  if (!destination) table.push([['destination', 'umaAddress'], ['lookupId']]);
+  if (!destination || (receivingCurrencyCode !== undefined && destination.currency === undefined))
+    table.push([['destination', 'currency'], ['receivingCurrencyCode']]);
+  const field = !senderCustomerInfo && senderUserInfo ? 'senderUserInfo' : 'senderCustomerInfo';
+  table.push([['senderCustomerInfo'], [field]]);
+  // A fact is identified by name in an object, and by position in the command's list.
+  for (const [position, name] of Object.keys(senderCustomerInfo ?? senderUserInfo ?? {}).entries()) {
+    table.push([
+      ['senderCustomerInfo', position],
+      [field, name],
+    ]);
+  }
+  return table;
+}
+
 /**
  * Converts a body to the command's input. Parties that it leaves out come from its lookup, and values that it contains
  * twice must agree (decision 24).
@@ -215,7 +235,8 @@ async function toQuoteInput(payments: Payments, viewer: Viewer, body: Body): Pro
   const lookupParties =
     lookupId !== undefined && !(source && destination)
       ? await withRequestPaths(
-          lookupPartiesPaths,
+          // A currency in the request selects the source account of the lookup's sender.
+          [[['currency'], ['sendingCurrencyCode']]],
           partiesOfLookup(payments, viewer, lookupId, source ? undefined : body.sendingCurrencyCode),
         )
       : undefined;

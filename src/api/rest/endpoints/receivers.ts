@@ -1,16 +1,20 @@
 import { z } from '@hono/zod-openapi';
 import { publicId, uuidOf } from '../../../core/ids.ts';
-import { Refusal } from '../../../core/refusal.ts';
+import { type PathTable, Refusal } from '../../../core/refusal.ts';
 import { canonicalText } from '../../../core/texts.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import { visibleCustomers } from '../../../domain/access/visible.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
-import { lookUpReceiver, lookupCurrencies, lookupFields } from '../../../domain/receivers/lookups.ts';
+import {
+  type LookUpReceiver,
+  lookUpReceiver,
+  lookupCurrencies,
+  lookupFields,
+} from '../../../domain/receivers/lookups.ts';
 import type { Lookup } from '../../../infra/database/rows.ts';
 import { amountRecord, currencyRecord, jsonInteger, jsonNumber } from '../../records/fields.ts';
 import type { RestApp } from '../app.ts';
 import { Endpoints, withRequestPaths } from '../endpoint.ts';
-import { lookupPaths } from '../input-paths.ts';
 import { AmountSchema, amount, CurrencySchema, id, listed, rate, time } from '../schemas/fields.ts';
 
 const ReceiverCurrencySchema = z
@@ -78,6 +82,8 @@ const query = z.strictObject({
   senderUmaAddress: z.string().optional().describe('The customer who would send, by its UMA address.'),
 });
 
+const paths: PathTable<LookUpReceiver> = [[['umaAddress'], ['receiverUmaAddress']]];
+
 /**
  * Adds the lookup of receivers on two identical paths, one of them for older clients (specification 4.14, decision
  * 11).
@@ -102,7 +108,7 @@ export function receiverEndpoints(app: RestApp, payments: Payments): void {
   ) => {
     const customerId = await senderOf(payments, viewer, sender);
     const input = { umaAddress, customerId, senderUmaAddress: sender.senderUmaAddress };
-    return (await withRequestPaths(lookupPaths, lookUpReceiver(payments, viewer, input))).row;
+    return (await withRequestPaths(paths, lookUpReceiver(payments, viewer, input))).row;
   };
 
   endpoints.serve('getUmaReceiver', {

@@ -1,13 +1,14 @@
 import { z } from '@hono/zod-openapi';
+import type { PathTable } from '../../../core/refusal.ts';
 import { longest } from '../../../core/texts.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
+import type { Transfer } from '../../../domain/transfers/transfer.ts';
 import { transferIn, transferInternal, transferOut } from '../../../domain/transfers/transfers.ts';
 import type { Transaction } from '../../../infra/database/rows.ts';
 import { readPaymentParties, transactionRecord } from '../../records/payment-records.ts';
 import type { RestApp } from '../app.ts';
 import { Endpoints } from '../endpoint.ts';
-import { transferPaths } from '../input-paths.ts';
 import { amountInput, id, newMetadata, text } from '../schemas/fields.ts';
 import { TransactionSchema } from '../schemas/payment-schemas.ts';
 import { checkNamedAccount } from './accounts.ts';
@@ -68,13 +69,18 @@ const TransferInternalBody = z
   })
   .openapi('TransferInternal');
 
+const paths: PathTable<Transfer> = [
+  [['sourceAccountId'], ['source', 'accountId']],
+  [['destinationAccountId'], ['destination', 'accountId']],
+];
+
 /** Adds the endpoints of transfers (specification 4.6, 4.12; decision 63). */
 export function transferEndpoints(app: RestApp, payments: Payments): void {
   const { database } = payments;
   const endpoints = new Endpoints(app, 'Transfers');
   const shared = {
     errors: [404],
-    paths: transferPaths,
+    paths,
     record: async (row: Transaction) => transactionRecord(row, await readPaymentParties(database.pool, row)),
   } as const;
 

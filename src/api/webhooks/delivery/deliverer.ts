@@ -14,14 +14,7 @@ import { asRequest } from '../../../infra/instruments/request-facts.ts';
 import { inSpan } from '../../../infra/instruments/spans.ts';
 import { loopbackAllowed, secretOwner, type Webhooks } from '../webhooks.ts';
 import { webhookId, webhookText } from './bodies.ts';
-import {
-  type DeliveryState,
-  type LeasedDelivery,
-  leaseDeliveries,
-  recordHealth,
-  releaseDelivery,
-  settleDelivery,
-} from './deliveries.ts';
+import { type LeasedDelivery, leaseDeliveries, recordHealth, releaseDelivery, settleDelivery } from './deliveries.ts';
 import { isDelivered, isGone, type Outcome, Sender, signedHeaders } from './sender.ts';
 
 /** The maximum number of attempts that this process runs at a time. */
@@ -36,11 +29,7 @@ const graceMs = 2_000;
 /** The outcome if the signing secret cannot be read: nothing is sent. */
 const unreadableSecret: Outcome = {
   durationMs: 0,
-  responseStatus: undefined,
   error: 'not sent: the signing secret cannot be decrypted; rotate it',
-  retryAfter: undefined,
-  timedOut: false,
-  answer: undefined,
 };
 
 /** Attempts deliveries, many concurrently and independently: a slow one delays only others to the same endpoint. */
@@ -100,7 +89,7 @@ export class Deliverer {
     this.#log(delivery, outcome);
     // An attempt aborted by the stop says nothing about the receiver.
     if (this.#sender.closed && outcome.responseStatus === undefined) return releaseDelivery(this.#webhooks, delivery);
-    await (delivery.question ? this.#settleQuestion(delivery, outcome) : this.#settle(delivery, outcome));
+    await this.#settle(delivery, outcome);
   }
 
   async #post(delivery: LeasedDelivery): Promise<Outcome> {
@@ -147,14 +136,17 @@ export class Deliverer {
   }
 
   async #settle(delivery: LeasedDelivery, outcome: Outcome): Promise<void> {
-    const { responseStatus } = outcome;
-    const delivered = responseStatus !== undefined && isDelivered(responseStatus);
-    const gone = isGone(responseStatus);
-    const nextInMs = gone ? undefined : this.#webhooks.pace.nextInMs(delivery.tries + 1, outcome.retryAfter);
-    const failed: DeliveryState =
-      nextInMs === undefined ? { status: 'FAILED' } : { status: 'PENDING', nextInMs, failed: true };
-    await settleDelivery(this.#webhooks, delivery, outcome, delivered ? { status: 'DELIVERED' } : failed);
-    await recordHealth(this.#webhooks, delivery, { healthy: delivered, gone, error: outcome.error ?? '' });
+    const { responseStatus: status, error = '' } = outcome;
+    const { question } = delivery;
+    if (question) await this.#applyAnswer(delivery, outcome);
+    const healthy = status !== undefined && (question ? answering.has(status) : isDelivered(status));
+    const gone = isGone(status);
+    const isLast = healthy || gone || question;
+    const nextInMs = isLast ? undefined : this.#webhooks.pace.nextInMs(delivery.tries + 1, outcome.retryAfter);
+    const state = healthy ? 'DELIVERED' : nextInMs === undefined ? 'FAILED' : 'PENDING';
+    const attempt = question && healthy ? { ...outcome, error: undefined } : outcome;
+    await settleDelivery(this.#webhooks, delivery, attempt, { status: state, nextInMs });
+    await recordHealth(this.#webhooks, delivery, { healthy, gone, error });
   }
 
   /**
@@ -162,18 +154,13 @@ export class Deliverer {
    * nothing if the payment has already been decided: by an operator, by its deadline, or by the same decision, which
    * is repeated if a process died after it.
    */
-  async #settleQuestion(delivery: LeasedDelivery, outcome: Outcome): Promise<void> {
+  async #applyAnswer(delivery: LeasedDelivery, outcome: Outcome): Promise<void> {
     const { platformId, event } = delivery;
     const { payments } = this.#webhooks;
     const answer = questionAnswer(outcome, delivery.now);
     if (event.transactionId === null) throw new Error('an approval request needs a transaction');
     if (answer?.kind === 'defer') await deferApproval(payments.database.pool, platformId, event.transactionId);
     else if (answer) await decideUnlessDecided(payments, platformItself(delivery), event.transactionId, answer);
-    const answered = isAnswer(outcome.responseStatus);
-    const attempt = answered ? { ...outcome, error: undefined } : outcome;
-    await settleDelivery(this.#webhooks, delivery, attempt, { status: answered ? 'DELIVERED' : 'FAILED' });
-    const gone = isGone(outcome.responseStatus);
-    await recordHealth(this.#webhooks, delivery, { healthy: answered, gone, error: outcome.error ?? '' });
   }
 }
 
@@ -228,11 +215,6 @@ const inquiry = z.object({ requiredFields: z.array(z.unknown()) });
 const fieldName = /^[A-Za-z_]{1,64}$/;
 /** The maximum length of a list of names in a reason, in characters. */
 const namesLength = 400;
-
-/** Returns whether the status of a response is an answer to an approval request. */
-function isAnswer(status: number | undefined): boolean {
-  return status !== undefined && answering.has(status);
-}
 
 /** The response to an approval request: a decision, or `defer` if a command decides later. */
 type QuestionAnswer = Decision | { readonly kind: 'defer' };
