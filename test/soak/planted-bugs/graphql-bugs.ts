@@ -88,7 +88,8 @@ export const graphqlBugs: Bugs = {
   },
   'src/api/graphql/schema/mutation.ts': {
     'access/mcp › pay what its policy refuses gets no confirmation': {
-      "context.outcome = 'REFUSED';\n        return asArgumentError(wrong);": 'return asArgumentError(wrong);',
+      "context.outcome = 'REFUSED';\n        return asUserError(wrong, (path) => path);":
+        'return asUserError(wrong, (path) => path);',
     },
     'graphql/abandoned › a request that its client aborts executes no further mutation': {
       'if (context.isAbandoned()) throw abandoned();': '',

@@ -16,6 +16,7 @@ import {
   isRequiredInputField,
   isSpecifiedScalarType,
   Kind,
+  type NamedTypeNode,
   type OperationDefinitionNode,
   TokenKind,
   TypeInfo,
@@ -125,14 +126,11 @@ function placeOf({ arguments: given }: FieldNode, setting: keyof PaymentPlaces, 
 
 function showsDryRun(document: DocumentNode): boolean {
   let shows = false;
-  const note = ({
-    typeCondition,
-  }: {
-    readonly typeCondition?: { readonly name: { readonly value: string } } | undefined;
-  }) => {
-    if (typeCondition?.name.value === 'ValidatedPayment') shows = true;
+  // The condition of a fragment.
+  const NamedType = ({ name }: NamedTypeNode) => {
+    shows ||= name.value === 'ValidatedPayment';
   };
-  visit(document, { InlineFragment: note, FragmentDefinition: note });
+  visit(document, { NamedType });
   return shows;
 }
 
@@ -170,13 +168,11 @@ function paymentSchema(variables: VariablesSchema, places: PaymentPlaces, name: 
   return { ...variables, properties: { ...properties, [confirmationArgument]: confirmation }, required };
 }
 
-/** Returns the value at a place in variables, or undefined. */
 export function valueAt(variables: Readonly<Record<string, unknown>>, [variable, field]: Place): unknown {
   const value = variables[variable];
   return field === undefined ? value : isJsonObject(value) ? value[field] : undefined;
 }
 
-/** Returns variables with a new value at a place. */
 export function withValueAt(
   variables: Readonly<Record<string, unknown>>,
   [variable, field]: Place,

@@ -31,6 +31,11 @@ type Fields = GraphQLObjectType | GraphQLInterfaceType;
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
     read?: Read;
+    /** How the field is read, as a word of the schema declares it. */
+    made?: MadeRead;
+    costs?: Costs;
+    /** The database function that computes the same value from the columns of `select` as `resolve` does. */
+    sqlFunction?: string;
     /** The column, or the member of a JSON value, that the field exposes. */
     pothosExposedField?: string;
     /** The options given to the field in the schema's file. */
@@ -117,7 +122,8 @@ function readOf(type: GraphQLObjectType, field: Field): Read {
     return exposedRead(field, exposed);
   }
   // An id that the relay plug-in has derived from the row's own id.
-  if (model !== undefined && field.name === 'id' && typeReadOf(type)?.visible) return leaf.id(type.name);
+  if (model !== undefined && field.name === 'id' && typeReadOf(type)?.visible)
+    return leaf(({ row }) => [`'"${type.name}:' || ${row}.id || '"'`]);
   if (typeof resolve !== 'function' || !isLeafType(getNamedType(field.type)))
     throw notReadable(`${type.name}.${field.name}`);
   // A resolver of a row or of a JSON value: the field's builder has checked its type.

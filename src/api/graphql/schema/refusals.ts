@@ -6,12 +6,10 @@ import {
   type FieldPath as Path,
   Refusal,
 } from '../../../core/refusal.ts';
-import type { Operation } from '../../../domain/access/operations.ts';
 import type { CustomerUse } from '../../../domain/commands/plan-refusals.ts';
 import { readNode } from '../reading/planned.ts';
 import { builder, enumOf } from './builder.ts';
-import { argumentPath } from './input-paths.ts';
-import { nodeTypes } from './node.ts';
+import { nodeTypes } from './nouns.ts';
 
 const members = {
   InvalidInputError: 'The input is malformed or asks for something impossible; `fields` lists every invalid field.',
@@ -105,16 +103,10 @@ export const RefusalCode = enumOf(
 export interface UserError {
   readonly refusal: Refusal;
   readonly path: Path | null;
-  readonly fields: readonly RefusedField[];
+  readonly fields: readonly InvalidField[];
 }
 
-interface RefusedField {
-  readonly path: Path;
-  readonly code: Code;
-  readonly message: string;
-}
-
-export const RefusedFieldType = builder.objectRef<RefusedField>('RefusedField').implement({
+export const RefusedFieldType = builder.objectRef<InvalidField>('RefusedField').implement({
   description: 'An invalid field of the input, with the reason.',
   fields: (t) => ({
     path: t.field({
@@ -172,35 +164,24 @@ builder.objectField(refs.UnavailableError, 'retryAfter', (t) =>
   }),
 );
 
-/** Turns a refusal into the value of a mutation's union, with paths below the mutation's arguments. */
-export function asUserError(refusal: Refusal, name: Operation, input: unknown): UserError {
+/**
+ * Turns a refusal into the value of a mutation's union.
+ * @param argumentOf converts a path in the command's input to one in the mutation's arguments
+ */
+export function asUserError(refusal: Refusal, argumentOf: (path: Path) => Path): UserError {
   const { path } = refusal.details;
-  return {
-    refusal,
-    path: path ? argumentPath(name, path, input) : null,
-    fields: asRefusedFields(invalidFieldsOf(refusal), name, input),
-  };
+  const fields = asRefusedFields(invalidFieldsOf(refusal), argumentOf);
+  return { refusal, path: path ? argumentOf(path) : null, fields };
 }
 
-/** Converts the invalid fields of a command's input to fields of the mutation's input. */
-export function asRefusedFields(fields: readonly InvalidField[], name: Operation, input: unknown): RefusedField[] {
-  return fields.map((field) => ({ ...field, path: argumentPath(name, field.path, input) }));
+/** Converts the invalid fields of a command's input to fields of the mutation's arguments. */
+export function asRefusedFields(fields: readonly InvalidField[], argumentOf: (path: Path) => Path): InvalidField[] {
+  return fields.map((field) => ({ ...field, path: argumentOf(field.path) }));
 }
 
-/** Converts a refusal whose paths already lead to the mutation's arguments. */
-export function asArgumentError(refusal: Refusal): UserError {
-  const fields = invalidFieldsOf(refusal);
-  return { refusal, path: fields[0]?.path ?? null, fields };
-}
-
-/** Returns whether a mutation's value is a refusal. */
-export function isUserError(value: object): value is UserError {
-  return 'refusal' in value && value.refusal instanceof Refusal;
-}
-
-/** Returns the union member that stands for a refusal's code. */
-export function memberNameOf(error: UserError): MemberName {
-  return codes[error.refusal.code][0];
+/** Returns the union member that stands for a mutation's value; undefined if it is not a refusal. */
+export function memberNameOf(value: object): MemberName | undefined {
+  return 'refusal' in value && value.refusal instanceof Refusal ? codes[value.refusal.code][0] : undefined;
 }
 
 /** Defines the fields of refusals that have details, such as the available balance or the time of expiry. */

@@ -22,7 +22,7 @@ import { SentDocuments } from './sent-documents.ts';
 import { asResults } from './streams.ts';
 
 /** The settings for operations, and the parts that identify callers and build contexts. */
-interface GraphqlOptions
+export interface GraphqlOptions
   extends Omit<OperationsOptions, 'schema' | 'sent' | 'countMore' | 'contextOf' | 'present' | 'rules'> {
   readonly payments: Payments;
   readonly feed: Feed;

@@ -5,9 +5,9 @@ import { isAsyncIterable } from 'graphql-yoga';
 import { acceptsEncoding } from '../../http/bodies/answer.ts';
 import { withoutStatus } from '../failure.ts';
 import { requestStatus } from '../server/http-answer.ts';
-import type { Operations } from '../server/operations.ts';
 import { readOperation } from '../server/read-operation.ts';
 import type { StreamMessage } from '../server/streams.ts';
+import type { SocketOptions } from './socket-sessions.ts';
 
 /** Serves a subscription that requests an event stream. Returns false for any other request, before execution. */
 export type DistinctConnections = (
@@ -21,20 +21,16 @@ export type DistinctConnections = (
  */
 const reconnect = { leastMs: 500, spreadMs: 2_000 } as const;
 
-interface DistinctConnectionOptions {
-  readonly operations: Operations;
-  /** The interval between keep-alives of an open stream, in milliseconds. */
-  readonly keepAliveMs: number;
-  readonly compresses: boolean;
-}
-
 /**
  * Serves subscriptions as event streams with one connection each (the distinct connections mode of graphql-sse's
  * PROTOCOL.md). Each message has its cursor as `id`, and a request's Last-Event-ID resumes after it, so that clients of
  * the HTML standard resume by themselves.
  */
-export function createDistinctConnections(options: DistinctConnectionOptions): DistinctConnections {
-  const { operations, keepAliveMs, compresses } = options;
+export function createDistinctConnections({
+  operations,
+  keepAliveMs,
+  compresses,
+}: Pick<SocketOptions, 'operations' | 'keepAliveMs' | 'compresses'>): DistinctConnections {
   return async (request, response, body) => {
     const { authorization, 'last-event-id': lastEventId } = request.headers;
     // Undefined if proxies or libraries send it more than once.

@@ -117,7 +117,7 @@ function logBreach({ log, addressOf }: ProtocolOptions, { request }: Extra, reas
 const maxReason = 123;
 
 /** Sends a message. Resolves when the system has accepted it. */
-function send(socket: WebSocket, text: string): Promise<void> {
+export function send(socket: WebSocket, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     if (socket.readyState !== socket.OPEN) return resolve();
     socket.send(text, (error) => (error ? reject(error) : resolve()));

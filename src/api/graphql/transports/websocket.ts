@@ -24,7 +24,7 @@ import type { SentOperation } from '../server/sent-documents.ts';
 import { unavailable } from '../server/server.ts';
 import type { StreamMessage } from '../server/streams.ts';
 import { Acknowledgements } from './acknowledgements.ts';
-import { serveProtocol } from './socket-protocol.ts';
+import { send, serveProtocol } from './socket-protocol.ts';
 import {
   closeRestart,
   closeTryAgain,
@@ -266,10 +266,7 @@ function sendNext({ socket, request }: Extra, id: string, payload: string): Prom
     connection.cork();
     process.nextTick(() => connection.uncork());
   }
-  return new Promise((resolve, reject) => {
-    const text = `{"id":${JSON.stringify(id)},"type":"next","payload":${payload}}`;
-    socket.send(text, (error) => (error ? reject(error) : resolve()));
-  });
+  return send(socket, `{"id":${JSON.stringify(id)},"type":"next","payload":${payload}}`);
 }
 
 /** Sends a stream's messages directly: graphql-ws, which would serialize each, sees a stream without messages. */

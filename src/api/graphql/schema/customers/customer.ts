@@ -31,25 +31,19 @@ const BeneficialOwner = builder.objectRef<Owner>('BeneficialOwner').implement({
   fields: (t) => ({
     fullName: t.exposeString('fullName', { description: "The person's full name." }),
     individualType: t.json('individualType', IndividualType, { description: "The person's role in the company." }),
-    emailAddress: t.exposeString('emailAddress', { nullable: true, description: 'Email address, if known.' }),
-    phoneNumber: t.exposeString('phoneNumber', {
-      nullable: true,
-      description: 'Phone number in E.164 format, if known.',
-    }),
-    taxId: t.exposeString('taxId', { nullable: true, description: 'Tax number, if known.' }),
-    birthDate: t.expose('birthDate', { type: 'Date', nullable: true, description: 'Date of birth, if known.' }),
-    nationality: t.exposeString('nationality', {
-      nullable: true,
-      description: 'Nationality (ISO 3166-1 alpha-2), if known.',
-    }),
-    address: t.expose('address', { type: AddressType, nullable: true, description: 'Postal address, if known.' }),
+    emailAddress: t.optional('emailAddress', 'String', { description: 'Email address, if known.' }),
+    phoneNumber: t.optional('phoneNumber', 'String', { description: 'Phone number in E.164 format, if known.' }),
+    taxId: t.optional('taxId', 'String', { description: 'Tax number, if known.' }),
+    birthDate: t.optional('birthDate', 'Date', { description: 'Date of birth, if known.' }),
+    nationality: t.optional('nationality', 'String', { description: 'Nationality (ISO 3166-1 alpha-2), if known.' }),
+    address: t.json('address', AddressType, { nullable: true, description: 'Postal address, if known.' }),
     percentageOwnership: t.field({
       type: 'Decimal',
       nullable: true,
       description: 'Share of the company in percent, 0 to 100, if known.',
       resolve: ({ percentageOwnership: share }) => share?.toLocaleString('en', { maximumFractionDigits: 15 }),
     }),
-    title: t.exposeString('title', { nullable: true, description: 'Title in the company, if known.' }),
+    title: t.optional('title', 'String', { description: 'Title in the company, if known.' }),
   }),
 });
 
@@ -57,12 +51,9 @@ const IndividualDetails = builder.prismaObject('Customer', {
   variant: 'IndividualDetails',
   description: 'The details of a customer that is a person.',
   fields: (t) => ({
-    fullName: t.exposeString('name', { nullable: true, description: 'Full name, if known.' }),
-    birthDate: t.expose('birthDate', { type: 'Date', nullable: true, description: 'Date of birth, if known.' }),
-    nationality: t.exposeString('nationality', {
-      nullable: true,
-      description: 'Nationality (ISO 3166-1 alpha-2), if known.',
-    }),
+    fullName: t.optional('name', 'String', { description: 'Full name, if known.' }),
+    birthDate: t.optional('birthDate', 'Date', { description: 'Date of birth, if known.' }),
+    nationality: t.optional('nationality', 'String', { description: 'Nationality (ISO 3166-1 alpha-2), if known.' }),
     address: t.json('address', AddressType, { nullable: true, description: 'Postal address, if known.' }),
   }),
 });
@@ -72,11 +63,10 @@ const BusinessDetails = builder.prismaObject('Customer', {
   description: 'The details of a customer that is a company.',
   fields: (t) => ({
     legalName: t.required('name', 'String', { description: "The company's legal name." }),
-    registrationNumber: t.exposeString('registrationNumber', {
-      nullable: true,
+    registrationNumber: t.optional('registrationNumber', 'String', {
       description: 'Number in the company register, if known.',
     }),
-    taxId: t.exposeString('taxId', { nullable: true, description: 'Tax number, if known.' }),
+    taxId: t.optional('taxId', 'String', { description: 'Tax number, if known.' }),
     address: t.json('address', AddressType, { nullable: true, description: 'Postal address, if known.' }),
     beneficialOwners: t.json('beneficialOwners', [BeneficialOwner], {
       description: 'The persons who own or control the company.',
@@ -105,9 +95,7 @@ builder.prismaObjectFields(Customer, (t) => ({
   isDeleted: t.exposeBoolean('isDeleted', {
     description: 'Whether the customer was deleted. A deleted customer stays readable, but can no longer move money.',
   }),
-  frozenAt: t.expose('frozenAt', {
-    type: 'DateTime',
-    nullable: true,
+  frozenAt: t.optional('frozenAt', 'DateTime', {
     description:
       'When the operator of the service froze the customer; null if it is not frozen. Payments from and to a frozen customer are refused with CUSTOMER_FROZEN.',
   }),
@@ -116,7 +104,7 @@ builder.prismaObjectFields(Customer, (t) => ({
   }),
   createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the customer was created.' }),
   updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the customer last changed.' }),
-  name: t.exposeString('name', { nullable: true, description: 'The full or legal name of the customer, if known.' }),
+  name: t.optional('name', 'String', { description: 'The full or legal name of the customer, if known.' }),
   metadata: t.entries('metadata', MetadataEntry, ['key', 'value'], noted),
   details: t.sameRow(CustomerDetails, { description: 'The details of the customer, which depend on its type.' }),
 }));
@@ -132,10 +120,7 @@ export const customers = listOf(Customer, {
 });
 
 builder.queryFields((t) => ({
-  customer: t.byId(Customer, ['Customer'], {
-    id: 'The id of the customer: Customer:…',
-    description: 'The customer with this id; null if there is none that the caller may see.',
-  }),
+  customer: t.byId(Customer, ['Customer'], { word: 'customer' }),
   customers: t.page(customers, { description: 'The customers of the platform.' }),
 }));
 
@@ -245,6 +230,7 @@ mutation('createCustomer', {
     metadata: t.field({ type: [MetadataInput], description: newMetadata }),
   }),
   success: { row: { as: 'customer', type: Customer, description: 'The new customer.' } },
+  namesNothing: true,
   resolve: ({ details, metadata, ...given }, { payments, viewer }, key) => {
     const input = { ...given, details: detailsOf(details), metadata: metadataOf(metadata) };
     return createCustomer(payments, viewer, input, key);
@@ -266,7 +252,6 @@ mutation('updateCustomer', {
     metadata: t.field({ type: [MetadataInput], description: changedMetadata }),
   }),
   success: { row: { as: 'customer', type: Customer, description: 'The changed customer.' } },
-  refusals: ['NotFoundError'],
   resolve: ({ details, metadata, ...input }, { payments, viewer }, key) => {
     const changes = { ...input, details: details && detailsOf(details), metadata: metadataOf(metadata) };
     return updateCustomer(payments, viewer, changes, key);
@@ -278,6 +263,6 @@ mutation('deleteCustomer', {
     "Deletes a customer that holds no money and has no payment in progress (else CUSTOMER_IN_USE). The customer stays readable but can no longer move money, the UMA address becomes available, and the client tokens of the customer's apps are revoked. Deleting it again is refused with CUSTOMER_DELETED.",
   input: (t) => ({ customerId: t.id({ required: true, description: 'The customer to delete: Customer:…' }) }),
   success: { row: { as: 'customer', type: Customer, description: 'The deleted customer.' } },
-  refusals: ['NotFoundError', 'CustomerInUseError'],
+  refusals: ['CustomerInUseError'],
   resolve: (input, { payments, viewer }, key) => deleteCustomer(payments, viewer, input, key),
 });

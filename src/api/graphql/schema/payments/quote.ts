@@ -78,8 +78,7 @@ builder.prismaObjectFields(Quote, (t) => ({
     description: 'The ways to fund the quote, of which any one can be used; empty if it is paid from an account.',
   }),
 
-  description: t.exposeString('description', {
-    nullable: true,
+  description: t.optional('description', 'String', {
     description: 'A note for the payment, given by its sender; null if there is none.',
   }),
   metadata: t.entries('metadata', MetadataEntry, ['key', 'value'], noted),
@@ -95,10 +94,7 @@ export const quotes = listOf(Quote, {
 });
 
 builder.queryFields((t) => ({
-  quote: t.byId(Quote, ['Quote'], {
-    id: 'The id of the quote: Quote:…',
-    description: 'The quote with this id; null if there is none that the caller may see.',
-  }),
+  quote: t.byId(Quote, ['Quote'], { word: 'quote' }),
   quotes: t.page(quotes, { description: 'The quotes of the platform and of its customers.' }),
 }));
 
@@ -205,7 +201,7 @@ mutation('createQuote', {
   }),
   scenario: 'how the payment turns out once the quote is executed.',
   success: { row: { as: 'quote', type: Quote, description: 'The new quote.' } },
-  refusals: ['NotFoundError', 'InsufficientFundsError', 'LimitExceededError'],
+  refusals: ['InsufficientFundsError', 'LimitExceededError'],
   validates: true,
   resolve: ({ source, destination, ...input }, { payments, viewer }, key) => {
     const from: CreateQuote['source'] | undefined = source.account
@@ -235,7 +231,7 @@ mutation('executeQuote', {
   }),
   scenario: "how the payment turns out, overriding the quote's own scenario.",
   success: { row: { as: 'quote', type: Quote, description: 'The quote, which is now PROCESSING.' } },
-  refusals: ['NotFoundError', 'QuoteExpiredError', 'InsufficientFundsError', 'LimitExceededError'],
+  refusals: ['QuoteExpiredError', 'InsufficientFundsError', 'LimitExceededError'],
   validates: true,
   resolve: (input, { payments, viewer }, key) => executeQuote(payments, viewer, input, key),
 });
@@ -245,6 +241,6 @@ mutation('cancelQuote', {
     "Cancels a quote that was neither executed nor funded: the quote and its transaction become EXPIRED immediately. A later deposit is credited to the customer's account.",
   input: (t) => ({ quoteId: t.id({ required: true, description: 'The quote to cancel: Quote:…' }) }),
   success: { row: { as: 'quote', type: Quote, description: 'The quote, which is now EXPIRED.' } },
-  refusals: ['NotFoundError', 'QuoteExpiredError'],
+  refusals: ['QuoteExpiredError'],
   resolve: (input, { payments, viewer }, key) => cancelQuote(payments, viewer, input, key),
 });

@@ -34,7 +34,7 @@ mutation('transferOut', {
   scenario: 'how the payment turns out.',
   isKeyRequired: true,
   success: { row: { as: 'transaction', type: Transaction, description: 'The new payment, PENDING.' } },
-  refusals: ['NotFoundError', 'InsufficientFundsError', 'LimitExceededError'],
+  refusals: ['InsufficientFundsError', 'LimitExceededError'],
   validates: true,
   resolve: ({ amount, metadata, ...input }, { payments, viewer }, key) =>
     transferOut(payments, viewer, { ...input, amount: givenAmount(amount), metadata: metadataOf(metadata) }, key),
@@ -57,7 +57,7 @@ mutation('transferIn', {
   scenario: 'how the payment turns out.',
   isKeyRequired: true,
   success: { row: { as: 'transaction', type: Transaction, description: 'The new payment, PENDING.' } },
-  refusals: ['NotFoundError', 'LimitExceededError'],
+  refusals: ['LimitExceededError'],
   validates: true,
   resolve: ({ amount, metadata, ...input }, { payments, viewer }, key) =>
     transferIn(
@@ -97,7 +97,7 @@ mutation('transferInternal', {
       description: 'The OUTGOING payment of the source, which is COMPLETED.',
     },
   },
-  refusals: ['NotFoundError', 'InsufficientFundsError', 'LimitExceededError'],
+  refusals: ['InsufficientFundsError', 'LimitExceededError'],
   validates: true,
   resolve: ({ amount, metadata, ...input }, { payments, viewer }, key) =>
     transferInternal(payments, viewer, { ...input, amount: givenAmount(amount), metadata: metadataOf(metadata) }, key),
@@ -106,9 +106,7 @@ mutation('transferInternal', {
 /** Payments that await approval: incoming ones by their platform, others by a second person. */
 
 builder.prismaObjectFields(Transaction, (t) => ({
-  approvalDueAt: t.expose('approvalDueAt', {
-    type: 'DateTime',
-    nullable: true,
+  approvalDueAt: t.optional('approvalDueAt', 'DateTime', {
     description:
       'The time until which the payment must be approved or rejected; null if it needs no approval, or if an approval that a policy required was given.',
   }),
@@ -144,7 +142,7 @@ mutation('approveTransaction', {
     }),
   }),
   success: { row: { as: 'transaction', type: Transaction, description: 'The payment, which has now begun.' } },
-  refusals: ['NotFoundError', 'InsufficientFundsError'],
+  refusals: ['InsufficientFundsError'],
   resolve: (input, { payments, viewer }, key) => approveTransaction(payments, viewer, input, key),
 });
 
@@ -156,7 +154,6 @@ mutation('rejectTransaction', {
     reason: t.string({ description: 'Why the payment is rejected, for its timeline.' }),
   }),
   success: { row: { as: 'transaction', type: Transaction, description: 'The payment, which is now REJECTED.' } },
-  refusals: ['NotFoundError'],
   resolve: (input, { payments, viewer }, key) => rejectTransaction(payments, viewer, input, key),
 });
 
@@ -189,7 +186,6 @@ mutation('sandboxReceiveUma', {
     }),
   }),
   success: { row: { as: 'transaction', type: Transaction, description: 'The new payment, which is PENDING.' } },
-  refusals: ['NotFoundError'],
   resolve: ({ receiver, currency, amount, ...input }, { payments, viewer }, key) => {
     const received = {
       ...input,
@@ -214,7 +210,6 @@ mutation('sandboxFundAccount', {
     }),
   }),
   success: { row: { as: 'account', type: InternalAccount, description: 'The account with its new balance.' } },
-  refusals: ['NotFoundError'],
   resolve: ({ accountId, amount }, { payments, viewer }, key) =>
     fundAccount(payments, viewer, { accountId, amount: givenAmount(amount) }, key),
 });
@@ -236,7 +231,7 @@ mutation('sandboxSend', {
     sandboxScenario: t.field({ type: SandboxScenarioInput, description: 'How the payment turns out.' }),
   }),
   success: { row: { as: 'transaction', type: Transaction, description: 'The payment that the deposit funds.' } },
-  refusals: ['NotFoundError', 'QuoteExpiredError'],
+  refusals: ['QuoteExpiredError'],
   resolve: ({ currency, amount, ...input }, { payments, viewer }, key) => {
     const sent = { ...input, currencyCode: currency, currencyAmount: amount && givenAmount(amount) };
     return sandboxSend(payments, viewer, sent, key);
@@ -259,7 +254,6 @@ mutation('sandboxSetExternalAccountStatus', {
     reason: t.string({ description: "The account's new `statusReason`: at most 500 characters." }),
   }),
   success: { row: { as: 'account', type: ExternalAccount, description: 'The changed account.' } },
-  refusals: ['NotFoundError'],
   resolve: (input, { payments, viewer }, key) => setExternalAccountStatus(payments, viewer, input, key),
 });
 
@@ -275,6 +269,5 @@ mutation('sandboxSetKycStatus', {
     }),
   }),
   success: { row: { as: 'customer', type: Customer, description: 'The changed customer.' } },
-  refusals: ['NotFoundError'],
   resolve: (input, { payments, viewer }, key) => setKycStatus(payments, viewer, input, key),
 });

@@ -33,11 +33,7 @@ const Refund = builder.prismaObject('Transaction', {
       description: 'The amount that goes back to the source.',
     }),
     initiatedAt: t.required('refundInitiatedAt', 'DateTime', { description: 'When the refund was started.' }),
-    settledAt: t.expose('refundSettledAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'When the refund arrived; null until then.',
-    }),
+    settledAt: t.optional('refundSettledAt', 'DateTime', { description: 'When the refund arrived; null until then.' }),
   }),
 });
 
@@ -64,21 +60,13 @@ builder.prismaObjectFields(Transaction, (t) => ({
     select: { platformId: true, id: true, status: true, version: true },
     resolve: (row, _args, { payments }) => isFinal(payments.database, row),
   }),
-  failureReason: t.expose('failureReason', {
-    type: FailureReason,
-    nullable: true,
+  failureReason: t.optional('failureReason', FailureReason, {
     description: 'Why the payment failed, if it is FAILED; QUOTE_EXPIRED if it is EXPIRED; otherwise null.',
   }),
   createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the transaction was created.' }),
   updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the transaction last changed.' }),
-  settledAt: t.expose('settledAt', {
-    type: 'DateTime',
-    nullable: true,
-    description: 'When the payment was delivered; null until then.',
-  }),
-  expectedSettlementAt: t.expose('expectedSettlementAt', {
-    type: 'DateTime',
-    nullable: true,
+  settledAt: t.optional('settledAt', 'DateTime', { description: 'When the payment was delivered; null until then.' }),
+  expectedSettlementAt: t.optional('expectedSettlementAt', 'DateTime', {
     description: 'When the payment is expected to be delivered; null if this is unknown.',
   }),
 }));
@@ -94,9 +82,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
     nullable: true,
     description: 'The amount that the destination receives, in its currency.',
   }),
-  exchangeRate: t.expose('exchangeRate', {
-    type: 'Decimal',
-    nullable: true,
+  exchangeRate: t.optional('exchangeRate', 'Decimal', {
     description:
       'Units of the sending currency per unit of the receiving currency, in major units and without fees; null if no rate is involved.',
   }),
@@ -141,8 +127,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   counterpartyInformation: t.entries('counterpartyInformation', InformationField, ['name', 'value'], {
     description: 'The known information about the other party, for payments to or from UMA addresses.',
   }),
-  description: t.exposeString('description', {
-    nullable: true,
+  description: t.optional('description', 'String', {
     description: 'A note for the payment, given by its sender; null if there is none.',
   }),
   metadata: t.entries('metadata', MetadataEntry, ['key', 'value'], noted),
@@ -159,10 +144,7 @@ export const transactions = listOf(Transaction, {
 });
 
 builder.queryFields((t) => ({
-  transaction: t.byId(Transaction, ['Transaction'], {
-    id: 'The id of the transaction: Transaction:…',
-    description: 'The transaction with this id; null if there is none that the caller may see.',
-  }),
+  transaction: t.byId(Transaction, ['Transaction'], { word: 'transaction' }),
   transactions: t.page(transactions, { description: 'The transactions of the platform and of its customers.' }),
 }));
 
@@ -209,8 +191,7 @@ const TransactionEvent = builder.prismaObject('Event', {
       resolve: (event, _args, { payments }) => feedCursor(payments.cursors, event.platformId, event),
     }),
     status: t.required('status', TransactionStatus, { description: 'The status that the transaction changed to.' }),
-    reason: t.exposeString('reason', {
-      nullable: true,
+    reason: t.optional('reason', 'String', {
       description: 'The human-readable reason for the change; null if there is nothing to explain.',
     }),
     terminal: t.exposeBoolean('terminal', { description: 'Whether the status was terminal.' }),

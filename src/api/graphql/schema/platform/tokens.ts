@@ -54,14 +54,10 @@ export const ApiToken = builder.prismaNode('ApiToken', {
       description:
         "The API token that created this token, which may have been revoked since. Null if the operator's command line or the sandbox created it.",
     }),
-    lastUsedAt: t.expose('lastUsedAt', {
-      type: 'DateTime',
-      nullable: true,
+    lastUsedAt: t.optional('lastUsedAt', 'DateTime', {
       description: 'When the token was last used, accurate to about a minute; null if never.',
     }),
-    expiresAt: t.expose('expiresAt', {
-      type: 'DateTime',
-      nullable: true,
+    expiresAt: t.optional('expiresAt', 'DateTime', {
       description: 'When the token expires; null if it lasts until it is revoked.',
     }),
     addresses: t.exposeStringList('addresses', {
@@ -124,6 +120,7 @@ mutation('createApiToken', {
         'The password for HTTP Basic authentication. It is shown only once, and the service does not store it: keep it safe.',
     },
   },
+  namesNothing: true,
   resolve: (input, { payments, viewer }, key) => issueApiToken(payments.database, viewer, input, key),
 });
 
@@ -150,7 +147,6 @@ mutation('rotateApiToken', {
         'The password of the new token for HTTP Basic authentication. It is shown only once, and the service does not store it.',
     },
   },
-  refusals: ['NotFoundError'],
   resolve: (input, { payments, viewer }, key) => rotateApiToken(payments.database, viewer, input, key),
 });
 
@@ -172,7 +168,6 @@ mutation('revokeApiToken', {
     endedClientTokens: { type: 'Int', description: 'The number of client tokens that were revoked with it.' },
     disabledEndpoints: { type: 'Int', description: 'The number of webhook endpoints that were disabled with it.' },
   },
-  refusals: ['NotFoundError'],
   resolve: (input, { payments, viewer }, key) => revokeApiToken(payments.database, viewer, input, key),
 });
 
@@ -228,7 +223,6 @@ mutation('createClientToken', {
     tokenId: { type: 'ID', description: 'The id of the token, by which it can be revoked: ClientToken:…' },
     expiresAt: { type: 'DateTime', description: 'When the token expires.' },
   },
-  refusals: ['NotFoundError'],
   resolve: ({ boundTo, ...input }, { payments, viewer, clientTokens }, key) =>
     createClientToken(payments.database, clientTokens, viewer, { ...input, ...boundTo }, key),
 });
@@ -237,7 +231,6 @@ mutation('revokeClientToken', {
   description: 'Revokes a client token. Within a second, requests with it are refused and its streams are closed.',
   input: (t) => ({ tokenId: t.id({ required: true, description: 'The token to revoke: ClientToken:…' }) }),
   success: { revokedId: { type: 'ID', description: 'The id of the revoked token.' } },
-  refusals: ['NotFoundError'],
   resolve: (input, { payments, viewer }, key) => revokeClientToken(payments.database, viewer, input, key),
 });
 
@@ -285,11 +278,7 @@ export const ClientToken = builder.prismaNode('ClientToken', {
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the token was created.' }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When the token expires.' }),
-    revokedAt: t.expose('revokedAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'When the token was revoked; null if it was not.',
-    }),
+    revokedAt: t.optional('revokedAt', 'DateTime', { description: 'When the token was revoked; null if it was not.' }),
     createdById: t.publicId('ApiToken', 'createdById', {
       nullable: true,
       description: 'The API token that created this token, which may have been revoked since.',

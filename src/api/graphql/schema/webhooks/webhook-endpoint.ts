@@ -16,11 +16,10 @@ const WebhookAttempt = builder.prismaObject('WebhookAttempt', {
   fields: (t) => ({
     at: t.expose('at', { type: 'DateTime', description: 'When the attempt began.' }),
     durationMs: t.exposeInt('durationMs', { description: 'How long the attempt took, in milliseconds.' }),
-    responseStatus: t.exposeInt('responseStatus', {
-      nullable: true,
+    responseStatus: t.optional('responseStatus', 'Int', {
       description: "The HTTP status of the receiver's response; null if there was none.",
     }),
-    error: t.exposeString('error', { nullable: true, description: 'Why the attempt failed; null if it succeeded.' }),
+    error: t.optional('error', 'String', { description: 'Why the attempt failed; null if it succeeded.' }),
   }),
 });
 
@@ -37,9 +36,7 @@ const WebhookDelivery = builder.prismaNode('WebhookDelivery', {
       description: 'The attempts so far, oldest first.',
       orderBy: ['number'],
     }),
-    nextAttemptAt: t.expose('nextAttemptAt', {
-      type: 'DateTime',
-      nullable: true,
+    nextAttemptAt: t.optional('nextAttemptAt', 'DateTime', {
       description: 'When the next attempt is due; null if there will be none.',
     }),
   }),
@@ -64,28 +61,20 @@ const WebhookEndpoint = builder.prismaNode('WebhookEndpoint', {
       description: 'The types of events that the endpoint receives.',
     }),
     status: t.expose('status', { type: WebhookEndpointStatus, description: 'Whether the endpoint receives events.' }),
-    description: t.exposeString('description', {
-      nullable: true,
+    description: t.optional('description', 'String', {
       description: "The platform's own description of the endpoint; null if there is none.",
     }),
     version: t.exposeInt('version', {
       description: 'Increases when its settings or its secret change, and when it is enabled or disabled.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the endpoint was created.' }),
-    failingSince: t.expose('failingSince', {
-      type: 'DateTime',
-      nullable: true,
+    failingSince: t.optional('failingSince', 'DateTime', {
       description: 'When the first attempt since the last success failed; null if the endpoint is not failing.',
     }),
-    disabledAt: t.expose('disabledAt', {
-      type: 'DateTime',
-      nullable: true,
+    disabledAt: t.optional('disabledAt', 'DateTime', {
       description: 'When the endpoint was disabled; null if it is not.',
     }),
-    notice: t.exposeString('notice', {
-      nullable: true,
-      description: 'Why the endpoint was disabled; null if it is not.',
-    }),
+    notice: t.optional('notice', 'String', { description: 'Why the endpoint was disabled; null if it is not.' }),
     tokenId: t.publicId('ApiToken', 'tokenId', {
       nullable: true,
       description:
@@ -147,6 +136,7 @@ mutation('createWebhookEndpoint', {
     endpoint: { type: WebhookEndpoint, description: 'The new endpoint.' },
     secret: { type: 'String', description: secretDescription },
   },
+  namesNothing: true,
   resolve: (input, { webhooks, viewer }, key) => createEndpoint(webhooks, viewer, input, key),
 });
 
@@ -169,7 +159,6 @@ mutation('updateWebhookEndpoint', {
     }),
   }),
   success: { endpoint: { type: WebhookEndpoint, description: 'The changed endpoint.' } },
-  refusals: ['NotFoundError'],
   resolve: (input, { webhooks, viewer }, key) => updateEndpoint(webhooks, viewer, input, key),
 });
 
@@ -177,7 +166,6 @@ mutation('deleteWebhookEndpoint', {
   description: 'Deletes a webhook endpoint with all its deliveries.',
   input: (t) => ({ endpointId: t.id({ required: true, description: endpointIdDescription }) }),
   success: { deletedId: { type: 'ID', description: 'The id of the deleted endpoint.' } },
-  refusals: ['NotFoundError'],
   resolve: (input, { webhooks, viewer }, key) => deleteEndpoint(webhooks, viewer, input, key),
 });
 
@@ -189,7 +177,6 @@ mutation('rotateWebhookSecret', {
     endpoint: { type: WebhookEndpoint, description: 'The endpoint with the new secret.' },
     secret: { type: 'String', description: secretDescription },
   },
-  refusals: ['NotFoundError'],
   resolve: (input, { webhooks, viewer }, key) => rotateSecret(webhooks, viewer, input, key),
 });
 
@@ -205,7 +192,6 @@ mutation('sendTestWebhook', {
       description: "The HTTP status of the receiver's response; null if there was none in time.",
     },
   },
-  refusals: ['NotFoundError'],
   resolve: async (input, { webhooks, viewer }, key) => {
     const { delivered, responseStatus, replayed } = await sendTest(webhooks, viewer, input, key);
     return { delivered, responseStatus, replayed };
@@ -243,7 +229,6 @@ mutation('replayWebhookEvents', {
     }),
   }),
   success: { count: { type: 'Int', description: 'The number of events that will be sent.' } },
-  refusals: ['NotFoundError'],
   resolve: ({ endpointId, events: { eventId, between } }, { webhooks, viewer }, key) =>
     replay(webhooks, viewer, { endpointId, eventId, ...between }, key),
 });
@@ -253,6 +238,5 @@ mutation('resendWebhookDelivery', {
     'Resends a delivery, whatever its outcome was. It keeps its id and its history of attempts. If its endpoint is disabled, the request is refused with CONFLICT.',
   input: (t) => ({ deliveryId: t.id({ required: true, description: 'The delivery to resend: WebhookDelivery:…' }) }),
   success: { delivery: { type: WebhookDelivery, description: 'The delivery, which is now PENDING.' } },
-  refusals: ['NotFoundError'],
   resolve: (input, { webhooks, viewer }, key) => resend(webhooks, viewer, input, key),
 });
