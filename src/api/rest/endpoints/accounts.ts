@@ -46,42 +46,38 @@ export const InternalAccountSchema = z
 
 /** Adds the endpoints of internal accounts (specification 4.13, decision 54). */
 export function internalAccountEndpoints(app: RestApp, { database }: Payments): void {
-  const endpoints = new Endpoints(app, 'Internal accounts');
-  const shown = { item: InternalAccountSchema, record: internalAccountRecord };
-  addAccountsOfCustomers(endpoints, database, 'INTERNAL', {
-    description: 'The balances of all customers, or of one, in pages.',
+  addAccountLists(new Endpoints(app, 'Internal accounts'), database, 'INTERNAL', {
+    ofCustomers: 'The balances of all customers, or of one, in pages.',
+    ofPlatform: "The platform's own balances, one in each of its currencies.",
     filters: { currency },
-    ...shown,
-  });
-  addAccountsOfPlatform(endpoints, database, 'INTERNAL', {
-    description: "The platform's own balances, one in each of its currencies.",
-    filters: { currency },
-    ...shown,
+    item: InternalAccountSchema,
+    record: internalAccountRecord,
   });
 }
 
-interface AccountList<Item> {
-  readonly description: string;
+interface AccountLists<Item> {
+  /** The descriptions of the two lists. */
+  readonly ofCustomers: string;
+  readonly ofPlatform: string;
   /** Parameters of AccountFilter. */
   readonly filters: z.ZodRawShape;
   readonly item: z.ZodType<Item>;
   readonly record: (row: Account) => Item;
 }
 
-const names = { INTERNAL: 'Internal', EXTERNAL: 'External' } as const;
-
-/** Adds the list of the customers' accounts of a kind, in pages. */
-function addAccountsOfCustomers<Item>(
+/** Adds the list of the customers' accounts of a kind, in pages, and that of the platform's own, in full. */
+function addAccountLists<Item>(
   endpoints: Endpoints,
   database: Database,
   kind: Account['kind'],
-  { description, filters, item, record }: AccountList<Item>,
+  { ofCustomers, ofPlatform, filters, item, record }: AccountLists<Item>,
 ): void {
-  const name = names[kind];
+  const name = { INTERNAL: 'Internal', EXTERNAL: 'External' }[kind];
+  const word = name.toLowerCase();
   addPagedList(endpoints, `listCustomer${name}Accounts`, {
-    summary: `List customers' ${name.toLowerCase()} accounts`,
-    description,
-    at: `/customers/${name.toLowerCase()}-accounts`,
+    summary: `List customers' ${word} accounts`,
+    description: ofCustomers,
+    at: `/customers/${word}-accounts`,
     filters: { ...filters, customerId: id('Customer', 'Only accounts of this customer.').optional() },
     item,
     name: `${name}AccountPage`,
@@ -90,20 +86,10 @@ function addAccountsOfCustomers<Item>(
       record,
     }),
   });
-}
-
-/** Adds the list of the platform's own accounts of a kind, in full. */
-function addAccountsOfPlatform<Item>(
-  endpoints: Endpoints,
-  database: Database,
-  kind: Account['kind'],
-  { description, filters, item, record }: AccountList<Item>,
-): void {
-  const name = names[kind];
   addWholeList(endpoints, `listPlatform${name}Accounts`, {
-    summary: `List the platform's ${name.toLowerCase()} accounts`,
-    description,
-    at: `/platform/${name.toLowerCase()}-accounts`,
+    summary: `List the platform's ${word} accounts`,
+    description: ofPlatform,
+    at: `/platform/${word}-accounts`,
     filters,
     item,
     name: `${name}AccountList`,
@@ -204,7 +190,6 @@ const params = z.object({ accountId: id('ExternalAccount', 'The id of the accoun
 /** Adds the endpoints of external accounts (specification 4.8 to 4.10, decisions 54 and 68). */
 export function externalAccountEndpoints(app: RestApp, payments: Payments): void {
   const endpoints = new Endpoints(app, 'External accounts');
-  const shown = { filters, item: ExternalAccountSchema, record: externalAccountRecord };
   const created = {
     answer: [
       201,
@@ -236,13 +221,12 @@ export function externalAccountEndpoints(app: RestApp, payments: Payments): void
     ...created,
   });
 
-  addAccountsOfCustomers(endpoints, payments.database, 'EXTERNAL', {
-    description: 'The bank accounts and wallets of customers, in pages, without deleted ones.',
-    ...shown,
-  });
-  addAccountsOfPlatform(endpoints, payments.database, 'EXTERNAL', {
-    description: "The platform's own bank accounts and wallets, without deleted ones.",
-    ...shown,
+  addAccountLists(endpoints, payments.database, 'EXTERNAL', {
+    ofCustomers: 'The bank accounts and wallets of customers, in pages, without deleted ones.',
+    ofPlatform: "The platform's own bank accounts and wallets, without deleted ones.",
+    filters,
+    item: ExternalAccountSchema,
+    record: externalAccountRecord,
   });
   changeEndpoints(endpoints, payments);
 }

@@ -16,11 +16,7 @@ import { checkNamedAccount } from './accounts.ts';
 const isAccount = z.literal('ACCOUNT').optional().describe('The type of the party: always ACCOUNT.');
 
 /** Defines a party of a transfer. Its type and currency are optional: callers may send accounts as in responses. */
-function party<Type extends z.ZodRawShape>(
-  type: Type,
-  idType: 'InternalAccount' | 'ExternalAccount',
-  description: string,
-) {
+function party<Type extends z.ZodRawShape>(type: Type, [idType, description]: Party) {
   return z
     .strictObject({
       ...type,
@@ -30,44 +26,45 @@ function party<Type extends z.ZodRawShape>(
     .openapi({ description });
 }
 
+type Party = readonly ['InternalAccount' | 'ExternalAccount', description: string];
+
+/** Defines the body of a transfer from one party to another. */
+const transferBody = <Amount extends z.ZodType>(name: string, source: Party, destination: Party, amount: Amount) =>
+  z
+    .strictObject({
+      source: party({ sourceType: isAccount }, source),
+      destination: party({ destinationType: isAccount }, destination),
+      amount,
+      description: text(longest.memo).optional().describe('A note for the payment, at most 500 characters.'),
+      metadata: newMetadata,
+    })
+    .openapi(name);
+
 const amount = amountInput('The amount, in the smallest unit of the currency.');
-const noted = {
-  description: text(longest.memo).optional().describe('A note for the payment, at most 500 characters.'),
-  metadata: newMetadata,
-};
+const payer: Party = ['InternalAccount', 'The internal account that pays.'];
+const receiver: Party = ['InternalAccount', 'The internal account that receives.'];
+const otherOwner: Party = [
+  'InternalAccount',
+  'The internal account that receives, which must belong to another owner.',
+];
 
-const TransferOutBody = z
-  .strictObject({
-    source: party({ sourceType: isAccount }, 'InternalAccount', 'The internal account that pays.'),
-    destination: party({ destinationType: isAccount }, 'ExternalAccount', 'The external account that receives.'),
-    amount,
-    ...noted,
-  })
-  .openapi('TransferOut');
+const TransferOutBody = transferBody(
+  'TransferOut',
+  payer,
+  ['ExternalAccount', 'The external account that receives.'],
+  amount,
+);
 
-const TransferInBody = z
-  .strictObject({
-    source: party({ sourceType: isAccount }, 'ExternalAccount', 'The external account to pull from.'),
-    destination: party({ destinationType: isAccount }, 'InternalAccount', 'The internal account that receives.'),
-    amount: amountInput(
-      'The amount, in the smallest unit of the currency. When left out, the provider pulls what the account offers; the sandbox pulls 10000.',
-    ).optional(),
-    ...noted,
-  })
-  .openapi('TransferIn');
+const TransferInBody = transferBody(
+  'TransferIn',
+  ['ExternalAccount', 'The external account to pull from.'],
+  receiver,
+  amountInput(
+    'The amount, in the smallest unit of the currency. When left out, the provider pulls what the account offers; the sandbox pulls 10000.',
+  ).optional(),
+);
 
-const TransferInternalBody = z
-  .strictObject({
-    source: party({ sourceType: isAccount }, 'InternalAccount', 'The internal account that pays.'),
-    destination: party(
-      { destinationType: isAccount },
-      'InternalAccount',
-      'The internal account that receives, which must belong to another owner.',
-    ),
-    amount,
-    ...noted,
-  })
-  .openapi('TransferInternal');
+const TransferInternalBody = transferBody('TransferInternal', payer, otherOwner, amount);
 
 const paths: PathTable<Transfer> = [
   [['sourceAccountId'], ['source', 'accountId']],
