@@ -110,12 +110,9 @@ export async function startServing(
     host: config.HOST,
     port: config.PORT,
     graphql,
-    distinctConnections: createDistinctConnections({
-      ...{ operations, keepAliveMs, compresses: config.COMPRESS_STREAMS },
-    }),
+    distinctConnections: createDistinctConnections({ operations, keepAliveMs, compresses: config.COMPRESS_STREAMS }),
     mcp: createMcpEndpoint({
-      ...{ operations, trusted, credentials, database, log },
-      ...{ schema, cursors: payments.cursors, version: restVersion },
+      ...{ operations, trusted, credentials, payments, log, schema, version: restVersion },
     }),
     origins,
     rest: createRestServer({

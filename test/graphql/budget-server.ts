@@ -20,7 +20,7 @@ import { WebSocket, WebSocketServer } from 'ws';
 import { Operations } from '../../src/api/graphql/server/operations.ts';
 import { SentDocuments } from '../../src/api/graphql/server/sent-documents.ts';
 import { useOperations } from '../../src/api/graphql/server/server.ts';
-import { asResults } from '../../src/api/graphql/server/stream-messages.ts';
+import { asResults } from '../../src/api/graphql/server/streams.ts';
 import { Turns } from '../../src/api/http/turns.ts';
 import { TokenCap } from '../../src/domain/access/limits/token-caps.ts';
 import { listen } from '../setup/free-port.ts';

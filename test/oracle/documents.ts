@@ -19,7 +19,6 @@ import {
 } from 'graphql';
 import { documentBudget } from '../../src/api/graphql/limits/budget.ts';
 import { measureDocument } from '../../src/api/graphql/limits/document-size.ts';
-import { isSearchArgument } from '../../src/api/graphql/limits/search-cost.ts';
 import { schema as served } from '../../src/api/graphql/server/schema.ts';
 import type { Choices } from './choices.ts';
 import type { Material } from './material.ts';
@@ -69,44 +68,22 @@ const rootWeights: Readonly<Record<string, number>> = {
 const roots = Object.entries(rootWeights).flatMap(([name, weight]) => Array.from({ length: weight }, () => name));
 
 /** Below the service's budget for a document (graphql/limits/budget.ts), since some fields cost more there. */
-const budget = { fields: 60, aliases: 18, directives: 12, cost: 900, depth: 12, price: 22_000 };
-
-/** Writes the document for these choices: the same choices give the same document, zeros the simplest. */
-export function drawDocument(schema: GraphQLSchema, choices: Choices, material: Material): DrawnDocument {
-  const drawn = new Writer(schema, choices, material).document();
-  const document = parse(drawn.query);
-  const isTooCostly = drawn.variables.some(
-    (variables) => measureDocument({ ...drawn, schema: served, document, variables }).size.cost > documentBudget.cost,
-  );
-  return isTooCostly ? tooCostly : drawn;
-}
+const budget = { fields: 60, aliases: 18, directives: 12, cost: 900, depth: 12 };
 
 /**
- * Returns the price that the service charges for a field that reads all rows: the committed schema does not say how it
- * is read.
+ * Writes the document for these choices: the same choices give the same document, zeros the simplest. A document that
+ * costs more than the service allows is replaced by the next one.
  */
-function priceIn(owner: string, { name }: Field): number {
-  const { price = 1 } = servedField(owner, name)?.extensions ?? {};
-  return price >= 1_000 ? price : 0;
+export function drawDocument(schema: GraphQLSchema, choices: Choices, material: Material): DrawnDocument {
+  for (;;) {
+    const drawn = new Writer(schema, choices, material).document();
+    const document = parse(drawn.query);
+    const isTooCostly = drawn.variables.some(
+      (variables) => measureDocument({ ...drawn, schema: served, document, variables }).size.cost > documentBudget.cost,
+    );
+    if (!isTooCostly) return drawn;
+  }
 }
-
-/** Returns the highest price that the service charges for the arguments that select the rows of a list. */
-function searchPriceIn(owner: string, { name }: Field): number {
-  return servedField(owner, name)?.extensions.search?.price ?? 0;
-}
-
-function servedField(owner: string, name: string) {
-  const type = served.getType(owner);
-  return isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined;
-}
-
-/** Replaces a document that filters without an index, and would be refused. */
-const tooCostly: DrawnDocument = {
-  query: '{ currencies { code } }',
-  operationName: undefined,
-  variables: [{}],
-  roots: ['currencies'],
-};
 
 type Field = GraphQLField<unknown, unknown>;
 
@@ -183,9 +160,7 @@ class Writer {
   /** Writes a field with everything below it; returns undefined if it would not fit. */
   #field(owner: string, field: Field, place: Place): string | undefined {
     const { scope, depth, times } = place;
-    const price = times * priceIn(owner, field);
-    if (this.#left.fields < 1 || this.#left.cost < times || this.#left.price < price || depth > budget.depth)
-      return undefined;
+    if (this.#left.fields < 1 || this.#left.cost < times || depth > budget.depth) return undefined;
     const type = getNamedType(field.type);
     const args = this.#arguments(owner, field, times);
     const call = `${field.name}${args.text}`;
@@ -193,7 +168,6 @@ class Writer {
     if (key === undefined) return undefined;
     this.#left.fields -= 1;
     this.#left.cost -= times;
-    this.#left.price -= price;
     const head = key === field.name ? call : `${key}: ${call}`;
     const directive = this.#directive();
     if (!isCompositeType(type)) return `${head}${directive}`;
@@ -351,10 +325,7 @@ class Writer {
     }
     for (const arg of field.args) {
       if (['first', 'last', 'after', 'before'].includes(arg.name)) continue;
-      const price = isSearchArgument(arg.name) ? times * searchPriceIn(owner, field) : 0;
-      if (!isNonNullType(arg.type) && (price > this.#left.price || !this.#choices.oneIn(3))) continue;
-      this.#left.price -= price;
-      write(arg);
+      if (isNonNullType(arg.type) || this.#choices.oneIn(3)) write(arg);
     }
     return { text: written.length > 0 ? `(${written.join(', ')})` : '', rows };
   }
@@ -428,7 +399,6 @@ function shapeOf({ type }: Field): string {
   return isCompositeType(named) ? String(type).replace(named.name, '{}') : String(type);
 }
 
-/** Writes a value as a literal in a document. */
 export function literal(value: unknown, type: GraphQLInputType): string {
   if (value === null) return 'null';
   const inner = isNonNullType(type) ? type.ofType : type;

@@ -7,44 +7,29 @@ import { differenceOf } from './differences.ts';
 import { type DrawnDocument, drawDocument } from './documents.ts';
 import type { Caller } from './scene.ts';
 import { SeenFields } from './seen.ts';
-import { smallerDocuments } from './smaller.ts';
 import type { Operation, OracleWorld, RawAnswer } from './world.ts';
 
 /** The figures of a run. */
-export interface Figures {
-  documents: number;
+export class Figures {
+  documents = 0;
   /** Documents whose answer to some caller had rows. */
-  withRows: number;
+  withRows = 0;
   /** First answers to a caller, and how many of them had rows, had errors, or were refused before execution. */
-  answers: number;
-  answersWithRows: number;
-  answersWithErrors: number;
-  refused: number;
+  answers = 0;
+  answersWithRows = 0;
+  answersWithErrors = 0;
+  refused = 0;
   /** All requests, including repeats. */
-  requests: number;
+  requests = 0;
   /** The fields that were compared with a value, as `Type.field`. */
-  readonly seen: Set<string>;
+  seen = new Set<string>();
   /**
    * For documents with one root field, by that field: how many were counted, and their statements, total and maximum.
    */
-  readonly statements: Map<string, { documents: number; statements: number; most: number }>;
+  readonly statements = new Map<string, { documents: number; statements: number; most: number }>();
 }
 
-function newFigures(): Figures {
-  return {
-    documents: 0,
-    withRows: 0,
-    answers: 0,
-    answersWithRows: 0,
-    answersWithErrors: 0,
-    refused: 0,
-    requests: 0,
-    seen: new Set(),
-    statements: new Map(),
-  };
-}
-
-/** How long a document that shows a difference is shrunk. */
+/** How long fast-check shrinks a document that shows a difference. */
 const shrinkMs = 40_000;
 
 const numbers = fc.array(fc.nat(0x7fffffff), { minLength: 30, maxLength: 300, size: 'max' });
@@ -56,8 +41,8 @@ const numbers = fc.array(fc.nat(0x7fffffff), { minLength: 30, maxLength: 300, si
  */
 export async function runOracle(world: OracleWorld, documents: number): Promise<Figures> {
   const seed = process.env.ORACLE_SEED ? Number(process.env.ORACLE_SEED) : Date.now() & 0x7fffffff;
-  const figures = newFigures();
-  let failed: Failed | undefined;
+  const figures = new Figures();
+  let failed: unknown;
   let until = Number.POSITIVE_INFINITY;
   const one = async (drawn: readonly number[]) => {
     // Anything still smaller is not looked for once the time is over.
@@ -66,18 +51,16 @@ export async function runOracle(world: OracleWorld, documents: number): Promise<
     try {
       await check(world, asked, figures);
     } catch (error) {
-      until = Math.min(until, performance.now() + shrinkMs / 2);
-      failed = { asked, error };
+      until = Math.min(until, performance.now() + shrinkMs);
+      failed = error;
       throw error;
     }
   };
   try {
     await fc.assert(fc.asyncProperty(numbers, one), { numRuns: documents, seed });
   } catch (error) {
-    if (!failed) throw error;
-    const { error: smallest } = await smaller(world, failed, performance.now() + shrinkMs / 2);
-    const message = smallest instanceof Error ? smallest.message : String(smallest);
-    throw new Error(`${message}\nORACLE_SEED=${seed} asks for it again`, { cause: smallest });
+    if (!(failed instanceof Error)) throw error;
+    throw new Error(`${failed.message}\nORACLE_SEED=${seed} asks for it again`, { cause: failed });
   }
   await seeTheRest(world, figures);
   return figures;
@@ -100,11 +83,9 @@ async function seeTheRest(world: OracleWorld, figures: Figures): Promise<void> {
     const all = world.callers.filter(({ platform }) => platform === home);
     for (const { isPlain, ...drawn } of directedDocuments(schema, missing, choices, material)) {
       const asked = { ...drawn, callers: isPlain ? all.slice(0, 1) : all, isRepeated: false };
-      try {
-        await check(world, asked, { ...newFigures(), seen: figures.seen });
-      } catch (error) {
-        throw (await smaller(world, { asked, error }, performance.now() + shrinkMs / 2)).error;
-      }
+      const apart = new Figures();
+      apart.seen = figures.seen;
+      await check(world, asked, apart);
       if (isSeen()) break;
     }
   }
@@ -126,11 +107,6 @@ interface Case extends DrawnDocument {
   readonly isRepeated: boolean;
 }
 
-interface Failed {
-  readonly asked: Case;
-  readonly error: unknown;
-}
-
 function drawCase(world: OracleWorld, choices: Choices): Case {
   const home = choices.oneIn(4) ? 1 : 0;
   const ofHome = world.callers.filter(({ platform }) => platform === home);
@@ -139,21 +115,6 @@ function drawCase(world: OracleWorld, choices: Choices): Case {
   if (choices.oneIn(2)) callers.push(choices.oneOf(choices.oneIn(2) ? ofOther : ofHome));
   const isRepeated = choices.oneIn(8);
   return { ...drawDocument(world.schema, choices, world.material[home]), callers, isRepeated };
-}
-
-/** Removes parts of a document for as long as the answers differ without them. */
-async function smaller(world: OracleWorld, failed: Failed, until: number): Promise<Failed> {
-  for (const query of smallerDocuments(world.schema, failed.asked.query)) {
-    if (performance.now() > until) break;
-    // A smaller document is new to the service: a fault that needs a known document needs repeats.
-    const asked = { ...failed.asked, query, isRepeated: true };
-    try {
-      await check(world, asked, newFigures());
-    } catch (error) {
-      return smaller(world, { asked, error }, until);
-    }
-  }
-  return failed;
 }
 
 let checks = 0;

@@ -4,25 +4,28 @@ import { freezeAccount, freezeCustomer } from '../../src/domain/commands/freezin
 import {
   act,
   actOn,
+  announce,
+  between,
   ended,
   execute,
   feedEnd,
+  fundedIn,
   lookUp,
   mint,
   pay,
   quote,
   seen,
+  transfer,
   umaAddressOf,
   umaQuote,
 } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';
-import { connect, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { base } from '../setup/rest.ts';
 import { externalAccount, fund, internalAccount, makeScene, type Scene } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil } from '../webhooks/endpoint.ts';
 import { answer, startReceiver } from '../webhooks/receiver.ts';
 
-/** A caller. */
 export interface Caller {
   readonly name: string;
   readonly authorization: string;
@@ -113,49 +116,30 @@ async function makeCustomers(platform: TestPlatform): Promise<Customers> {
   const create = async (platformCustomerId: string, details: object, more: object = {}): Promise<string> =>
     (await act(platform, 'createCustomer', { platformCustomerId, details, ...more }, 'customer { id }')).customer.id;
   const address = { line1: 'Weg 1', line2: 'Hof', city: 'Berlin', state: 'BE', postalCode: '10115', country: 'DE' };
-  const business = await create(
-    'business',
+  const beneficialOwners = [
     {
-      business: {
-        legalName: 'Acme GmbH',
-        registrationNumber: 'HRB 1',
-        taxId: 'DE1',
-        address,
-        beneficialOwners: [
-          {
-            fullName: 'Ada Lovelace',
-            individualType: 'DIRECTOR',
-            percentageOwnership: '33.5',
-            address,
-            birthDate: '1985-12-10',
-          },
-          {
-            ...{
-              fullName: 'Alan Turing',
-              individualType: 'TRUSTEE',
-              emailAddress: 'alan@example.com',
-              nationality: 'GB',
-            },
-            ...{ phoneNumber: '+441234567890', taxId: 'QQ123456C', title: 'Dr' },
-          },
-        ],
-      },
+      fullName: 'Ada Lovelace',
+      individualType: 'DIRECTOR',
+      percentageOwnership: '33.5',
+      address,
+      birthDate: '1985-12-10',
     },
-    { idempotencyKey: 'a-business', metadata: [noted('tier', 'gold'), noted('Region', 'eu'), noted('10', '"ü"')] },
-  );
+    {
+      ...{ fullName: 'Alan Turing', individualType: 'TRUSTEE', emailAddress: 'alan@example.com', nationality: 'GB' },
+      ...{ phoneNumber: '+441234567890', taxId: 'QQ123456C', title: 'Dr' },
+    },
+  ];
+  const details = { legalName: 'Acme GmbH', registrationNumber: 'HRB 1', taxId: 'DE1', address, beneficialOwners };
+  const metadata = [noted('tier', 'gold'), noted('Region', 'eu'), noted('10', '"ü"')];
+  const business = await create('business', { business: details }, { idempotencyKey: 'a-business', metadata });
   const person = await create('person', {
     individual: { fullName: 'Mary Jackson', birthDate: '1981-04-09', nationality: 'US', address },
   });
   await create('pending001', { individual: { fullName: 'Pending 001' } });
   await create('rejected002', { individual: { fullName: 'Rejected 002' } });
   const deleted = await create('gone', { individual: { fullName: 'Gone' } });
-  await act(platform, 'deleteCustomer', { customerId: deleted }, 'customer { id }');
-  await act(
-    platform,
-    'updateCustomer',
-    { customerId: person, details: { individual: { nationality: 'FR' } } },
-    'customer { id }',
-  );
+  await act(platform, 'deleteCustomer', { customerId: deleted });
+  await act(platform, 'updateCustomer', { customerId: person, details: { individual: { nationality: 'FR' } } });
   const all = [payers[0].customerId, payers[1].customerId, business, person, deleted];
   return { payers, all };
 }
@@ -166,16 +150,9 @@ async function makeCustomers(platform: TestPlatform): Promise<Customers> {
 async function makePayments(platform: TestPlatform, { payers, all }: Customers, lateUrl: string): Promise<object[]> {
   const [one, two] = payers;
   const ends: Promise<unknown>[] = [];
-  const ending = (id: string) => ends.push(ended(platform, id));
-  const out = async (from: Scene, more: object = {}): Promise<string> => {
-    const made = await actOn(platform, 'transferOut', {
-      sourceAccountId: from.usd,
-      destinationAccountId: from.outsideUsd,
-      amount: 1_234,
-      ...more,
-    });
-    return made.transaction.id;
-  };
+  const ending = ({ id }: Data) => ends.push(ended(platform, id));
+  const out = (from: Scene, more: object = {}) => pay(platform, from, 1_234, more);
+
   const completed = await out(one, {
     description: 'rent',
     idempotencyKey: 'succeeds',
@@ -183,71 +160,34 @@ async function makePayments(platform: TestPlatform, { payers, all }: Customers, 
   });
   ending(completed);
   ending(await out(two));
-  await actOn(platform, 'transferOut', {
-    sourceAccountId: one.usd,
-    destinationAccountId: one.outsideUsd,
-    amount: 8_000_000_000,
-    idempotencyKey: 'is-refused',
-  });
+  await transfer(platform, 'transferOut', one, 8_000_000_000, { idempotencyKey: 'is-refused' });
   ending(await out(one, { sandboxScenario: { failureReason: 'OFFRAMP_FAILED' } }));
   ending(await out(two, { sandboxScenario: { failureReason: 'QUOTE_EXECUTION_FAILED', refundFails: true } }));
   ending(await out(one, { sandboxScenario: { reject: true } }));
   const returned = await out(two, { sandboxScenario: { returnAfterMs: 20 } });
   await out(one, { sandboxScenario: { delayMs: neverMs } });
-  const into = async (to: Scene, more: object = {}) => {
-    const made = await actOn(platform, 'transferIn', {
-      sourceAccountId: to.outsideUsd,
-      destinationAccountId: to.usd,
-      amount: 4_321,
-      ...more,
-    });
-    return made.transaction.id as string;
-  };
+
+  const into = (to: Scene, more?: object) => transfer(platform, 'transferIn', to, 4_321, more);
   ending(await into(one));
   ending(await into(two, { description: 'pulled', sandboxScenario: { failureReason: 'QUOTE_EXECUTION_FAILED' } }));
   await into(one, { sandboxScenario: { delayMs: neverMs } });
 
-  const toEuro = (from: Scene, more: object = {}) => ({
-    source: { account: { accountId: from.usd } },
-    destination: { account: { accountId: from.outsideEur } },
-    lockedCurrencyAmount: 10_000,
-    ...more,
-  });
-  const open = await quote(
-    platform,
-    toEuro(one, { description: 'open', metadata: [noted('b', '2'), noted('a', '1')] }),
-  );
-  const executed = await quote(platform, toEuro(one, { lockedCurrencySide: 'RECEIVING' }));
+  const toEuro = (from: Scene, more?: object, by = platform) =>
+    quote(by, between(from.usd, from.outsideEur, 10_000, more));
+  const open = await toEuro(one, { description: 'open', metadata: [noted('b', '2'), noted('a', '1')] });
+  const executed = await toEuro(one, { lockedCurrencySide: 'RECEIVING' });
   await execute(platform, executed.id);
-  ending(executed.transaction.id);
-  const failing = await quote(
-    platform,
-    toEuro(two, { immediatelyExecute: true, sandboxScenario: { failureReason: 'OFFRAMP_FAILED' } }),
-  );
-  ending(failing.transaction.id);
-  const within = await quote(platform, {
-    source: { account: { accountId: one.usd } },
-    destination: { account: { accountId: two.eur } },
-    lockedCurrencyAmount: 2_000,
-    immediatelyExecute: true,
-  });
-  ending(within.transaction.id);
-  const pulled = await quote(
-    platform,
-    toEuro(two, { source: { account: { accountId: two.outsideUsd } }, immediatelyExecute: true }),
-  );
-  ending(pulled.transaction.id);
+  ending(executed.transaction);
+  const sandboxScenario = { failureReason: 'OFFRAMP_FAILED' };
+  ending((await toEuro(two, { immediatelyExecute: true, sandboxScenario })).transaction);
+  ending((await quote(platform, between(one.usd, two.eur, 2_000, { immediatelyExecute: true }))).transaction);
+  const pulled = { source: { account: { accountId: two.outsideUsd } }, immediatelyExecute: true };
+  ending((await toEuro(two, pulled)).transaction);
   const impatient = connect(lateUrl, platform.platformId, platform.authorization);
-  const expired = await quote(impatient, toEuro(two));
-  ending(expired.transaction.id);
+  ending((await toEuro(two, {}, impatient)).transaction);
 
   const funded = (of: Scene, by: TestPlatform = platform, currency = 'USDC') =>
-    quote(by, {
-      source: { realtimeFunding: { customerId: of.customerId, currency } },
-      destination: { account: { accountId: of.outsideEur } },
-      lockedCurrencySide: 'RECEIVING',
-      lockedCurrencyAmount: 5_000,
-    });
+    quote(by, fundedIn(currency, of, 5_000, { lockedCurrencySide: 'RECEIVING' }));
   const send = (quoteId: string, more: object = {}) =>
     actOn(platform, 'sandboxSend', { quoteId, currency: 'USDC', ...more });
   const waiting = await funded(one);
@@ -255,58 +195,47 @@ async function makePayments(platform: TestPlatform, { payers, all }: Customers, 
   await funded(one, platform, 'BRL');
   const paid = await funded(two);
   await send(paid.id);
-  ending(paid.transaction.id);
+  ending(paid.transaction);
   for (const deposit of ['SHORT', 'TWICE', 'LATE']) {
-    const of = deposit === 'TWICE' ? two : one;
-    const { id, transaction } = await funded(of);
+    const { id, transaction } = await funded(deposit === 'TWICE' ? two : one);
     await send(id, { sandboxScenario: { deposit } });
-    ending(transaction.id);
+    ending(transaction);
   }
   const tooLate = await funded(one, impatient);
   await ended(platform, tooLate.transaction.id);
   await send(tooLate.id);
 
-  const receive = async (to: string, more: object = {}, currency = 'USD', by = platform) => {
-    const made = await actOn(by, 'sandboxReceiveUma', {
-      senderUmaAddress: '$success.usd@sandbox.uma.money',
-      receiver: { customerId: to },
-      currency: currency,
-      amount: 5_000,
-      ...more,
-    });
-    return made.transaction.id as string;
-  };
+  const receive = (to: string, more?: object, by = platform) => announce(by, to, 5_000, more);
   const approved = await receive(one.customerId);
-  await actOn(platform, 'approveTransaction', { transactionId: approved });
+  await actOn(platform, 'approveTransaction', { transactionId: approved.id });
   ending(approved);
-  const rejected = await receive(two.customerId, {}, 'EUR');
-  await actOn(platform, 'rejectTransaction', { transactionId: rejected, reason: 'unknown sender' });
+  const rejected = await receive(two.customerId, { currency: 'EUR' });
+  await actOn(platform, 'rejectTransaction', { transactionId: rejected.id, reason: 'unknown sender' });
   ending(rejected);
-  await actOn(platform, 'approveTransaction', { transactionId: rejected, idempotencyKey: 'decided-before' });
-  ending(await receive(two.customerId, {}, 'USD', impatient));
+  await actOn(platform, 'approveTransaction', { transactionId: rejected.id, idempotencyKey: 'decided-before' });
+  ending(await receive(two.customerId, {}, impatient));
   const pending = await receive(one.customerId, { requestedReceiverFields: ['TAX_ID'] });
   await receive(all[3] ?? '', { sandboxScenario: { step: 'PAY_REQUEST', delayMs: neverMs } });
   ending(await receive(one.customerId, { sandboxScenario: { step: 'PAY_REQUEST', failureReason: 'LNURLP_FAILED' } }));
+  for (const [from, to] of [
+    [one.usd, '$success.usd@sandbox.uma.money'],
+    [two.usd, '$fail.compliance.usd@sandbox.uma.money'],
+  ] as const)
+    ending((await umaQuote(platform, from, to, { immediatelyExecute: true })).transaction);
 
-  const toUma = await umaQuote(platform, one.usd, '$success.usd@sandbox.uma.money', { immediatelyExecute: true });
-  ending(toUma.transaction.id);
-  const refused = await umaQuote(platform, two.usd, '$fail.compliance.usd@sandbox.uma.money', {
-    immediatelyExecute: true,
-  });
-  ending(refused.transaction.id);
   await Promise.all(ends);
   for await (const { data } of platform.watch(
     'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { status } }',
-    { id: returned },
+    { id: returned.id },
   )) {
     if (data.transactionUpdates.status === 'REFUNDED') break;
   }
   return [
     { quoteId: executed.id },
     { quoteId: open.id },
-    { transactionId: completed },
+    { transactionId: completed.id },
     { transactionId: waiting.transaction.id },
-    { transactionId: pending },
+    { transactionId: pending.id },
   ];
 }
 
@@ -362,39 +291,13 @@ async function moreOfEverything(platform: TestPlatform, { payers, all }: Custome
   const us = (accountNumber: string) => ({
     usAccount: { accountNumber, routingNumber: '021000021', accountCategory: 'SAVINGS', bankName: 'A Bank' },
   });
-  await act(
-    platform,
-    'createExternalAccount',
-    {
-      currency: 'USD',
-      accountInfo: us('9000001'),
-      beneficiary: company,
-      platformAccountId: 'own',
-      metadata: [noted('ledger', '1200')],
-    },
-    'account { id }',
-  );
-  await act(
-    platform,
-    'createExternalAccount',
-    {
-      currency: 'USD',
-      customerId: all[2],
-      accountInfo: us('9000002103'),
-      beneficiary: company,
-      idempotencyKey: 'at-bank-a',
-      defaultUmaDepositAccount: true,
-    },
-    'account { id }',
-  );
+  const create = (number: string, more: object) =>
+    act(platform, 'createExternalAccount', { currency: 'USD', accountInfo: us(number), beneficiary: company, ...more });
+  await create('9000001', { platformAccountId: 'own', metadata: [noted('ledger', '1200')] });
+  await create('9000002103', { customerId: all[2], idempotencyKey: 'at-bank-a', defaultUmaDepositAccount: true });
   const held = await externalAccount(platform, all[3] ?? '', 'USD', us('9000003204'));
-  await act(platform, 'sandboxSetExternalAccountStatus', { accountId: held, status: 'ACTIVE' }, 'account { id }');
-  await act(
-    platform,
-    'sandboxSetExternalAccountStatus',
-    { accountId: held, status: 'INACTIVE', reason: 'closed' },
-    'account { id }',
-  );
+  for (const change of [{ status: 'ACTIVE' }, { status: 'INACTIVE', reason: 'closed' }])
+    await act(platform, 'sandboxSetExternalAccountStatus', { accountId: held, ...change });
   await externalAccount(platform, all[3] ?? '', 'USD', us('9000004102'));
   await externalAccount(platform, all[3] ?? '', 'USD', us('9000005204'));
   await externalAccount(platform, all[3] ?? '', 'USD', us('9000006202'));
@@ -450,12 +353,7 @@ async function callersOf(
       ...(at === 0 && { idempotencyKey: 'an-app', grants: ['LOOK_UP_RECEIVERS'] }),
     });
     if (at > 0) continue;
-    await act(
-      app,
-      'sandboxFundAccount',
-      { accountId: payers[0].usd, amount: 5, idempotencyKey: 'by-the-app' },
-      'account { id }',
-    );
+    await act(app, 'sandboxFundAccount', { accountId: payers[0].usd, amount: 5, idempotencyKey: 'by-the-app' });
   }
   for (const binding of platform === 0 ? payments : payments.slice(0, 2)) {
     await addApp(`app of ${Object.values(binding)}`, binding);

@@ -12,7 +12,6 @@ import {
 } from 'graphql';
 import type { Data } from '../setup/gateway.ts';
 
-/** A selected field, and the type that it is selected on. */
 interface Selected {
   readonly on: GraphQLNamedType;
   readonly field: FieldNode;

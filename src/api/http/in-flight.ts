@@ -47,11 +47,8 @@ export class InFlight {
     const { count, averageMs } = this.#load;
     const limit = averageMs > this.#limits.slowMs ? this.#maxWhileSlow : this.#limits.maxInFlight;
     if (count >= limit && !this.#isWithinShare(tenant.key, limit)) return undefined;
-    const request = new AdmittedRequest(response, tenant, {
-      load: this.#load,
-      unread: this.#unread,
-      turns: this.#limits.turns,
-    });
+    const shared = { load: this.#load, unread: this.#unread, turns: this.#limits.turns };
+    const request = new AdmittedRequest(response, tenant, shared);
     response.watcher = request;
     return request;
   }
@@ -87,9 +84,7 @@ interface Shared {
 class AdmittedRequest implements ResponseWatcher, RequestSlot {
   readonly #response: WatchedResponse;
   readonly #tenant: Tenant;
-  readonly #load: Load;
-  readonly #unread: BoundedWaits;
-  readonly #turns: Turns;
+  readonly #shared: Shared;
   /** When the processing began, shifted by the time of waits for external services. */
   #start = performance.now();
   #isCounted = false;
@@ -101,12 +96,10 @@ class AdmittedRequest implements ResponseWatcher, RequestSlot {
   /** Ends the wait for the client to read the response. */
   #endWait: (() => void) | undefined;
 
-  constructor(response: WatchedResponse, tenant: Tenant, { load, unread, turns }: Shared) {
+  constructor(response: WatchedResponse, tenant: Tenant, shared: Shared) {
     this.#response = response;
     this.#tenant = tenant;
-    this.#load = load;
-    this.#unread = unread;
-    this.#turns = turns;
+    this.#shared = shared;
     this.#count();
     response.once('close', () => this.#close());
     if (response.closed) this.#close();
@@ -115,13 +108,13 @@ class AdmittedRequest implements ResponseWatcher, RequestSlot {
   /** Waits for its turn among its tenant's requests; undefined without a wait. The wait is not processing time. */
   turn(): Promise<void> | undefined {
     const begin = () => {
-      if (this.#isFinished) this.#turns.end(this.#tenant);
+      if (this.#isFinished) this.#shared.turns.end(this.#tenant);
       else {
         this.#isAtWork = true;
         this.#start = performance.now();
       }
     };
-    const wait = this.#turns.begin(this.#tenant);
+    const wait = this.#shared.turns.begin(this.#tenant);
     if (wait) return wait.then(begin);
     begin();
     return undefined;
@@ -137,10 +130,8 @@ class AdmittedRequest implements ResponseWatcher, RequestSlot {
   retake(): void {
     this.#waits -= 1;
     if (this.#waits > 0 || this.#isFinished) return;
-    this.#start += performance.now() - this.#waitStart;
     this.#count();
-    this.#isAtWork = true;
-    this.#turns.resume(this.#tenant);
+    this.resumeTurn();
   }
 
   yieldTurn(): void {
@@ -152,7 +143,7 @@ class AdmittedRequest implements ResponseWatcher, RequestSlot {
     if (this.#isFinished) return;
     this.#start += performance.now() - this.#waitStart;
     this.#isAtWork = true;
-    this.#turns.resume(this.#tenant);
+    this.#shared.turns.resume(this.#tenant);
   }
 
   onHeaders(contentType: string): void {
@@ -162,7 +153,7 @@ class AdmittedRequest implements ResponseWatcher, RequestSlot {
   onEnd(): void {
     this.#finish();
     const response = this.#response;
-    if (!response.closed) this.#endWait ??= this.#unread.begin(() => response.destroy());
+    if (!response.closed) this.#endWait ??= this.#shared.unread.begin(() => response.destroy());
   }
 
   #close(): void {
@@ -173,37 +164,38 @@ class AdmittedRequest implements ResponseWatcher, RequestSlot {
   }
 
   #finish(): void {
-    const { averageMs } = this.#load;
-    if (!this.#isFinished) this.#load.averageMs += (performance.now() - this.#start - averageMs) / averageWindow;
+    const { load } = this.#shared;
+    if (!this.#isFinished) load.averageMs += (performance.now() - this.#start - load.averageMs) / averageWindow;
     this.#isFinished = true;
     this.#uncount();
   }
 
   #count(): void {
-    const { byTenant } = this.#load;
     this.#isCounted = true;
-    this.#load.count += 1;
+    this.#add(1);
     requestsInFlight.inc();
-    byTenant.set(this.#tenant.key, (byTenant.get(this.#tenant.key) ?? 0) + 1);
   }
 
   #endTurn(): void {
     if (!this.#isAtWork) return;
     this.#isAtWork = false;
-    this.#turns.end(this.#tenant);
+    this.#shared.turns.end(this.#tenant);
   }
 
   #uncount(): void {
     this.#endTurn();
     if (!this.#isCounted) return;
     this.#isCounted = false;
-    const { byTenant } = this.#load;
-    this.#load.count -= 1;
+    this.#add(-1);
     requestsInFlight.dec();
-    const { key } = this.#tenant;
-    const left = (byTenant.get(key) ?? 0) - 1;
-    if (left > 0) byTenant.set(key, left);
-    else byTenant.delete(key);
+  }
+
+  #add(change: 1 | -1): void {
+    const { load } = this.#shared;
+    load.count += change;
+    const own = (load.byTenant.get(this.#tenant.key) ?? 0) + change;
+    if (own > 0) load.byTenant.set(this.#tenant.key, own);
+    else load.byTenant.delete(this.#tenant.key);
   }
 }
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Server } from 'node:http';
 import net, { type AddressInfo, type ListenOptions } from 'node:net';
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
@@ -114,14 +115,9 @@ async function lockPort(port: number, deadline: number): Promise<net.Server> {
 /** Socket options that detect connections whose client has vanished. */
 export const keepAlive = { keepAlive: true, keepAliveInitialDelay: 12_000 } as const;
 
-function listenAt(server: net.Server, options: ListenOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
+async function listenAt(server: net.Server, options: ListenOptions): Promise<void> {
+  server.listen(options);
+  await once(server, 'listening');
 }
 
 function portOf(server: net.Server): number {
@@ -129,6 +125,7 @@ function portOf(server: net.Server): number {
   return (server.address() as AddressInfo).port;
 }
 
-function closed(server: net.Server): Promise<void> {
-  return new Promise((resolve) => server.close(() => resolve()));
+async function closed(server: net.Server): Promise<void> {
+  server.close();
+  await once(server, 'close');
 }

@@ -67,7 +67,6 @@ export function inexactMessage({ message }: InexactJson) {
   return { status: 400, code: 'INVALID_INPUT', message };
 }
 
-/** Sends a response with a JSON body. */
 export function answer(response: ServerResponse, status: number, body: object, type = 'application/json'): void {
   response.writeHead(status, { 'content-type': `${type}; charset=utf-8` }).end(JSON.stringify(body));
 }

@@ -1,8 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Logger } from 'pino';
 import { databaseAway } from '../../core/refusal.ts';
 import type { ReadinessWatch } from '../../infra/health/readiness.ts';
 import { refuseWrongAddresses } from '../../infra/instruments/request-address.ts';
+import { asRequest, clientIn, factsOf } from '../../infra/instruments/request-facts.ts';
+import { inRequestSpan } from '../../infra/instruments/spans.ts';
 import { withoutStatus } from '../graphql/failure.ts';
 import { graphqlMethods, isSafe } from '../graphql/server/read-operation.ts';
 import { type GraphqlServer, unauthenticated } from '../graphql/server/server.ts';
@@ -18,17 +21,16 @@ import type { McpEndpoint } from '../graphql/transports/mcp.ts';
 import type { Pages } from '../pages/pages.ts';
 import { restPrefix } from '../rest/app.ts';
 import type { RestServer } from '../rest/server.ts';
-import { type Admission, admit, refuseForm, type Service } from './admission.ts';
+import { type Admission, admit, refuseForm, type Service, tooLong } from './admission.ts';
 import { BodyReader } from './bodies.ts';
 import { type CallerOptions, Callers } from './callers.ts';
+import type { AddressOf } from './client-address.ts';
 import { type ConnectionLimits, Connections } from './connections.ts';
 import { namesThisMachine, type Origins, protectResponse } from './cors.ts';
 import { type AdmissionLimits, InFlight, WatchedResponse } from './in-flight.ts';
 import { keepAlive, listen } from './listeners.ts';
 import type { ProviderWebhooks } from './provider-webhooks.ts';
 import { answer, formBody, refuse, unavailable } from './refusals.ts';
-import { tooLong } from './request-form.ts';
-import { asLoggedRequest, type RequestLogOptions } from './request-log.ts';
 
 interface HttpOptions {
   /** The time limit of a request, in milliseconds, from the arrival of its body until its response begins. */
@@ -255,4 +257,37 @@ async function serveReadiness({ readiness }: HttpOptions, response: ServerRespon
   const { status, body } = await readiness.answer();
   if (status === 503) response.setHeader('retry-after', '1');
   answer(response, status, body);
+}
+
+interface RequestLogOptions {
+  /** Where each request is logged when its response ends; undefined to log none. */
+  readonly log: Logger | undefined;
+  readonly addressOf: AddressOf;
+}
+
+/**
+ * Runs the work of a request under its id (`X-Request-Id`, or a new one), which the response and all log lines include.
+ * Logs the request, if enabled: its path without the query, which may contain a document.
+ */
+function asLoggedRequest<T>(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { log, addressOf }: RequestLogOptions,
+  work: () => T,
+): T {
+  const facts = factsOf(request.headers['x-request-id'], clientIn(request.headers));
+  response.setHeader('x-request-id', facts.requestId);
+  const { method = '' } = request;
+  const [path = ''] = (request.url ?? '').split('?', 1);
+  if (log) {
+    const start = performance.now();
+    const address = addressOf(request);
+    response.once('close', () => {
+      const ms = Math.round((performance.now() - start) * 10) / 10;
+      // A response that closes without finishing was aborted by the client.
+      const status = response.writableFinished ? response.statusCode : null;
+      log.info({ ...facts, method, path, status, ms, address }, 'request');
+    });
+  }
+  return inRequestSpan(request, response, facts, () => asRequest(facts, work));
 }

@@ -2,7 +2,7 @@ import { publicId } from '../../core/ids.ts';
 import type { Address } from '../../domain/commands/people.ts';
 import type { BeneficialOwner } from '../../domain/customers/customers.ts';
 import { type Customer, trustedJson } from '../../infra/database/rows.ts';
-import { addressRecord, frozenRecord, metadataRecord, withoutNulls } from './fields.ts';
+import { frozenRecord, metadataRecord, withoutNulls } from './fields.ts';
 
 /** The roles that a person can have in a company (decision 47). */
 export const individualTypes = [
@@ -25,7 +25,7 @@ export function customerRecord(row: Customer) {
     kycStatus: row.kycStatus,
     isDeleted: row.isDeleted,
     ...frozenRecord(row),
-    ...(address && { address: addressRecord(address) }),
+    ...(address && { address: withoutNulls(address) }),
     ...metadataRecord(row),
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),
@@ -56,6 +56,6 @@ function ownerRecord({ address, ...owner }: BeneficialOwner) {
     ...withoutNulls(owner),
     // Its type is text in the domain; both APIs accept only these values.
     individualType: owner.individualType as (typeof individualTypes)[number],
-    ...(address && { address: addressRecord(address) }),
+    ...(address && { address: withoutNulls(address) }),
   };
 }

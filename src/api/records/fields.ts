@@ -1,11 +1,9 @@
 import { currencyOf } from '../../core/currencies.ts';
 import type { Metadata } from '../../domain/commands/metadata.ts';
-import type { Address } from '../../domain/commands/people.ts';
 import { trustedJson } from '../../infra/database/rows.ts';
 
 /** Defines the fields that several records have in the same form. Unknown ones are left out (decision 13). */
 
-/** Returns an object without its null fields. */
 export function withoutNulls<T extends object>(record: T): { [K in keyof T]: Exclude<T[K], null> } {
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== null && value !== undefined)) as {
     [K in keyof T]: Exclude<T[K], null>;
@@ -22,11 +20,6 @@ export function metadataRecord({ metadata }: { readonly metadata: unknown }): { 
   // checkMetadata has checked its form.
   const noted = trustedJson<Metadata | null>(metadata);
   return noted ? { metadata: noted } : {};
-}
-
-/** Converts a postal address to its record (specification 2.8). */
-export function addressRecord(address: Address) {
-  return withoutNulls(address);
 }
 
 /** Thrown for an amount that a JSON number cannot represent exactly: amounts are never rounded. */

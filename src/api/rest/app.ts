@@ -1,7 +1,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Payments } from '../../domain/commands/command.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
-import type { RestEnvironment } from './environment.ts';
+import type { RestEnvironment } from './context.ts';
 import { invalidRequest } from './errors.ts';
 
 /** The version of the REST API: the last segment of its base URL (specification 9). */

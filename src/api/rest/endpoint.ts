@@ -13,14 +13,17 @@ import {
 import type { Viewer } from '../../domain/access/viewer.ts';
 import type { CommandResult } from '../../domain/commands/command.ts';
 import type { RestApp } from './app.ts';
-import { demandedVersion, setTag } from './entity-tags.ts';
-import type { RestEnvironment } from './environment.ts';
+import { demandedVersion, ifMatch, onReplicas, type RestEnvironment, setTag } from './context.ts';
 import { ErrorBody } from './errors.ts';
-import { headerPaths } from './input-paths.ts';
-import { onReplicas } from './replica-reads.ts';
 
 type RestContext = Context<RestEnvironment>;
 type ErrorStatus = 404 | 409 | 410 | 412 | 413 | 415 | 501 | 504;
+
+/** The table of fields that are sent as headers, for every command. */
+const headerPaths: PathTable = [
+  [['idempotencyKey'], ['Idempotency-Key']],
+  [['expectedVersion'], [ifMatch]],
+];
 
 /** The declaration that every endpoint has: its documentation, and the schemas of its request. */
 interface Endpoint<Params, Query, Body> {
@@ -69,7 +72,7 @@ interface CommandEndpoint<Params, Query, Body, Row, Item> extends Endpoint<Param
   readonly answer: readonly [200 | 201, z.ZodType<Item>, string] | readonly [204, null, string];
   /** Whether the response contains a secret, so that it is never repeated. */
   readonly isSecret?: true;
-  /** The paths of fields that differ between the request and the command's input (input-paths.ts). */
+  /** The paths of fields in the command's input that differ from those in the request: first the command's. */
   readonly paths?: PathTable;
   /** Runs the command. `given` contains the expected version if the command changes a record. */
   readonly run: (
@@ -114,13 +117,13 @@ export class Endpoints {
       errors = [],
       run,
     } = endpoint;
-    const success: RouteConfig['responses'] = schema
-      ? { 200: isTagged ? taggedResponse(schema, about) : jsonResponse(schema, about) }
-      : { 204: { description: about } };
     this.add(operationId, {
       ...endpoint,
       middleware: accesses[access],
-      responses: { ...success, ...errorResponses(...errors) },
+      responses: {
+        [schema ? 200 : 204]: response(schema, about, isTagged && tagHeader),
+        ...errorResponses(...errors),
+      },
       handle: async (given, context) => {
         const item = await run(given, context);
         return schema ? context.json(item, 200) : context.body(null, 204);
@@ -179,11 +182,7 @@ export class Endpoints {
       parameters: [{ $ref: '#/components/parameters/IdempotencyKey' }, ...(changes ? [ifMatchParameter] : [])],
       middleware: [mayRun(operation)],
       responses: {
-        [status]: schema
-          ? isSecret
-            ? jsonResponse(schema, about)
-            : commandResponse(schema, about)
-          : emptyCommandResponse(about),
+        [status]: response(schema, about, isSecret ? undefined : { ...replayHeader, ...(schema && tagHeader) }),
         ...errorResponses(...commandErrors, ...errors, ...(changes ? [412] : [])),
       },
       handle: async (given, context) => {
@@ -249,38 +248,25 @@ const acceptNoBody: MiddlewareHandler<RestEnvironment> = async (context, next) =
 /** The query of endpoints without parameters: every parameter is refused as unknown (decision 17). */
 const noQuery = z.strictObject({});
 
-function jsonResponse<Schema extends z.ZodType>(schema: Schema, description: string) {
-  return { description, content: { 'application/json': { schema } } };
+export function response(schema: z.ZodType | null, description: string, headers?: z.ZodRawShape) {
+  const content = schema && { content: { 'application/json': { schema } } };
+  return { description, ...content, ...(headers && { headers: z.object(headers) }) };
 }
 
-const tagHeader = {
+export const tagHeader = {
   ETag: z
     .string()
     .optional()
     .describe('The entity tag of the record, for If-Match; it changes whenever the record does.'),
 };
 
-/** Defines a successful response with a record that has an entity tag. */
-export function taggedResponse<Schema extends z.ZodType>(schema: Schema, description: string) {
-  return { ...jsonResponse(schema, description), headers: z.object(tagHeader) };
-}
-
-const replayHeader = z.object({
+/** The header that marks a command's repeated response. */
+const replayHeader = {
   'Idempotency-Replayed': z
     .literal('true')
     .optional()
     .describe('Present if this response repeats that of the first request with the idempotency key.'),
-});
-
-/** Defines a command's successful response, with the header that marks a repeated one. */
-function commandResponse<Schema extends z.ZodType>(schema: Schema, description: string) {
-  return { ...jsonResponse(schema, description), headers: replayHeader.extend(tagHeader) };
-}
-
-/** Defines a command's successful response without a body. */
-function emptyCommandResponse(description: string) {
-  return { description, headers: replayHeader };
-}
+};
 
 const reasons: Readonly<Record<number, string>> = {
   400: 'The request is malformed or not possible; `details.errors` lists every invalid field.',
@@ -310,7 +296,7 @@ export function errorResponses(...statuses: readonly number[]): Record<never, ne
   return Object.fromEntries(
     [...new Set([...commonErrors, ...statuses])]
       .sort()
-      .map((status) => [status, jsonResponse(ErrorBody, reasons[status] ?? 'Refused.')]),
+      .map((status) => [status, response(ErrorBody, reasons[status] ?? 'Refused.')]),
   );
 }
 

@@ -8,15 +8,14 @@ import {
   dotted,
   invalidFieldsOf,
   outcomeUnknown,
-  type Refusal,
+  Refusal,
   type RefusalDetails,
   refusalIn,
   refusals,
 } from '../../core/refusal.ts';
 import type { CustomerUse, ExceededLimit } from '../../domain/commands/plan-refusals.ts';
 import { currencyRecord, isJsonInteger, UnrepresentableAmount } from '../records/fields.ts';
-import { ifMatch } from './entity-tags.ts';
-import type { RestEnvironment } from './environment.ts';
+import { ifMatch, type RestEnvironment } from './context.ts';
 
 interface FieldError {
   readonly field: string;
@@ -137,13 +136,13 @@ function describe(issue: core.$ZodIssue, data: unknown): (FieldError & { code: E
       code: 'INVALID_INPUT',
     }));
   }
-  const isMissing = valueAt(data, path) === undefined;
+  const isMissing = path.reduce<unknown>((at, key) => Object(at)[key], data) === undefined;
   const field = path.join('.') || 'body';
   return [
     {
       field,
-      constraint: isMissing ? 'required' : constraintOf(issue),
-      message: isMissing ? 'is required' : lowerFirst(issue.message),
+      constraint: isMissing ? 'required' : (constraints[issue.code] ?? 'invalid'),
+      message: isMissing ? 'is required' : issue.message.replace(/^./, (first) => first.toLowerCase()),
       code: codeOf(issue, path, isMissing),
     },
   ];
@@ -159,45 +158,25 @@ function codeOf(issue: Pick<core.$ZodIssue, 'code'>, path: readonly string[], is
     : 'INVALID_INPUT';
 }
 
-function constraintOf(issue: core.$ZodIssue): string {
-  switch (issue.code) {
-    case 'too_small':
-      return 'minimum';
-    case 'too_big':
-      return 'maximum';
-    case 'invalid_format':
-    case 'custom':
-      return 'format';
-    case 'invalid_type':
-      return 'type';
-    case 'invalid_value':
-    case 'invalid_union':
-      return 'enum';
-    default:
-      return 'invalid';
-  }
-}
-
-function valueAt(data: unknown, path: readonly string[]): unknown {
-  let value = data;
-  for (const key of path) {
-    if (typeof value !== 'object' || value === null) return undefined;
-    value = (value as Readonly<Record<string, unknown>>)[key];
-  }
-  return value;
-}
-
-function lowerFirst(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1);
-}
+/** The rules of the document by the library's codes of their violations. */
+const constraints: Readonly<Record<string, string>> = {
+  too_small: 'minimum',
+  too_big: 'maximum',
+  invalid_format: 'format',
+  custom: 'format',
+  invalid_type: 'type',
+  invalid_value: 'enum',
+  invalid_union: 'enum',
+};
 
 /** Creates the response for a thrown error: a refusal with its code, a bug without its details, which are logged. */
 export function presentError(thrown: unknown, context: Context<RestEnvironment>, log: Logger): Response {
   const refusal = refusalIn(thrown);
-  if (refusal) return presentRefusal(context.get('tookEffect') ? refusalAfterEffect(refusal) : refusal, context);
-  const error = asRestError(thrown, log);
-  // The command has taken effect: only its response failed.
-  if (error.code === 'INTERNAL_ERROR' && context.get('tookEffect')) return presentRefusal(outcomeUnknown(), context);
+  const error = refusal ?? asRestError(thrown, log);
+  // The command has taken effect: only its response failed, so nothing may claim that nothing has happened.
+  const isUnknown = error.code === 'INTERNAL_ERROR' || error.code === 'SERVICE_UNAVAILABLE';
+  if (isUnknown && context.get('tookEffect')) return presentRefusal(outcomeUnknown(), context);
+  if (error instanceof Refusal) return presentRefusal(error, context);
   const [first] = error.errors;
   const details = first && { field: first.field, reason: error.message, errors: error.errors };
   const { status, code, message } = error;
@@ -206,11 +185,6 @@ export function presentError(thrown: unknown, context: Context<RestEnvironment>,
     // The library expects a status that allows a body, which every refusal's does.
     { status: status as 400, headers: { ...error.headers } },
   );
-}
-
-/** Replaces a refusal that claims that nothing has happened, for a command that has taken effect. */
-function refusalAfterEffect(refusal: Refusal): Refusal {
-  return refusal.code === 'SERVICE_UNAVAILABLE' ? outcomeUnknown() : refusal;
 }
 
 function asRestError(thrown: unknown, log: Logger): RestError {

@@ -16,8 +16,8 @@ import type { Viewer } from '../../domain/access/viewer.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { countRows, type Extra, type Noun, readRows, type Where } from '../../infra/database/read-rows.ts';
 import type { SnapshotRows } from '../../infra/database/rows.ts';
+import type { RestEnvironment } from './context.ts';
 import type { Endpoints } from './endpoint.ts';
-import type { RestEnvironment } from './environment.ts';
 import { listOf } from './schemas/fields.ts';
 
 // Defines the common parts of all lists (specification 4.0).
@@ -50,15 +50,12 @@ const timestamp = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** Defines a time parameter, an inclusive bound. */
-export function moment(description: string) {
-  return timestamp.optional().openapi({ type: 'string', format: 'date-time', description });
-}
-
 /** Defines a required parameter that is a time with a time zone. */
-export function requiredMoment(description: string) {
-  return timestamp.openapi({ type: 'string', format: 'date-time', description });
-}
+export const requiredMoment = (description: string) =>
+  timestamp.openapi({ type: 'string', format: 'date-time', description });
+
+/** Defines an optional one. */
+export const moment = (description: string) => requiredMoment(description).optional();
 
 /** The list parameters for the time of a record's creation. */
 export const createdParameters = {
@@ -86,14 +83,10 @@ export function anyOf<const Values extends Readonly<Record<string, string>>>(val
   return repeatable(z.enum(values), description);
 }
 
+const boolean = z.enum(['true', 'false']).transform((text) => text === 'true');
+
 /** Defines a boolean parameter without a default. */
-export function choice(description: string) {
-  return z
-    .enum(['true', 'false'])
-    .transform((text) => text === 'true')
-    .optional()
-    .openapi({ type: 'boolean', description });
-}
+export const choice = (description: string) => boolean.optional().openapi({ type: 'boolean', description });
 
 /** Defines an amount parameter, in smallest units. */
 export function amountParameter(description: string) {
@@ -107,13 +100,8 @@ export function amountParameter(description: string) {
 }
 
 /** Defines a boolean parameter, false by default. */
-export function flag(description: string, isDefault = false) {
-  return z
-    .enum(['true', 'false'])
-    .transform((text) => text === 'true')
-    .default(isDefault)
-    .openapi({ type: 'boolean', default: isDefault, description });
-}
+export const flag = (description: string, isDefault = false) =>
+  boolean.default(isDefault).openapi({ type: 'boolean', default: isDefault, description });
 
 /** The parameters of lists that can be ordered by creation or by last change. */
 export const orderParameters = {

@@ -10,12 +10,12 @@ import { requestSeconds } from '../../infra/instruments/instruments.ts';
 import { noteOperation } from '../../infra/instruments/request-facts.ts';
 import { bodyText } from '../http/bodies/body.ts';
 import { newRestApp, type RestApp, type RestModules, restPrefix } from './app.ts';
+import { withReadToken } from './context.ts';
 import { restDocument } from './document.ts';
+import { externalAccountEndpoints, internalAccountEndpoints } from './endpoints/accounts.ts';
 import { configEndpoints } from './endpoints/config.ts';
 import { customerEndpoints } from './endpoints/customers.ts';
 import { exchangeRateEndpoints } from './endpoints/exchange-rates.ts';
-import { externalAccountEndpoints } from './endpoints/external-accounts.ts';
-import { internalAccountEndpoints } from './endpoints/internal-accounts.ts';
 import { quoteEndpoints } from './endpoints/quotes.ts';
 import { receiverEndpoints } from './endpoints/receivers.ts';
 import { sandboxEndpoints } from './endpoints/sandbox.ts';
@@ -24,11 +24,9 @@ import { clientTokenEndpoints, tokenEndpoints } from './endpoints/tokens.ts';
 import { transactionEndpoints } from './endpoints/transactions.ts';
 import { transferEndpoints } from './endpoints/transfers.ts';
 import { type DocumentModules, trustedDocumentEndpoints } from './endpoints/trusted-documents.ts';
-import { webhookDeliveryEndpoints } from './endpoints/webhook-deliveries.ts';
-import { webhookEndpoints } from './endpoints/webhooks.ts';
+import { webhookDeliveryEndpoints, webhookEndpoints } from './endpoints/webhooks.ts';
 import { inexactBody, presentError, RestError } from './errors.ts';
 import { answerByFetch } from './node-adapter.ts';
-import { withReadToken } from './replica-reads.ts';
 import { withoutNulls } from './schemas/fields.ts';
 
 interface RestOptions extends RestModules, DocumentModules {
@@ -49,11 +47,6 @@ export type RestServer = (
 
 /** Creates the REST server (specification 4): a second API beside GraphQL on the same domain. */
 export function createRestServer(options: RestOptions): RestServer {
-  const app = restApp(options);
-  return (request, response, body) => answerByFetch(app.fetch, request, response, body);
-}
-
-function restApp(options: RestOptions): RestApp {
   const { payments, webhooks, credentials, replicas, bodyBytes, openapi, log } = options;
   const root = rootApp(log);
   root.use('*', async (context, next) => {
@@ -117,7 +110,7 @@ function restApp(options: RestOptions): RestApp {
   trustedDocumentEndpoints(app, options);
   sandboxEndpoints(app, payments);
   refuseOtherMethods(app);
-  return root;
+  return (request, response, body) => answerByFetch(root.fetch, request, response, body);
 }
 
 /** Creates the router of all paths, which presents errors. */

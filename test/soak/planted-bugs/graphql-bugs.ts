@@ -2,14 +2,14 @@ import type { Bugs } from './plant.ts';
 
 /** Bugs in GraphQL: the schema, reading, limits and transports. */
 export const graphqlBugs: Bugs = {
-  'src/api/graphql/documents/manifest.ts': {
-    'graphql/trusted-documents › %s is refused as a whole': {
-      "return algorithm !== undefined && digest(algorithm, text, 'hex') === hash;": 'return algorithm !== undefined;',
-    },
-  },
   'src/api/graphql/documents/tools.ts': {
     'access/mcp › a token with %s gets a message with the reason': {
       "if (!isInputObjectType(type) || !('validateOnly' in type.getFields()))": 'if (!isInputObjectType(type))',
+    },
+  },
+  'src/api/graphql/documents/trusted-documents.ts': {
+    'graphql/trusted-documents › %s is refused as a whole': {
+      "return algorithm !== undefined && digest(algorithm, text, 'hex') === hash;": 'return algorithm !== undefined;',
     },
   },
   'src/api/graphql/limits/alternatives.ts': {
@@ -88,18 +88,12 @@ export const graphqlBugs: Bugs = {
   },
   'src/api/graphql/schema/mutation.ts': {
     'access/mcp › pay what its policy refuses gets no confirmation': {
-      "context.outcome = 'REFUSED';\n        return asArgumentError(wrong);": 'return asArgumentError(wrong);',
+      "context.outcome = 'REFUSED';\n        return asUserError(wrong, (path) => path);":
+        'return asUserError(wrong, (path) => path);',
     },
     'graphql/abandoned › a request that its client aborts executes no further mutation': {
       'if (context.isAbandoned()) throw abandoned();': '',
     },
-  },
-  'src/api/graphql/schema/payments/approval.ts': {
-    "payments/four-eyes › applies to the customer's app, which sees that its payment waits, but not whose tokens decide":
-      {
-        "viewer.kind === 'PLATFORM' || createdBy === tokenOf(viewer) ? createdBy : null":
-          'viewer && createdBy !== tokenOf({ ...viewer, tokenId: null }) ? createdBy : null',
-      },
   },
   'src/api/graphql/schema/payments/parties.ts': {
     "payments/names › to another customer's account include the payee's; strangers do not see its number": {
@@ -112,7 +106,14 @@ export const graphqlBugs: Bugs = {
       "t.money('feesIncluded', 'sendingCurrency'": "t.money('feesIncluded', 'receivingCurrency'",
     },
   },
-  'src/api/graphql/schema/payments/transaction-history.ts': {
+  'src/api/graphql/schema/payments/transaction-mutations.ts': {
+    "payments/four-eyes › applies to the customer's app, which sees that its payment waits, but not whose tokens decide":
+      {
+        "viewer.kind === 'PLATFORM' || createdBy === tokenOf(viewer) ? createdBy : null":
+          'viewer && createdBy !== tokenOf({ ...viewer, tokenId: null }) ? createdBy : null',
+      },
+  },
+  'src/api/graphql/schema/payments/transaction.ts': {
     "payments/statements › an app sees only its own customer's statement; a token bound to a payment sees no balance": {
       "seen: ['account', visibleAccounts],": 'seen: undefined as never,',
     },
@@ -173,16 +174,19 @@ export const graphqlBugs: Bugs = {
       'new Response(body, rest)': 'new Response(body, { ...rest, status: 200 })',
     },
   },
-  'src/api/graphql/server/shared-results.ts': {
+  'src/api/graphql/server/streams.ts': {
     'events/sharing › callers that see different objects share nothing, even with the same document and event': {
       'return JSON.stringify([scope, variables]);': 'return JSON.stringify([variables]);',
     },
-  },
-  'src/api/graphql/server/supervise-stream.ts': {
     'access/rights-that-end › other streams end, and those of registered documents continue until the documents are deleted':
       {
         '(!viewer.trustedDocumentsOnly || sent.isRegistered(viewer, args.document))': 'sent !== undefined',
       },
+  },
+  'src/api/graphql/transports/distinct-connections.ts': {
+    'graphql/over-http › %s of a subscription': {
+      'no-store, no-transform': 'no-store',
+    },
   },
   'src/api/graphql/transports/json-requests.ts': {
     'graphql/over-http › a refused type beside another': {
@@ -212,18 +216,11 @@ export const graphqlBugs: Bugs = {
       'if (!isValid) return result;': 'void isValid;',
     },
   },
-  'src/api/graphql/transports/server-events.ts': {
-    'graphql/over-http › %s of a subscription': {
-      'no-store, no-transform': 'no-store',
-    },
-  },
-  'src/api/graphql/transports/socket-order.ts': {
+  'src/api/graphql/transports/socket-protocol.ts': {
     'graphql/socket-order › over a bare socket, with reused ids': {
       "    if (type === 'complete') this.#open.delete(id);\n": '',
       'wait ? wait.then(next) : next()': 'next()',
     },
-  },
-  'src/api/graphql/transports/socket-protocol.ts': {
     'http/outer-edge › is closed with 4400, with one line in the log: %j': {
       'return type !== undefined && sentByClients.has(type) ?': 'return type !== undefined ?',
     },

@@ -19,13 +19,6 @@ import {
 import { defaultPageSize } from '../../../core/paging.ts';
 import { isSearchArgument, searchCost } from './search-cost.ts';
 
-declare module 'graphql' {
-  interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    /** The price of the field without its subfields: 1 by default. */
-    price?: number;
-  }
-}
-
 export interface SentDocument {
   readonly document: DocumentNode;
   /** The operation to run, if there are several: its variable defaults are used. */

@@ -16,6 +16,8 @@ export type FoundBy = 'one' | 'index' | 'created' | 'updated' | 'any' | 'kind';
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
+    /** The price of the field without its subfields: 1 by default. */
+    price?: number;
     /** The extra cost of searching for its rows, and whether the list belongs to a parent that narrows the search. */
     search?: { readonly price: number; readonly isBelow: boolean };
   }

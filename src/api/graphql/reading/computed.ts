@@ -31,13 +31,6 @@ type Resolve = (row: unknown, args: object, context: Known) => unknown;
 
 type Field = GraphQLField<unknown, unknown>;
 
-declare module 'graphql' {
-  interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    /** The database function that computes the same value from the columns of `select` as `resolve` does. */
-    sqlFunction?: string;
-  }
-}
-
 /** Names the function (prisma/functions) that computes the same as `resolve`: `...alsoInDatabase('account_name')`. */
 export const alsoInDatabase = (sqlFunction: string) => ({ extensions: { sqlFunction } }) as const;
 
@@ -92,7 +85,7 @@ export function computedOfRow(model: string, field: Field, select: Select, resol
   if (sqlFunction) {
     const columns = Object.keys(select).map(columnName);
     const isMoment = String(getNullableType(field.type)) === 'DateTime';
-    return leaf.of(({ row }) => {
+    return leaf(({ row }) => {
       const value = `${sqlFunction}(${columns.map((one) => `${row}.${one}`).join(', ')})`;
       return [isMoment ? instant(value) : `to_json(${value})::text`];
     });
@@ -114,7 +107,7 @@ function placeholder(
   ofRow: ((row: string) => string) | undefined,
 ): Read {
   const serialize = serializerOf(field.type);
-  return leaf.of((env, args) =>
+  return leaf((env, args) =>
     computedPlaceholder([ofRow?.(env.row ?? '') ?? env.json ?? ''], (run) => {
       const given = args(run);
       const known: Known = { viewer: run.viewer, payments: run };
@@ -132,13 +125,13 @@ function tabulated(model: string, field: Field, select: Select, resolve: Resolve
   const jsonFor = (row: object) => literal(JSON.stringify(serialize(resolve(row, {}, undefined as unknown as Known))));
   if (name === undefined) {
     const constant = jsonFor({});
-    return leaf.of(() => [`${constant}::text`]);
+    return leaf(() => [`${constant}::text`]);
   }
   const of = fieldsOfModel(model).get(name);
   if (of?.kind !== 'enum') return undefined;
   const values: readonly string[] = Object.values(enumsByName.get(of.type) ?? {});
   const valuesByJson = Map.groupBy(values, (value) => jsonFor({ [name]: value }));
-  return leaf.of(({ row }) => {
+  return leaf(({ row }) => {
     const cases = Array.from(
       valuesByJson,
       ([json, values]) => `when ${row}.${columnName(name)} in (${values.map(literal).join(', ')}) then ${json}`,

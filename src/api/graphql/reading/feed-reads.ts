@@ -60,7 +60,7 @@ function sequenceIn(text: string, run: KeyRun, argument: CursorArgument): bigint
 }
 
 /** A model whose rows are the subject of events. */
-export type Changed = 'Transaction' | 'Quote' | 'Customer' | 'Account' | 'WebhookDelivery';
+type Changed = NonNullable<(typeof modelOfEvent)[EventRow['type']]>;
 
 /** Writes the list of event types that are about rows of a model. */
 const typesOf = (model: Changed) =>

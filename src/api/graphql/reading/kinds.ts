@@ -17,8 +17,8 @@ import {
   type Steps,
   textAt,
 } from './paths.ts';
-import { type Env, leaf, type PageRead, type Read, type Sql, sql } from './reads.ts';
-import { literal } from './sql.ts';
+import { type Env, leaf, type PageRead, type Read } from './reads.ts';
+import { literal, type Sql, sql } from './sql.ts';
 
 /** Defines the SQL of each kind of value that a field can be declared as (schema/words.ts), in one place per kind. */
 
@@ -32,12 +32,6 @@ export interface FieldOf {
 export type MadeRead = (of: FieldOf) => Read;
 
 type Visible = (viewer: Viewer) => object;
-
-declare module 'graphql' {
-  interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    made?: MadeRead;
-  }
-}
 
 /** Money: an amount and its currency; null if either is null, or if it depends on a row that the caller may not see. */
 export const moneyAt =
@@ -88,7 +82,7 @@ export const inJson =
   (path: Steps): MadeRead =>
   ({ model, field }) => {
     const json = jsonAt(model, path);
-    if (isLeafType(getNamedType(field.type))) return leaf.of((env) => [`${json(env)}::text`]);
+    if (isLeafType(getNamedType(field.type))) return leaf((env) => [`${json(env)}::text`]);
     if (!isListType(getNullableType(field.type)))
       return { kind: 'value', env: (env) => ({ json: json(env) }), unless: (env) => isNull(json(env)) };
     return {
@@ -146,7 +140,7 @@ export const sameRowUnless =
 export const publicIdOf =
   (type: string, columns: readonly string[]): MadeRead =>
   () =>
-    leaf.of(({ row }) => {
+    leaf(({ row }) => {
       const parts = columns.map((column) => `${row}.${columnName(column)}`);
       return [`'"${type}:' || ${parts.join(" || '.' || ")} || '"'`];
     });
@@ -155,7 +149,7 @@ export const publicIdOf =
 export const nullWhile =
   ([other, value]: readonly [string, string], column: string): MadeRead =>
   () =>
-    leaf.of(({ row }) => [
+    leaf(({ row }) => [
       `case when ${row}.${columnName(other)} <> ${literal(value)} then to_json(${row}.${columnName(column)})::text end`,
     ]);
 
@@ -193,7 +187,7 @@ export const rowAt =
 export const meets =
   (where: object): MadeRead =>
   ({ model = '' }) =>
-    leaf.of(({ row = '' }) => [(run) => `(${conditionsOf(model, row, where, run)})::text`]);
+    leaf(({ row = '' }) => [(run) => `(${conditionsOf(model, row, where, run)})::text`]);
 
 /** The single row of the field's model that the caller may see. */
 export const rowSeen =
@@ -264,7 +258,7 @@ export const pageBelow =
 
 const currencyOf = (property: 'name' | 'symbol' | 'decimals'): Read => {
   const cases = currencies.map((one) => `when ${literal(one.code)} then ${literal(JSON.stringify(one[property]))}`);
-  return leaf.of((env) => [`case ${env.code} ${cases.join(' ')} end`]);
+  return leaf((env) => [`case ${env.code} ${cases.join(' ')} end`]);
 };
 
 /** SQL cases from a currency code to its smallest unit in major units: a numeric with the scale of the currency. */
@@ -277,16 +271,16 @@ const smallestUnit = currencies
 /** The reads of value fields that consist of SQL alone. */
 export const valueFields: Readonly<Record<string, Readonly<Record<string, Read>>>> = {
   Currency: {
-    code: leaf.of((env) => [`'"' || ${env.code} || '"'`]),
+    code: leaf((env) => [`'"' || ${env.code} || '"'`]),
     name: currencyOf('name'),
     symbol: currencyOf('symbol'),
     decimals: currencyOf('decimals'),
   },
   Money: {
-    amount: leaf.of((env) => [`'"' || ${env.amount} || '"'`]),
+    amount: leaf((env) => [`'"' || ${env.amount} || '"'`]),
     currency: { kind: 'value', env: (env) => ({ code: env.currency ?? '' }) },
-    decimal: leaf.of((env) => [`'"' || ${env.amount} * case ${env.currency} ${smallestUnit} end || '"'`]),
-    formatted: leaf.of((env, args) => [
+    decimal: leaf((env) => [`'"' || ${env.amount} * case ${env.currency} ${smallestUnit} end || '"'`]),
+    formatted: leaf((env, args) => [
       (run) => formattedPlaceholder(env.amount ?? '', env.currency ?? '', run.note(args(run).locale ?? 'en')),
     ]),
   },

@@ -1,90 +1,225 @@
 import {
+  type FieldNode,
   type GraphQLCompositeType,
+  type GraphQLField,
   type GraphQLObjectType,
   getNamedType,
   isCompositeType,
   isObjectType,
 } from 'graphql';
-import { PageArguments, PageRows } from './page-rows.ts';
-import type { Env, PageRead } from './reads.ts';
-import { type DocumentWalker, LeftToExecutor, type SelectedField } from './selected.ts';
-import { Shared, type Sql, sql } from './sql.ts';
+import type { KeyBound, Page } from '../../../core/paging.ts';
+import { type ListRows, listRows } from '../../../infra/database/list-rows.ts';
+import { type PageArgs, parsePage } from '../paging.ts';
+import { cursorPlaceholder } from './finish.ts';
+import { byId, type Env, keyIn, type PageKey, type PageRead } from './reads.ts';
+import { Part, type Piece, type Run, type Sql, sql, textOfRun } from './sql.ts';
 
-interface PageOptions {
-  readonly selected: SelectedField;
-  readonly read: PageRead;
-  readonly env: Env;
+/** Thrown if a plan cannot read a document, since one of its fields is resolved in JavaScript. */
+export class LeftToExecutor extends Error {}
+
+/** A field of the response, by response key, with all nodes that select it: `below` are those whose selections are read. */
+export interface SelectedField {
+  readonly key: string;
+  readonly field: GraphQLField<unknown, unknown> | undefined;
+  readonly node: FieldNode;
+  readonly below: readonly FieldNode[];
+}
+
+/** The part of the planner that writes pages. */
+export interface DocumentWalker {
+  alias(): string;
+  value(type: GraphQLCompositeType, nodes: readonly FieldNode[], env: Env): Sql;
+  /** Writes an object of the response; `each` writes the value of one field. */
+  object(type: GraphQLObjectType, nodes: readonly FieldNode[], each: (selected: SelectedField) => Sql): Sql;
+}
+
+/** The page and the conditions that follow from a run's arguments. */
+interface PageQuery {
+  readonly page: Page<never>;
+  readonly key: PageKey;
+  readonly where: object;
 }
 
 /**
- * Writes the SQL of a connection: the page's rows plus one (which shows whether there are more), the total count, and
- * whether rows exist on the other side of its cursor; each only if the document selects it.
+ * Writes the SQL of a connection: the page's rows plus one (which shows whether there are more), read once and
+ * aggregated as the document selects; the total count, and whether rows exist on the other side of the page's cursor,
+ * each only if the document selects it.
  */
-export function pageSql(planner: DocumentWalker, { selected, read, env }: PageOptions): Sql {
-  const { field, node, below } = selected;
-  const type = field && getNamedType(field.type);
-  if (!field || !isObjectType(type)) throw new Error('a page is of an object type');
-  const args = new PageArguments({ field, node, read, env });
-  const row = planner.alias();
-  const rows = new PageRows(args, row);
-  const connection = planner.object(type, below, (selected) => connectionField(selected, { planner, args, rows, row }));
-  return rows.read(connection);
-}
+export class PageWriter {
+  readonly #planner: DocumentWalker;
+  readonly #selected: SelectedField & { readonly field: GraphQLField<unknown, unknown> };
+  readonly #read: PageRead;
+  readonly #env: Env;
+  /** The alias of a row of the table. */
+  readonly #row: string;
+  /** The alias of the rows that were read, numbered as `n` in the order in which they were read. */
+  readonly #rows: string;
+  readonly #columns: Sql[] = [];
+  #isUsed = false;
+  readonly #size: Piece = (run) => String(this.#query(run).page.size);
+  readonly #answerOrder: Piece = (run) => (this.#query(run).page.backward ? 'desc' : 'asc');
+  readonly #reverseOrder: Piece = (run) => (this.#query(run).page.backward ? 'asc' : 'desc');
+  readonly #keyText: Piece = (run) => this.#query(run).key.text(this.#row);
 
-/** A page whose SQL is being written; `row` is the alias of one of its rows. */
-interface PageDraft {
-  readonly planner: DocumentWalker;
-  readonly args: PageArguments;
-  readonly rows: PageRows;
-  readonly row: string;
-}
-
-function connectionField(selected: SelectedField, page: PageDraft): Sql {
-  const { planner, args, rows } = page;
-  switch (selected.node.name.value) {
-    case 'edges':
-      return rows.list(planner.object(objectOf(selected), selected.below, (one) => edgeField(one, page)));
-    case 'nodes':
-      return rows.list(planner.value(compositeOf(selected), selected.below, { row: page.row }));
-    case 'pageInfo':
-      return planner.object(objectOf(selected), selected.below, (one) => pageInfoField(one, page));
-    case 'totalCount':
-      return sql`(select c.count::text from ${new Shared(sql`select count(*) from ${args.onAnyPage('c')}`)} c)`;
-    default:
-      throw new LeftToExecutor(`${selected.key} of a connection`);
+  constructor(planner: DocumentWalker, selected: SelectedField, read: PageRead, env: Env) {
+    const { field } = selected;
+    if (!field) throw new Error('a page is a field of the schema');
+    this.#planner = planner;
+    this.#selected = { ...selected, field };
+    this.#read = read;
+    this.#env = env;
+    this.#row = planner.alias();
+    this.#rows = `${this.#row}p`;
   }
-}
 
-function edgeField(selected: SelectedField, { planner, rows, row }: PageDraft): Sql {
-  switch (selected.node.name.value) {
-    case 'cursor':
-      return rows.cursor();
-    case 'node':
-      return planner.value(compositeOf(selected), selected.below, { row });
-    default:
-      throw new LeftToExecutor(`${selected.key} of an edge`);
+  /** Writes the query that reads the rows and returns the connection. It reads no rows if the connection shows none. */
+  page(): Sql {
+    const { field, node } = this.#selected;
+    const connection = this.#object(this.#selected, (one) => this.#connectionField(one));
+    if (!this.#isUsed) {
+      // Adds no text, but throws if the arguments are invalid.
+      const check: Piece = (run) => {
+        this.#query(run);
+        this.#read.within?.(run.args(field, node));
+        return '';
+      };
+      return [check, ...connection];
+    }
+    const [row, rows] = [this.#row, this.#rows];
+    const columns = this.#columns.flatMap((column) => [', ', ...column]);
+    const readOrder: Piece = (run) => {
+      const { key, page } = this.#query(run);
+      return key.columns.map((column) => `${row}.${column} ${page.read}`).join(', ');
+    };
+    const onPage = this.#from(row, ({ page: { bound, read, size }, key: { columns } }) => ({
+      bound,
+      order: { columns, read, limit: size + 1 },
+    }));
+    const limit: Piece = (run) => String(this.#query(run).page.size + 1);
+    const selected = sql`select ${this.#keyText} as k${columns} from ${onPage} order by ${readOrder} limit ${limit}`;
+    // `having` yields a single row, even if a run selects no aggregate.
+    return sql`(select ${connection} from (select ${rows}s.*, row_number() over () as n from (${selected}) ${rows}s) ${rows} having true)`;
   }
-}
 
-function pageInfoField(selected: SelectedField, { planner, args, rows }: PageDraft): Sql {
-  switch (selected.node.name.value) {
-    case 'hasNextPage':
-      return args.byDirection(rows.hasMore(), args.hasBeyond(planner.alias()));
-    case 'hasPreviousPage':
-      return args.byDirection(args.hasBeyond(planner.alias()), rows.hasMore());
-    case 'startCursor':
-      return rows.startCursor();
-    case 'endCursor':
-      return rows.endCursor();
-    default:
-      throw new LeftToExecutor(`${selected.key} of a page`);
+  #connectionField(selected: SelectedField): Sql {
+    switch (selected.node.name.value) {
+      case 'edges':
+        return this.#list(this.#object(selected, (one) => this.#edgeField(one)));
+      case 'nodes':
+        return this.#list(this.#node(selected));
+      case 'pageInfo':
+        return this.#object(selected, (one) => this.#pageInfoField(one));
+      case 'totalCount': {
+        const all = this.#from('c', () => ({}));
+        return sql`(select c.count::text from ${{ shared: sql`select count(*) from ${all}` }} c)`;
+      }
+      default:
+        throw new LeftToExecutor(`${selected.key} of a connection`);
+    }
   }
-}
 
-function objectOf(selected: SelectedField): GraphQLObjectType {
-  const type = compositeOf(selected);
-  if (!isObjectType(type)) throw new LeftToExecutor(`${selected.key} is not an object`);
-  return type;
+  #edgeField(selected: SelectedField): Sql {
+    switch (selected.node.name.value) {
+      case 'cursor':
+        return cursorPlaceholder(this.#read.list, [this.#keyText]);
+      case 'node':
+        return this.#node(selected);
+      default:
+        throw new LeftToExecutor(`${selected.key} of an edge`);
+    }
+  }
+
+  #pageInfoField(selected: SelectedField): Sql {
+    switch (selected.node.name.value) {
+      case 'hasNextPage':
+        return this.#byDirection(this.#hasMore(), this.#hasBeyond());
+      case 'hasPreviousPage':
+        return this.#byDirection(this.#hasBeyond(), this.#hasMore());
+      case 'startCursor':
+        return this.#firstCursor(this.#answerOrder);
+      case 'endCursor':
+        return this.#firstCursor(this.#reverseOrder);
+      default:
+        throw new LeftToExecutor(`${selected.key} of a page`);
+    }
+  }
+
+  #object(selected: SelectedField, each: (one: SelectedField) => Sql): Sql {
+    const type = compositeOf(selected);
+    if (!isObjectType(type)) throw new LeftToExecutor(`${selected.key} is not an object`);
+    return this.#planner.object(type, selected.below, each);
+  }
+
+  #node(selected: SelectedField): Sql {
+    return this.#planner.value(compositeOf(selected), selected.below, { row: this.#row });
+  }
+
+  /** Writes a list with one item for each row of the page; `item` is an expression on the table's row. */
+  #list(item: Sql): Sql {
+    const [rows, column] = [this.#rows, `i${this.#columns.length}`];
+    this.#columns.push(sql`${item} as ${column}`);
+    return this.#aggregate(
+      sql`coalesce('[' || string_agg(${rows}.${column}, ',' order by ${rows}.n ${this.#answerOrder}) filter (where ${rows}.n <= ${this.#size}) || ']', '[]')`,
+    );
+  }
+
+  #hasMore(): Sql {
+    return this.#aggregate(sql`case when count(*) > ${this.#size} then 'true' else 'false' end`);
+  }
+
+  /** Writes JSON that says whether a row matches on the other side of the page's cursor. */
+  #hasBeyond(): Sql {
+    const beyond = this.#from(this.#planner.alias(), ({ page }) => ({ bound: page.beyond }));
+    const exists = new Part(sql`(exists (select from ${beyond}))::text`);
+    return [(run) => (this.#query(run).page.beyond === undefined ? `'false'` : [exists])];
+  }
+
+  /** Writes one expression for pages read from the start of the list, and another for pages read from its end. */
+  #byDirection(forward: Sql, backward: Sql): Sql {
+    const [forwardPart, backwardPart] = [new Part(forward), new Part(backward)];
+    return [(run) => [this.#query(run).page.backward ? backwardPart : forwardPart]];
+  }
+
+  /** Writes the cursor of the first row of the page in this order, or null, as JSON. */
+  #firstCursor(order: Piece): Sql {
+    const first = sql`(array_agg(${this.#rows}.k order by ${this.#rows}.n ${order}) filter (where ${this.#rows}.n <= ${this.#size}))[1]`;
+    return this.#aggregate(sql`coalesce(${cursorPlaceholder(this.#read.list, first)}, 'null')`);
+  }
+
+  #aggregate(expression: Sql): Sql {
+    this.#isUsed = true;
+    return expression;
+  }
+
+  /** Writes the FROM clause of the list's rows: those within a bound and in an order, or all. */
+  #from(
+    alias: string,
+    part: (query: PageQuery) => Pick<ListRows, 'order'> & { readonly bound?: KeyBound<never> | undefined },
+  ): Sql {
+    const { field, node } = this.#selected;
+    const { model, of } = this.#read;
+    const below = of?.(this.#env, alias, (run) => run.args(field, node));
+    return [
+      (run) => {
+        const query = this.#query(run);
+        const { bound, order } = part(query);
+        const where = { AND: [query.where, bound === undefined ? {} : query.key.within(bound)] };
+        return listRows({ model, alias, where, below: below?.map((way) => textOfRun(way, run)), order }, run);
+      },
+    ];
+  }
+
+  #query(run: Run): PageQuery {
+    return run.once(this, () => {
+      const read = this.#read;
+      const args = run.args(this.#selected.field, this.#selected.node);
+      const key = (read.key ?? (() => byId))(args);
+      const pageArgs: PageArgs = { sortOrder: key.sortOrder, ...args };
+      // A key is used only with the order that has parsed it.
+      const page = parsePage(pageArgs, (cursor, argument) => keyIn(read, key, run, cursor, argument) as never);
+      return { page, key, where: read.where(run.viewer, args) };
+    });
+  }
 }
 
 function compositeOf({ key, field }: SelectedField): GraphQLCompositeType {

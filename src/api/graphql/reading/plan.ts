@@ -4,33 +4,30 @@ import {
   type GraphQLAbstractType,
   type GraphQLCompositeType,
   type GraphQLField,
-  GraphQLIncludeDirective,
   type GraphQLObjectType,
   type GraphQLSchema,
-  GraphQLSkipDirective,
-  getDirectiveValues,
   getNamedType,
+  getNullableType,
   isAbstractType,
   isCompositeType,
   isListType,
   isNonNullType,
   isObjectType,
-  Kind,
-  type SelectionSetNode,
 } from 'graphql';
+// The executor's own: graphql does not export it at its root.
+import { collectSubfields } from 'graphql/execution/collectFields.js';
+import { type IdType, uuidOf } from '../../../core/ids.ts';
 import { conditionsOf, tableOf } from '../../../infra/database/conditions.ts';
 import { modelOf, typeReadOf } from './derive.ts';
 import { notSequencedPlaceholder } from './finish.ts';
-import { nodesSql } from './nodes.ts';
-import { pageSql } from './page.ts';
+import { type DocumentWalker, LeftToExecutor, PageWriter, type SelectedField } from './page.ts';
 import { textAt } from './paths.ts';
 import type { Env, Read, Rows } from './reads.ts';
-import { type DocumentWalker, LeftToExecutor, type SelectedField } from './selected.ts';
-import { concatenate, inScope, type JsonPart, joinSql, literal, Part, type Run, type Sql, sql } from './sql.ts';
+import { concatenate, inScope, joinSql, literal, Part, type Run, type Sql, sql } from './sql.ts';
 
 interface PlannerOptions {
   readonly schema: GraphQLSchema;
-  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>;
   /** The values of variables, for @skip and @include: a plan is valid for one set of them. */
   readonly variables: Readonly<Record<string, unknown>>;
   /** Whether each object has its type's name under `typeKey`, from which the executor determines the type. */
@@ -57,66 +54,29 @@ export class Planner implements DocumentWalker {
     return `t${this.#aliases}`;
   }
 
-  /** Returns the selected fields of a type in response order. Fields with the same response key are merged. */
-  selectedFields(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): SelectedField[] {
-    const fieldsByKey = new Map<
-      string,
-      { field: SelectedField['field']; node: FieldNode; below: SelectionSetNode[] }
-    >();
-    for (const set of sets) this.#collect(type, set, fieldsByKey);
-    return Array.from(fieldsByKey, ([key, selected]) => ({ key, ...selected }));
+  /** Returns the fields selected below some nodes, in response order. Fields with the same response key are merged. */
+  selectedFields(type: GraphQLObjectType, nodes: readonly FieldNode[]): SelectedField[] {
+    const { schema, fragments, variables } = this.#options;
+    return Array.from(collectSubfields(schema, fragments, variables, type, nodes), ([key, below]) => {
+      const [node] = below;
+      if (!node) throw new Error('a selected field has a node');
+      const name = node.name.value;
+      const field = name === '__typename' ? undefined : type.getFields()[name];
+      if (!field && name !== '__typename') throw new LeftToExecutor(`${name} is introspection`);
+      return { key, field, node, below };
+    });
   }
 
-  #collect(
-    type: GraphQLObjectType,
-    set: SelectionSetNode,
-    fieldsByKey: Map<string, { field: SelectedField['field']; node: FieldNode; below: SelectionSetNode[] }>,
-  ): void {
-    for (const selection of set.selections) {
-      if (!this.#isIncluded(selection)) continue;
-      if (selection.kind === Kind.FIELD) {
-        const key = selection.alias?.value ?? selection.name.value;
-        const existing = fieldsByKey.get(key);
-        if (existing) {
-          if (selection.selectionSet) existing.below.push(selection.selectionSet);
-          continue;
-        }
-        const name = selection.name.value;
-        const field = name === '__typename' ? undefined : type.getFields()[name];
-        if (!field && name !== '__typename') throw new LeftToExecutor(`${name} is introspection`);
-        fieldsByKey.set(key, { field, node: selection, below: selection.selectionSet ? [selection.selectionSet] : [] });
-        continue;
-      }
-      const fragment =
-        selection.kind === Kind.FRAGMENT_SPREAD ? this.#options.fragments.get(selection.name.value) : selection;
-      const condition = fragment?.typeCondition?.name.value;
-      if (fragment && (condition === undefined || this.#satisfies(type, condition))) {
-        this.#collect(type, fragment.selectionSet, fieldsByKey);
-      }
-    }
+  value(type: GraphQLCompositeType, nodes: readonly FieldNode[], env: Env): Sql {
+    return isAbstractType(type) ? this.#variants(type, nodes, env) : this.#row(type, nodes, env);
   }
 
-  #isIncluded(selection: Parameters<typeof getDirectiveValues>[1]): boolean {
-    const { variables } = this.#options;
-    if (getDirectiveValues(GraphQLSkipDirective, selection, variables)?.if === true) return false;
-    return getDirectiveValues(GraphQLIncludeDirective, selection, variables)?.if !== false;
-  }
-
-  #satisfies(type: GraphQLObjectType, condition: string): boolean {
-    const other = this.#options.schema.getType(condition);
-    return other === type || (isAbstractType(other) && this.#options.schema.isSubType(other, type));
-  }
-
-  value(type: GraphQLCompositeType, sets: readonly SelectionSetNode[], env: Env): Sql {
-    return isAbstractType(type) ? this.#variants(type, sets, env) : this.#row(type, sets, env);
-  }
-
-  #variants(type: GraphQLAbstractType, sets: readonly SelectionSetNode[], env: Env): Sql {
+  #variants(type: GraphQLAbstractType, nodes: readonly FieldNode[], env: Env): Sql {
     const { variants } = typeReadOf(type) ?? {};
     if (!variants) throw new LeftToExecutor(`${type.name} has no variants`);
     const by = textAt(undefined, variants.by)(env);
     const cases = Object.entries(variants.types).map(
-      ([value, name]) => sql`when ${by} = ${literal(value)} then ${this.#row(this.#objectType(name), sets, env)}`,
+      ([value, name]) => sql`when ${by} = ${literal(value)} then ${this.#row(this.#objectType(name), nodes, env)}`,
     );
     return sql`case ${joinSql(cases, ' ')} end`;
   }
@@ -127,18 +87,18 @@ export class Planner implements DocumentWalker {
     return type;
   }
 
-  object(type: GraphQLObjectType, sets: readonly SelectionSetNode[], each: (selected: SelectedField) => Sql): Sql {
+  object(type: GraphQLObjectType, nodes: readonly FieldNode[], each: (selected: SelectedField) => Sql): Sql {
     const { isTyped } = this.#options;
-    const parts: JsonPart[] = [{ text: isTyped ? `{"${typeKey}":"${type.name}"` : '{' }];
-    for (const [at, selected] of this.selectedFields(type, sets).entries()) {
-      parts.push({ text: `${at > 0 || isTyped ? ',' : ''}"${selected.key}":` });
-      parts.push(selected.field === undefined ? { text: `"${type.name}"` } : { of: each(selected) });
+    const parts: (string | Sql)[] = [isTyped ? `{"${typeKey}":"${type.name}"` : '{'];
+    for (const [at, selected] of this.selectedFields(type, nodes).entries()) {
+      parts.push(`${at > 0 || isTyped ? ',' : ''}"${selected.key}":`);
+      parts.push(selected.field === undefined ? `"${type.name}"` : each(selected));
     }
-    return concatenate([...parts, { text: '}' }]);
+    return concatenate([...parts, '}']);
   }
 
-  #row(type: GraphQLObjectType, sets: readonly SelectionSetNode[], env: Env): Sql {
-    return inScope(this.object(type, sets, (selected) => this.#field(selected, env)));
+  #row(type: GraphQLObjectType, nodes: readonly FieldNode[], env: Env): Sql {
+    return inScope(this.object(type, nodes, (selected) => this.#field(selected, env)));
   }
 
   root(selected: SelectedField): Sql {
@@ -194,13 +154,13 @@ export class Planner implements DocumentWalker {
         return sql`coalesce(${joinSql(rows, ', ')}, 'null')`;
       }
       case 'page':
-        return pageSql(this, { selected, read, env });
+        return new PageWriter(this, selected, read, env).page();
       case 'node':
         return this.#node(selected, read);
     }
   }
 
-  #list(type: GraphQLCompositeType, below: readonly SelectionSetNode[], rows: Rows): Sql {
+  #list(type: GraphQLCompositeType, below: readonly FieldNode[], rows: Rows): Sql {
     const item = this.value(type, below, rows.env);
     const list = sql`coalesce('[' || string_agg(${item}, ',' order by ${rows.orderBy}) || ']', '[]')`;
     const json =
@@ -213,28 +173,53 @@ export class Planner implements DocumentWalker {
   /** Writes the rows behind public ids: one, or a list in the order of the ids, reading each row once. */
   #node({ field, node, below }: SelectedField, { types, idsFromRun }: Extract<Read, { kind: 'node' }>): Sql {
     if (!field) throw new LeftToExecutor('nothing to read');
-    const isList = idsFromRun || isListType(isNonNullType(field.type) ? field.type.ofType : field.type);
-    return nodesSql({
-      isList,
-      types,
-      idsOf: (run) => {
-        const args = run.args(field, node);
-        return idsFromRun ? run.ids : ((isList ? args.ids : [args.id]) as readonly string[]);
+    const isList = idsFromRun || isListType(getNullableType(field.type));
+    const idsOf = (run: Run) => {
+      const args = idsFromRun ? { ids: run.ids } : run.args(field, node);
+      return (isList ? args.ids : [args.id]) as readonly string[];
+    };
+    const owner = {};
+    /** The ids of known types in a run, each once, by type. */
+    const knownOf = (run: Run) =>
+      run.once(owner, () => {
+        const known = [...new Set(idsOf(run))].filter((id) => knownUuid(id, types) !== undefined);
+        return Map.groupBy(known, (id) => id.split(':', 1)[0] ?? '');
+      });
+    const tables = new Map(
+      types.map((type) => {
+        const uuidsOf = (run: Run) => (knownOf(run).get(type) ?? []).flatMap((id) => knownUuid(id, types) ?? []);
+        const rows = this.#rowsOfType(this.#objectType(type), below, uuidsOf);
+        const query = isList
+          ? sql`select ${literal(`${type}:`)} || n.id as id, n.json from (${rows}) n`
+          : sql`coalesce((select json from (${rows}) n), 'null')`;
+        return [type, new Part(query)];
+      }),
+    );
+    return [
+      (run) => {
+        const ids = idsOf(run);
+        const parts = Array.from(knownOf(run).keys(), (type): Sql => [tables.get(type) ?? '']);
+        if (!isList) return parts[0] ?? `'null'`;
+        if (parts.length === 0) return literal(`[${ids.map(() => 'null').join(',')}]`);
+        // A foreign id may contain characters that Postgres rejects.
+        const idList = run.bind(ids.map((id) => (knownUuid(id, types) === undefined ? '' : id)));
+        return sql`(select '[' || coalesce(string_agg(coalesce(r.json, 'null'), ',' order by u.position), '') || ']' from unnest(${idList}::text[]) with ordinality as u(id, position) left join (${joinSql(parts, ' union all ')}) r on r.id = u.id)`;
       },
-      rowsOf: (name, uuidsOf) => {
-        const type = this.#objectType(name);
-        const [model, { visible } = {}] = [modelOf(type), typeReadOf(type)];
-        if (!model || !visible) throw new Error(`${name} has no table, or no rule for who may see its rows`);
-        const alias = this.alias();
-        const json = this.#row(type, below, { row: alias });
-        const conditions = (run: Run) => {
-          const uuids = uuidsOf(run);
-          const id = uuids.length === 1 ? uuids[0] : { in: uuids };
-          return conditionsOf(model, alias, { id, AND: [visible(run.viewer)] }, run);
-        };
-        return sql`select ${json} as json, ${alias}.id from ${tableOf(model)} ${alias} where ${conditions}${onlyOf(type, alias)}`;
-      },
-    });
+    ];
+  }
+
+  /** Writes the query for a type's rows with some uuids, with the columns `json` and `id`. */
+  #rowsOfType(type: GraphQLObjectType, below: readonly FieldNode[], uuidsOf: (run: Run) => readonly string[]): Sql {
+    const [model, { visible } = {}] = [modelOf(type), typeReadOf(type)];
+    if (!model || !visible) throw new Error(`${type} has no table, or no rule for who may see its rows`);
+    const alias = this.alias();
+    const json = this.#row(type, below, { row: alias });
+    const conditions = (run: Run) => {
+      const uuids = uuidsOf(run);
+      const id = uuids.length === 1 ? uuids[0] : { in: uuids };
+      return conditionsOf(model, alias, { id, AND: [visible(run.viewer)] }, run);
+    };
+    return sql`select ${json} as json, ${alias}.id from ${tableOf(model)} ${alias} where ${conditions}${onlyOf(type, alias)}`;
   }
 }
 
@@ -251,4 +236,9 @@ function onlyOf(type: GraphQLObjectType, alias: string): string {
       return ` and ${textAt(undefined, variants.by)({ row: alias })} = ${literal(value)}`;
   }
   return '';
+}
+
+/** Returns the uuid in a public id of one of these types of the schema, all of which have ids. */
+export function knownUuid(id: string, types: readonly string[]): string | undefined {
+  return uuidOf(id, ...(types as readonly IdType[]));
 }

@@ -1,12 +1,18 @@
 import DataLoader from 'dataloader';
-import type { GraphQLResolveInfo } from 'graphql';
+import {
+  type FieldNode,
+  type GraphQLNamedType,
+  type GraphQLResolveInfo,
+  getNamedType,
+  isAbstractType,
+  isObjectType,
+} from 'graphql';
 import { oncePer } from '../../../core/once-per.ts';
 import { tableOf } from '../../../infra/database/conditions.ts';
 import { columnName } from '../../../infra/database/rows.ts';
 import type { Context } from '../context.ts';
 import { modelOf } from './derive.ts';
-import { findFurtherRead } from './further-read.ts';
-import { typeKey } from './plan.ts';
+import { Planner, typeKey } from './plan.ts';
 import type { Model } from './reads.ts';
 import { runField } from './run.ts';
 import { stockNode } from './stock.ts';
@@ -89,4 +95,47 @@ export function readNode(
   byNode.set(node, loader);
   // The planned object stands for the row, whatever its type.
   return loader.load(id) as Promise<never>;
+}
+
+/**
+ * Finds a field below the one being resolved that needs a plan: a resolver cannot compute it from the available row.
+ * @param showsExisting whether the available rows existed before, so that all their fields count, except their ids
+ * @returns the first such field, as `Type.field`, or undefined
+ */
+export function findFurtherRead(info: GraphQLResolveInfo, showsExisting: boolean): string | undefined {
+  const { schema } = info;
+  const planner = plannerOf(info);
+
+  function find(type: GraphQLNamedType, nodes: readonly FieldNode[]): string | undefined {
+    if (isAbstractType(type)) return findFirst(schema.getPossibleTypes(type), (one) => find(one, nodes));
+    if (!isObjectType(type)) return undefined;
+    const isExisting = showsExisting && type.getInterfaces().some(({ name }) => name === 'Node');
+    return findFirst(planner.selectedFields(type, nodes), ({ field, below }) => {
+      if (!field) return undefined;
+      const isRead = field.extensions.isOnlyPlanned || (isExisting && field.name !== 'id');
+      return isRead ? `${type.name}.${field.name}` : find(getNamedType(field.type), below);
+    });
+  }
+
+  return find(getNamedType(info.returnType), info.fieldNodes);
+}
+
+/** Returns the names of the fields that a document selects from the object being resolved. */
+export function selectedNames(info: GraphQLResolveInfo): ReadonlySet<string> {
+  const type = getNamedType(info.returnType);
+  if (!isObjectType(type)) throw new Error(`${type.name} is not an object type`);
+  const selected = plannerOf(info).selectedFields(type, info.fieldNodes);
+  return new Set(selected.map(({ node }) => node.name.value));
+}
+
+function plannerOf({ schema, fragments, variableValues: variables }: GraphQLResolveInfo): Planner {
+  return new Planner({ schema, fragments, variables, isTyped: false });
+}
+
+function findFirst<Item, Found>(items: readonly Item[], find: (item: Item) => Found | undefined): Found | undefined {
+  for (const item of items) {
+    const found = find(item);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }

@@ -4,7 +4,7 @@ import type { Viewer } from '../../../domain/access/viewer.ts';
 import type { Prisma } from '../../../infra/database/generated/client/client.ts';
 import { columnName, fieldName } from '../../../infra/database/rows.ts';
 import type { CursorArgument } from '../paging.ts';
-import { literal, Part, type Piece, type Run, Shared, type Sql, sql } from './sql.ts';
+import { isShared, literal, Part, type Run, type Sql } from './sql.ts';
 
 /** Defines how a plan reads fields: `read` (derive.ts) writes SQL; without one, graphql-js executes the document. */
 
@@ -120,38 +120,42 @@ export interface TypeRead {
   readonly variants?: { readonly by: string; readonly types: Readonly<Record<string, string>> };
 }
 
-const column = (env: Env, name: string) => `${env.row}.${name}`;
+/** Creates the read of a scalar or an enum from an SQL expression that is JSON as text, or null. */
+export const leaf = (sql: (env: Env, args: ArgumentsOf) => Sql): Read => ({ kind: 'leaf', sql });
 
 /** Writes the JSON of a value that needs no escaping: ids, digits, enum names. */
 const quoted = (expression: string) => `'"' || ${expression} || '"'`;
 
-/** The reads of scalars and enums, from columns unless noted otherwise. */
-export const leaf = {
-  /** Text with escapes, or a list as a JSON array. */
-  text: (name: string): Read => ({ kind: 'leaf', sql: (env) => [`to_json(${column(env, name)})::text`] }),
-  /** A value from a fixed set, which needs no escaping: an enum value or a currency code. */
-  enumValue: (name: string): Read => ({ kind: 'leaf', sql: (env) => [quoted(column(env, name))] }),
-  plain: (name: string): Read => ({ kind: 'leaf', sql: (env) => [`${column(env, name)}::text`] }),
-  digits: (name: string): Read => ({ kind: 'leaf', sql: (env) => [quoted(column(env, name))] }),
-  decimal: (name: string): Read => ({ kind: 'leaf', sql: (env) => [quoted(`trim_scale(${column(env, name)})`)] }),
-  /** A point in time: RFC 3339 in UTC with milliseconds. */
-  instant: (name: string): Read => ({ kind: 'leaf', sql: (env) => [instant(column(env, name))] }),
-  date: (name: string): Read => ({ kind: 'leaf', sql: (env) => [quoted(`${column(env, name)}::date`)] }),
-  id: (type: string, name = 'id'): Read => ({
-    kind: 'leaf',
-    sql: (env) => [`'"${type}:' || ${column(env, name)} || '"'`],
-  }),
-  /** Any SQL expression that is JSON as text. */
-  of: (make: (env: Env, args: ArgumentsOf) => Sql): Read => ({ kind: 'leaf', sql: make }),
-} as const;
+/** Writes the JSON of any other value: text with escapes, or a list. */
+const escaped = (expression: string) => `to_json(${expression})::text`;
+
+const plain = (expression: string) => `${expression}::text`;
 
 /** Returns the SQL of a timestamp as a JSON string in UTC, with milliseconds. */
 export function instant(expression: string): string {
   return `to_char(${expression} at time zone 'UTC', '"\\""YYYY-MM-DD"T"HH24:MI:SS.MS"Z\\""')`;
 }
 
-function member(json: string, name: string): string {
-  return `(${json} -> ${literal(name)})::text`;
+const scalars: Readonly<Record<string, (column: string) => string>> = {
+  Int: plain,
+  Float: plain,
+  Boolean: plain,
+  String: escaped,
+  BigInt: quoted,
+  Decimal: (column) => quoted(`trim_scale(${column})`),
+  DateTime: instant,
+  Date: (column) => quoted(`${column}::date`),
+};
+
+/** Returns the read of a field that exposes a column, or a member of a JSON value, according to the field's type. */
+export function exposedRead(field: GraphQLField<unknown, unknown>, name: string): Read {
+  const type = getNamedType(field.type);
+  const isList = isListType(getNullableType(field.type));
+  const jsonOf = isList ? escaped : isEnumType(type) ? quoted : scalars[type.name];
+  if (!jsonOf) throw new Error(`no plan reads the scalar ${type.name} of ${field.name}`);
+  return leaf(({ row, json }) => [
+    json === undefined ? jsonOf(`${row}.${columnName(name)}`) : `(${json} -> ${literal(name)})::text`,
+  ]);
 }
 
 /** Reads a member of a JSON value that is an object, or null. */
@@ -163,37 +167,6 @@ export const memberObject = (name: string): Read => ({
 
 /** Reads an object from the same row as its parent. */
 export const sameRow: Read = { kind: 'value', env: (env) => env };
-
-/** Returns the read of a field that exposes a column, or a member of a JSON value, according to the field's type. */
-export function exposedRead(field: GraphQLField<unknown, unknown>, name: string): Read {
-  const ofColumn = columnRead(field, columnName(name));
-  return leaf.of((env, args) => (env.json === undefined ? ofColumn(env, args) : [member(env.json, name)]));
-}
-
-function columnRead(field: GraphQLField<unknown, unknown>, column: string): (env: Env, args: ArgumentsOf) => Sql {
-  const type = getNamedType(field.type);
-  const read = isListType(getNullableType(field.type))
-    ? leaf.text(column)
-    : isEnumType(type)
-      ? leaf.enumValue(column)
-      : columnReads[type.name]?.(column);
-  // All other text must be escaped: only enum names may appear in JSON unchanged.
-  if (read?.kind !== 'leaf') throw new Error(`no plan reads the scalar ${type.name} of ${field.name}`);
-  return read.sql;
-}
-
-const columnReads: Readonly<Record<string, (column: string) => Read>> = {
-  Int: leaf.plain,
-  Float: leaf.plain,
-  Boolean: leaf.plain,
-  String: leaf.text,
-  BigInt: leaf.digits,
-  Decimal: leaf.decimal,
-  DateTime: leaf.instant,
-  Date: leaf.date,
-};
-
-export { type Piece, type Run, type Sql, sql };
 
 /** Returns the SQL of a read that does not depend on a run. */
 export function plainReadText(read: Read, row = 'r'): string {
@@ -226,18 +199,10 @@ function plainText(sql: Sql): string {
     .map((piece) => {
       if (typeof piece === 'string') return piece;
       if (piece instanceof Part) return plainText(piece.sql);
-      return piece instanceof Shared ? plainText(piece.query) : '';
+      return isShared(piece) ? plainText(piece.shared) : '';
     })
     .join(' ');
 }
 
-export type { FoundBy } from '../limits/search-cost.ts';
-
-/** Reads that cost more than a column although their kind does not show it (prices.ts). */
+/** Reads that cost more than a column although their kind does not show it (derive.ts). */
 export type Costs = 'rows' | 'legs' | 'past' | 'read' | 'all' | 'sums';
-
-declare module 'graphql' {
-  interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    costs?: Costs;
-  }
-}

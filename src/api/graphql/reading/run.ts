@@ -19,12 +19,12 @@ import type { Viewer } from '../../../domain/access/viewer.ts';
 import { Binding } from '../../../infra/database/conditions.ts';
 import type { Context } from '../context.ts';
 import { abandoned, failure } from '../failure.ts';
-import { planCache } from '../limits/document-cache.ts';
+import { planCache } from '../limits/documents.ts';
 import { wrongArgument } from '../wrong-value.ts';
 import { errorJson, fillPlaceholders, type Notes, NotSequenced, parseAnswer } from './finish.ts';
+import { LeftToExecutor } from './page.ts';
 import { Planner } from './plan.ts';
 import { type Read, sameRow } from './reads.ts';
-import { LeftToExecutor } from './selected.ts';
 import { inScope, literal, PlanStatement, type Requirement, type Run, type Sql, sql } from './sql.ts';
 
 interface RunInput {
@@ -46,30 +46,27 @@ class BoundRun extends Binding implements Run, Notes {
   readonly notes: unknown[] = [];
   readonly errors: GraphQLError[] = [];
   readonly unknown: Requirement[] = [];
-  readonly #variables: Readonly<Record<string, unknown>>;
-  readonly #known: RunInput['known'];
-  readonly #given: RunInput['given'];
+  readonly #input: RunInput;
   /** The results of `once`. Not in the plan's WeakMap, whose values survive V8's young collections (bench/LOG.md). */
   readonly #cache = new Map<object, unknown>();
 
-  constructor(context: Context, { variables, row, ids = [], known, given }: RunInput) {
+  constructor(context: Context, input: RunInput) {
     super();
     this.viewer = context.viewer;
     this.cursors = context.payments.cursors;
     this.maxBytes = context.maxAnswerBytes;
-    this.ids = ids;
-    this.row = row;
-    this.#variables = variables;
-    this.#known = known;
-    this.#given = given;
+    this.ids = input.ids ?? [];
+    this.row = input.row;
+    this.#input = input;
   }
 
   args(field: GraphQLField<unknown, unknown>, node: FieldNode): Readonly<Record<string, unknown>> {
     return this.once(node, () => {
-      const args = getArgumentValues(field, node, this.#variables);
+      const { variables, given } = this.#input;
+      const args = getArgumentValues(field, node, variables);
       const wrong = wrongArgument(args);
       if (wrong) throw wrong;
-      return node === this.#given?.node ? { ...args, ...this.#given.args } : args;
+      return node === given?.node ? { ...args, ...given.args } : args;
     });
   }
 
@@ -87,7 +84,7 @@ class BoundRun extends Binding implements Run, Notes {
   }
 
   require(requirement: Requirement): void {
-    const holds = this.#known?.get(requirement.key);
+    const holds = this.#input.known?.get(requirement.key);
     if (holds === undefined) this.unknown.push(requirement);
     else if (!holds) throw requirement.refusal();
   }
@@ -158,13 +155,14 @@ function makePlan({ schema, document, operationName, variableValues }: Execution
   if (operation?.operation !== 'query' || !query) return undefined;
   const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {});
   if (!coerced) return undefined;
-  const fragments = new Map<string, FragmentDefinitionNode>();
+  const fragments: Record<string, FragmentDefinitionNode> = Object.create(null);
   for (const definition of document.definitions) {
-    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments[definition.name.value] = definition;
   }
   const planner = new Planner({ schema, fragments, variables: coerced, isTyped: false });
   try {
-    const json = planner.object(query, [operation.selectionSet], (selected) => planner.root(selected));
+    const root = { ...operation, kind: Kind.FIELD, name: { kind: Kind.NAME, value: 'query' } } as const;
+    const json = planner.object(query, [root], (selected) => planner.root(selected));
     return { statement: new PlanStatement(withinLimit(sql`select ${inScope(json)} as json`)), operation };
   } catch (error) {
     if (error instanceof LeftToExecutor) return undefined;
@@ -238,13 +236,14 @@ export async function runField(
   const plans = fieldPlansOf(node);
   let statement = plans.get(key);
   if (!statement) {
-    const fragments = new Map(Object.entries(info.fragments));
-    const planner = new Planner({ schema: info.schema, fragments, variables: info.variableValues, isTyped: true });
+    const { schema, fragments, variableValues: variables } = info;
+    const planner = new Planner({ schema, fragments, variables, isTyped: true });
     // A message's field for its own row has no read: it shows the available row.
     const own = field.extensions.read ?? (row && sameRow);
     const read: Read | undefined = nodes ? { kind: 'node', types: nodes.types, idsFromRun: true } : own;
-    const below = info.fieldNodes.flatMap(({ selectionSet }) => selectionSet ?? []);
-    const json = inScope(planner.field({ key: '', field, node, below }, row ? { row: 'r' } : {}, read));
+    const json = inScope(
+      planner.field({ key: '', field, node, below: info.fieldNodes }, row ? { row: 'r' } : {}, read),
+    );
     statement = new PlanStatement(
       withinLimit(
         row

@@ -35,6 +35,16 @@ export interface Run extends Binding {
 /** A piece of SQL: text, a function of the run, a part, or a query that runs once in its scope. */
 export type Piece = string | ((run: Run) => string | Sql) | Part | Shared | Scope;
 
+/** A query that stands for a table in a FROM clause. Postgres runs identical queries of a scope once. */
+interface Shared {
+  readonly shared: Sql;
+}
+
+/** An expression within which identical queries run once: an object of the response. */
+interface Scope {
+  readonly scope: Sql;
+}
+
 /** SQL in as few pieces as possible. */
 export type Sql = readonly Piece[];
 
@@ -55,29 +65,13 @@ export class Part {
   }
 }
 
-/** A query that stands for a table in a FROM clause. Postgres runs identical queries of a scope once. */
-export class Shared {
-  readonly query: Sql;
-
-  constructor(query: Sql) {
-    this.query = query;
-  }
-}
-
-/** An expression within which identical queries run once: an object of the response. */
-export class Scope {
-  readonly expression: Sql;
-
-  constructor(expression: Sql) {
-    this.expression = expression;
-  }
-}
+export const isShared = (piece: Piece): piece is Shared => typeof piece === 'object' && 'shared' in piece;
 
 /** Creates a scope from an expression, if it contains shared queries that are not in a scope within it. */
 export function inScope(expression: Sql): Sql {
   const hasShared = (sql: Sql): boolean =>
-    sql.some((piece) => piece instanceof Shared || (piece instanceof Part && hasShared(piece.sql)));
-  return hasShared(expression) ? [new Scope(expression)] : expression;
+    sql.some((piece) => isShared(piece) || (piece instanceof Part && hasShared(piece.sql)));
+  return hasShared(expression) ? [{ scope: expression }] : expression;
 }
 
 /** Builds SQL from text and pieces. Adjacent text is merged, so running a plan is mostly concatenation. */
@@ -94,7 +88,6 @@ export function sql(strings: TemplateStringsArray, ...values: readonly (string |
   return mergeText(pieces);
 }
 
-/** Joins pieces of SQL with a separator between them. */
 export function joinSql(parts: readonly Sql[], separator: string): Sql {
   return mergeText(parts.flatMap((part, at) => (at === 0 ? part : [separator, ...part])));
 }
@@ -181,7 +174,7 @@ class StatementDraft {
   #addPiece(piece: Exclude<Piece, string>, run: Run): void {
     if (typeof piece === 'function') this.#addRunText(piece(run), run);
     else if (piece instanceof Part) this.#addPart(piece, run);
-    else if (piece instanceof Shared) this.#addShared(piece, run);
+    else if (isShared(piece)) this.#addShared(piece, run);
     else this.#addScope(piece, run);
   }
 
@@ -199,13 +192,13 @@ class StatementDraft {
     }
   }
 
-  #addScope({ expression }: Scope, run: Run): void {
+  #addScope({ scope }: Scope, run: Run): void {
     const around = this.#shared;
     const shared: SharedText[] = [];
     this.#shared = shared;
     try {
       const start = this.#texts.push('') - 1;
-      this.add(expression, run);
+      this.add(scope, run);
       const withQueries: string[] = [];
       for (const { text, places } of shared) {
         const name = `q${withQueries.length}`;
@@ -220,7 +213,7 @@ class StatementDraft {
     }
   }
 
-  #addShared({ query }: Shared, run: Run): void {
+  #addShared({ shared: query }: Shared, run: Run): void {
     const start = this.#texts.length;
     const bound = run.values.length;
     run.writeApart(() => this.add(query, run));
@@ -230,10 +223,10 @@ class StatementDraft {
       text.replaceAll(/\$(\d+)/g, (_parameter, number) => valueText(run.values[Number(number) - 1]));
     const same = this.#shared.findIndex((one) => one.meaning() === meaning());
     this.#key += `@${same};`;
-    const shared = this.#shared[same];
-    if (shared) {
+    const known = this.#shared[same];
+    if (known) {
       run.values.length = bound;
-      shared.places = [...shared.places, start];
+      known.places = [...known.places, start];
     } else this.#shared.push({ text, meaning, places: [start] });
     this.#texts.push('');
   }
@@ -268,14 +261,14 @@ export function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** A part of JSON under construction: known text, or an expression whose value is JSON as text and never null. */
-export type JsonPart = { readonly text: string } | { readonly of: Sql };
-
 /** The maximum number of arguments of a Postgres function. */
 const maxArguments = 90;
 
-/** Writes an expression that concatenates parts of JSON, with one `concat`; `||` would copy at each step. */
-export function concatenate(parts: readonly JsonPart[]): Sql {
+/**
+ * Writes an expression that concatenates parts of JSON (known text, or expressions whose values are JSON as text and
+ * never null), with one `concat`; `||` would copy at each step.
+ */
+export function concatenate(parts: readonly (string | Sql)[]): Sql {
   const pieces: Sql[] = [];
   let text = '';
   const flush = () => {
@@ -283,10 +276,10 @@ export function concatenate(parts: readonly JsonPart[]): Sql {
     text = '';
   };
   for (const part of parts) {
-    if ('text' in part) text += part.text;
+    if (typeof part === 'string') text += part;
     else {
       flush();
-      pieces.push(part.of);
+      pieces.push(part);
     }
   }
   flush();
@@ -295,5 +288,5 @@ export function concatenate(parts: readonly JsonPart[]): Sql {
   for (let from = 0; from < pieces.length; from += maxArguments) {
     groups.push(sql`concat(${joinSql(pieces.slice(from, from + maxArguments), ', ')})`);
   }
-  return groups.length === 1 ? (groups[0] ?? []) : concatenate(groups.map((of) => ({ of })));
+  return groups.length === 1 ? (groups[0] ?? []) : concatenate(groups);
 }

@@ -5,8 +5,8 @@ import { listRows, oneOfFew } from '../../../infra/database/list-rows.ts';
 import { columnName } from '../../../infra/database/rows.ts';
 import { invalidInput } from '../failure.ts';
 import { type MadeRead, rowsBelow } from './kinds.ts';
-import { type ArgumentsOf, byNumber, type Env, type PageRead, type Piece, type Run, sql } from './reads.ts';
-import { Shared, textOfRun } from './sql.ts';
+import { type ArgumentsOf, byNumber, type Env, type PageRead } from './reads.ts';
+import { type Piece, type Run, sql, textOfRun } from './sql.ts';
 
 /** Defines how account statements are read: their entries and totals. */
 
@@ -77,11 +77,13 @@ export const statementSum =
     kind: 'row',
     costs: 'sums',
     from: ({ row }, alias) =>
-      sql`${new Shared([
-        `select count(*), coalesce(sum(abs(p.amount)), 0) as amount, ${row}.currency from posting p
+      sql`${{
+        shared: [
+          `select count(*), coalesce(sum(abs(p.amount)), 0) as amount, ${row}.currency from posting p
         where p.platform_id = ${row}.platform_id and p.account_id = ${row}.id
           and p.account_version > ${row}.opening_version and p.account_version <= ${row}.closing_version and p.amount ${sign} 0`,
-      ])} ${alias}`,
+        ],
+      }} ${alias}`,
   });
 
 /** The totals of the related payments that the field's filter matches, by status, direction and currency. */
@@ -94,7 +96,8 @@ export const totalsOf =
       costs: 'sums',
       ways: Math.max(1, relations.length),
       from: (env, alias, args) => ({
-        from: sql`${new Shared(sql`select t.status, t.type, t.currency, count(*) as count, sum(t.amount) as amount
+        from: sql`${{
+          shared: sql`select t.status, t.type, t.currency, count(*) as count, sum(t.amount) as amount
       from (select x.status, x.type, case x.type when 'OUTGOING' then coalesce(x.sent_currency, x.received_currency) else x.received_currency end as currency,
           case x.type when 'OUTGOING' then coalesce(x.sent_amount, x.received_amount, 0) else coalesce(x.received_amount, 0) end as amount
         from ${(run) => {
@@ -105,7 +108,8 @@ export const totalsOf =
             run,
           );
         }}) t
-      group by t.status, t.type, t.currency`)} ${alias}`,
+      group by t.status, t.type, t.currency`,
+        }} ${alias}`,
         orderBy: `${alias}.status, ${alias}.type, ${alias}.currency`,
         env: { row: alias },
       }),

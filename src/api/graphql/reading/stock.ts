@@ -9,8 +9,8 @@ import type { Context } from '../context.ts';
 import { parsePage } from '../paging.ts';
 import { modelOf, typeReadOf } from './derive.ts';
 import type { ManyOptions } from './kinds.ts';
-import { knownUuid } from './nodes.ts';
 import { pairsOf, requireRelation } from './paths.ts';
+import { knownUuid } from './plan.ts';
 import { byId, type KeyRun, keyIn, type PageRead } from './reads.ts';
 import type { Requirement } from './sql.ts';
 

@@ -1,7 +1,7 @@
 import type { ExecutionArgs, ExecutionResult } from 'graphql';
 import type { Context } from '../context.ts';
+import { LeftToExecutor } from './page.ts';
 import { planQuery, recordFault, runQuery } from './run.ts';
-import { LeftToExecutor } from './selected.ts';
 
 type Extensions = NonNullable<ExecutionResult['extensions']>;
 

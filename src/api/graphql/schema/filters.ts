@@ -1,4 +1,4 @@
-import type { FoundBy } from '../reading/reads.ts';
+import type { GraphQLInputFieldExtensions } from 'graphql';
 import { builder, type InputBuilder } from './builder.ts';
 import {
   AccountKind,
@@ -21,7 +21,8 @@ import {
  */
 
 /** Describes a filter field that finds the list's rows; filtering by any other field searches, which costs more. */
-export const found = (by: FoundBy, description: string) => ({ description, extensions: { foundBy: by } }) as const;
+export const found = (foundBy: GraphQLInputFieldExtensions['foundBy'], description: string) =>
+  ({ description, extensions: { foundBy } }) as const;
 
 const createdIn = (t: InputBuilder, rows: string) => ({
   createdAfter: t.field({ type: 'DateTime', ...found('created', `${rows} created at this time or later.`) }),

@@ -1,50 +1,34 @@
-import { type FieldPath, translatePath } from '../../../core/refusal.ts';
+import { type GraphQLInputType, type GraphQLSchema, getNullableType, isInputObjectType, isListType } from 'graphql';
+import { type FieldPath, type PathTable, translatePath } from '../../../core/refusal.ts';
 import type { Operation } from '../../../domain/access/operations.ts';
 
-/** Stands for the single field of a @oneOf input object. */
-const chosenField = Symbol('chosen');
-
-type PathMapping = readonly [domain: FieldPath, input: readonly (string | typeof chosenField)[]];
-
-/**
- * Paths that differ between the inputs of a mutation and its command: @oneOf adds a level, and commands use REST's
- * names.
- */
-export const inputPaths: { readonly [Name in Operation]?: readonly PathMapping[] } = {
-  createQuote: [
-    [['source'], ['source', chosenField]],
-    [['destination'], ['destination', chosenField]],
-  ],
+/** Paths that differ between the inputs of a mutation and its command: commands use REST's names. */
+const renamed: { readonly [Name in Operation]?: PathTable } = {
   sandboxSend: [
     [['currencyAmount'], ['amount']],
     [['currencyCode'], ['currency']],
   ],
   sandboxReceiveUma: [
-    [['customerId'], ['receiver', chosenField]],
-    [['receiverUmaAddress'], ['receiver', chosenField]],
+    [['customerId'], ['receiver']],
+    [['receiverUmaAddress'], ['receiver']],
     [['receivingCurrencyAmount'], ['amount']],
     [['receivingCurrencyCode'], ['currency']],
   ],
   lookUpReceiver: [
-    [['customerId'], ['sender', chosenField]],
-    [['senderUmaAddress'], ['sender', chosenField]],
+    [['customerId'], ['sender']],
+    [['senderUmaAddress'], ['sender']],
   ],
   createClientToken: [
-    [['customerId'], ['boundTo', chosenField]],
-    [['quoteId'], ['boundTo', chosenField]],
-    [['transactionId'], ['boundTo', chosenField]],
+    [['customerId'], ['boundTo']],
+    [['quoteId'], ['boundTo']],
+    [['transactionId'], ['boundTo']],
   ],
   replayWebhookEvents: [
-    [['eventId'], ['events', chosenField]],
-    [['after'], ['events', chosenField, 'after']],
-    [['before'], ['events', chosenField, 'before']],
+    [['eventId'], ['events']],
+    [['after'], ['events', 'after']],
+    [['before'], ['events', 'before']],
   ],
-  createCustomer: [[['details'], ['details', chosenField]]],
-  updateCustomer: [[['details'], ['details', chosenField]]],
-  createExternalAccount: [
-    [['details'], ['accountInfo', chosenField]],
-    [['beneficiary'], ['beneficiary', chosenField]],
-  ],
+  createExternalAccount: [[['details'], ['accountInfo']]],
 };
 
 /**
@@ -52,37 +36,35 @@ export const inputPaths: { readonly [Name in Operation]?: readonly PathMapping[]
  * "accountId"]`. A scenario is a separate argument, except in the mutations of the sandbox, where it is a field of
  * the input.
  */
-export function argumentPath(name: Operation, path: FieldPath, input: unknown): FieldPath {
+export function argumentPath(schema: GraphQLSchema, name: Operation, path: FieldPath, input: unknown): FieldPath {
   if (path[0] === 'sandboxScenario' && !name.startsWith('sandbox')) return path;
-  const table = (inputPaths[name] ?? []).map(([from, to]) => [from, pathInInput(to, input)] as const);
-  return ['input', ...inForm(metadataPath(translatePath(path, table), input), input)];
+  const type = schema
+    .getMutationType()
+    ?.getFields()
+    [name]?.args.find((argument) => argument.name === 'input')?.type;
+  const inInput = translatePath(path, renamed[name] ?? []);
+  return ['input', ...(type ? pathInType(inInput, type, input) : inInput)];
 }
 
-/** Replaces a key of metadata with the position of its entry: commands take a map, mutations a list. */
-function metadataPath(path: FieldPath, input: unknown): FieldPath {
-  const [field, key] = path;
-  if (field !== 'metadata' || typeof key !== 'string') return path;
-  // Every input with metadata takes it as this list, which GraphQL has validated.
-  const { metadata } = input as { readonly metadata: readonly { readonly key: string }[] };
-  return [field, metadata.findIndex((entry) => entry.key === key)];
-}
-
-/** Completes a path to an amount with the form in which the amount is given, `units` or `decimal`. */
-function inForm(path: FieldPath, input: unknown): FieldPath {
-  const value = path.reduce<unknown>((of, step) => new Map(Object.entries(of ?? {})).get(String(step)), input);
-  const [form = ''] = typeof value === 'object' ? Object.keys(value ?? {}) : [];
-  return form === 'units' || form === 'decimal' ? [...path, form] : path;
-}
-
-/** Replaces `chosenField` with the field that the input has at that point. The path ends early if it has none. */
-function pathInInput(steps: PathMapping[1], input: unknown): string[] {
-  const path: string[] = [];
-  let value = input;
-  for (const step of steps) {
-    const name = step === chosenField ? Object.keys(value ?? {})[0] : step;
-    if (name === undefined) break;
-    path.push(name);
-    value = new Map(Object.entries(value ?? {})).get(name);
+/**
+ * Completes a path in a value: commands take what is in the field of a @oneOf input without a level for it, and a map
+ * by key for a list of entries.
+ */
+function pathInType(path: FieldPath, type: GraphQLInputType, value: unknown): FieldPath {
+  const nullable = getNullableType(type);
+  const [step, ...rest] = path;
+  // GraphQL has validated that the value is of the type.
+  const members = new Map<string | number, unknown>(Object.entries(value ?? {}));
+  if (isListType(nullable)) {
+    if (step === undefined) return path;
+    const entries = [...members.values()] as readonly { readonly key?: string }[];
+    const position = typeof step === 'number' ? step : entries.findIndex(({ key }) => key === step);
+    return [position, ...pathInType(rest, nullable.ofType, entries[position])];
   }
-  return path;
+  // A path that goes on names the field of a @oneOf input, or a part of a value that the input does not have.
+  if (!isInputObjectType(nullable)) return [];
+  const [chosen] = nullable.isOneOf ? members.keys() : [step];
+  const field = chosen === undefined ? undefined : nullable.getFields()[chosen];
+  if (chosen === undefined || !field) return path;
+  return [chosen, ...pathInType(nullable.isOneOf ? path : rest, field.type, members.get(chosen))];
 }

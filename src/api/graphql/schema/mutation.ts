@@ -1,6 +1,6 @@
 import type { InputFieldMap, InputShapeFromFields, TypeParam } from '@pothos/core';
 import type { GraphQLResolveInfo } from 'graphql';
-import { Refusal, refusalIn } from '../../../core/refusal.ts';
+import { type FieldPath, Refusal, refusalIn } from '../../../core/refusal.ts';
 import { authorize, changesRecord, type Operation, showsExisting } from '../../../domain/access/operations.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import type { Validated } from '../../../domain/commands/command.ts';
@@ -8,12 +8,13 @@ import type { Quote as QuoteRow } from '../../../infra/database/generated/client
 import { readClock } from '../../../infra/database/transaction.ts';
 import type { Context } from '../context.ts';
 import { abandoned } from '../failure.ts';
-import { findFurtherRead } from '../reading/further-read.ts';
+import { findFurtherRead } from '../reading/planned.ts';
 import { wrongValuesRefusal } from '../wrong-value.ts';
 import { builder, type InputBuilder, type Types } from './builder.ts';
+import { argumentPath } from './input-paths.ts';
 import { edgeOf, type Identified } from './list.ts';
 import { Transaction } from './nouns.ts';
-import { asArgumentError, asUserError, isUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
+import { asUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
 import { SandboxScenarioInput } from './scenario.ts';
 
 /** Defines the field with the service's current time, for every type with times that an app may count down to. */
@@ -27,6 +28,9 @@ export const serverTime = {
 } as const;
 
 type IdempotencyKey = string | null | undefined;
+
+/** Converts a path in the command's input to one in the mutation's arguments. */
+type ArgumentOf = (path: FieldPath) => FieldPath;
 
 interface MutationOptions<Fields extends InputFieldMap, Success extends Replayable> {
   readonly description: string;
@@ -42,7 +46,9 @@ interface MutationOptions<Fields extends InputFieldMap, Success extends Replayab
   readonly scenario?: string;
   /** Whether a key is required, because nothing else distinguishes a retry from a second payment. */
   readonly isKeyRequired?: true;
-  /** The possible refusals, in addition to the common ones (input, key, permission, load). */
+  /** Whether its input names no other object, so that nothing can be missing. */
+  readonly namesNothing?: true;
+  /** The possible refusals, in addition to the common ones (input, key, permission, load) and NotFoundError. */
   readonly refusals?: readonly MemberName[];
   readonly resolve: (
     input: InputShapeFromFields<Fields> & {
@@ -51,6 +57,7 @@ interface MutationOptions<Fields extends InputFieldMap, Success extends Replayab
     },
     context: Context,
     idempotencyKey: IdempotencyKey,
+    argumentOf: ArgumentOf,
   ) => Promise<Success>;
 }
 
@@ -116,20 +123,8 @@ const commonRefusals: readonly MemberName[] = [
 const validateOnly =
   'Whether to only validate the payment: it is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. If the key was used before, its original result is returned.';
 
-/** The payment that a dry run would have created. */
-export class ValidatedPayment {
-  readonly row: Validated['row'];
-  readonly limits: Validated['limits'];
-  readonly approvalDueAt: Validated['approvalDueAt'];
-  constructor({ row, limits, approvalDueAt }: Validated) {
-    this.row = row;
-    this.limits = limits;
-    this.approvalDueAt = approvalDueAt;
-  }
-}
-
-/** The result type of a dry run; its fields are in payments/validated-payment.ts. */
-export const ValidatedPaymentType = builder.objectRef<ValidatedPayment>('ValidatedPayment');
+/** The payment that a dry run would have created; its fields are in payments/validated-payment.ts. */
+export const ValidatedPayment = builder.objectRef<Validated>('ValidatedPayment');
 
 /** Adds a mutation: `name(input: NameInput!): NameResult!`, whose result is a union of the success and the refusals. */
 export function mutation<Fields extends InputFieldMap, Success extends Replayable>(
@@ -179,20 +174,18 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
     }),
   });
 
-  const refusals = [...new Set([...(options.refusals ?? []), ...commonRefusals])];
+  const found: readonly MemberName[] = options.namesNothing ? [] : ['NotFoundError'];
+  const refusals = [...new Set([...found, ...(options.refusals ?? []), ...commonRefusals])];
   const result = builder.unionType(`${typeName}Result`, {
     description: `The outcome of ${name}: either the success payload or the error that explains why it was refused.`,
     types: [
       success,
-      ...(options.validates ? [ValidatedPaymentType] : []),
+      ...(options.validates ? [ValidatedPayment] : []),
       ...refusals.map((member) => memberTypes[member]),
     ],
     resolveType: (value) =>
-      isUserError(value)
-        ? memberNameOf(value)
-        : value instanceof ValidatedPayment
-          ? 'ValidatedPayment'
-          : `${typeName}Success`,
+      memberNameOf(value) ??
+      ('limits' in value && 'approvalDueAt' in value ? 'ValidatedPayment' : `${typeName}Success`),
   });
 
   builder.mutationField(name, (t) =>
@@ -214,7 +207,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
 /** Returns the resolver of a mutation: it runs the command and returns a refusal as data. */
 function resolverOf<Input, Success>(
   name: Operation,
-  resolve: (input: Input, context: Context, idempotencyKey: IdempotencyKey) => Promise<Success>,
+  resolve: (input: Input, context: Context, key: IdempotencyKey, argumentOf: ArgumentOf) => Promise<Success>,
 ) {
   return async (
     _root: unknown,
@@ -228,33 +221,34 @@ function resolverOf<Input, Success>(
     // The mutations of a document run in sequence. If the client has left or the time is over, the next one does not
     // begin.
     if (context.isAbandoned()) throw abandoned();
+    const argumentOf = (path: FieldPath) => argumentPath(info.schema, name, path, args.input);
     try {
       authorize(context.viewer, name);
       requireViewForFurtherRead(context.viewer, name, info);
       const wrong = wrongValuesRefusal(args);
       if (wrong) {
         context.outcome = 'REFUSED';
-        return asArgumentError(wrong);
+        return asUserError(wrong, (path) => path);
       }
       const { validateOnly, idempotencyKey, ...input } = args.input;
       const { sandboxScenario } = args;
       const asked = { ...input, ...(sandboxScenario && { sandboxScenario }) } as Input;
-      if (!validateOnly) return await resolve(asked, context, idempotencyKey);
-      let validated: ValidatedPayment | undefined;
+      if (!validateOnly) return await resolve(asked, context, idempotencyKey, argumentOf);
+      let validated: Validated | undefined;
       const payments = {
         ...context.payments,
         validateOnly: (made: Validated) => {
-          validated = new ValidatedPayment(made);
+          validated = made;
           context.outcome = 'VALIDATED';
         },
       };
-      const earlier = await resolve(asked, { ...context, payments }, idempotencyKey);
+      const earlier = await resolve(asked, { ...context, payments }, idempotencyKey, argumentOf);
       return validated ?? earlier;
     } catch (error) {
       const refusal = refusalIn(error);
       if (!refusal) throw error;
       context.outcome = 'REFUSED';
-      return asUserError(refusal, name, args.input);
+      return asUserError(refusal, argumentOf);
     }
   };
 }

@@ -4,7 +4,7 @@ import { type Receipt, readReceipt } from '../../../domain/commands/receipts.ts'
 import { executedRead } from '../reading/derive.ts';
 import { readNode } from '../reading/planned.ts';
 import { builder, enumOf } from './builder.ts';
-import { nodeTypes } from './node.ts';
+import { nodeTypes } from './nouns.ts';
 import { RefusalCode } from './refusals.ts';
 
 const MutationOutcome = enumOf('MutationOutcome', 'The outcome of the first call with an idempotency key.', {
@@ -29,14 +29,8 @@ const MutationReceipt = builder.objectRef<Receipt>('MutationReceipt').implement(
     operation: t.expose('operation', { type: MutationName, description: 'The name of the mutation.' }),
     idempotencyKey: t.exposeString('idempotencyKey', { description: 'The idempotency key of the call.' }),
     outcome: t.expose('outcome', { type: MutationOutcome, description: 'Whether the mutation took effect.' }),
-    code: t.expose('code', {
-      type: RefusalCode,
-      nullable: true,
-      description: 'Why the mutation was refused; null if it was not.',
-    }),
-    createdAt: t.expose('createdAt', {
-      type: 'DateTime',
-      nullable: true,
+    code: t.optional('code', RefusalCode, { description: 'Why the mutation was refused; null if it was not.' }),
+    createdAt: t.optional('createdAt', 'DateTime', {
       description: 'When the key was first used; null if it never was.',
     }),
     result: t.field({

@@ -1,3 +1,4 @@
+import { money } from '../../../core/currencies.ts';
 import {
   type RefusalCode as Code,
   type InvalidField,
@@ -5,9 +6,10 @@ import {
   type FieldPath as Path,
   Refusal,
 } from '../../../core/refusal.ts';
-import type { Operation } from '../../../domain/access/operations.ts';
+import type { CustomerUse } from '../../../domain/commands/plan-refusals.ts';
+import { readNode } from '../reading/planned.ts';
 import { builder, enumOf } from './builder.ts';
-import { argumentPath } from './input-paths.ts';
+import { nodeTypes } from './nouns.ts';
 
 const members = {
   InvalidInputError: 'The input is malformed or asks for something impossible; `fields` lists every invalid field.',
@@ -101,16 +103,10 @@ export const RefusalCode = enumOf(
 export interface UserError {
   readonly refusal: Refusal;
   readonly path: Path | null;
-  readonly fields: readonly RefusedField[];
+  readonly fields: readonly InvalidField[];
 }
 
-export interface RefusedField {
-  readonly path: Path;
-  readonly code: Code;
-  readonly message: string;
-}
-
-export const RefusedFieldType = builder.objectRef<RefusedField>('RefusedField').implement({
+export const RefusedFieldType = builder.objectRef<InvalidField>('RefusedField').implement({
   description: 'An invalid field of the input, with the reason.',
   fields: (t) => ({
     path: t.field({
@@ -168,33 +164,91 @@ builder.objectField(refs.UnavailableError, 'retryAfter', (t) =>
   }),
 );
 
-/** Turns a refusal into the value of a mutation's union, with paths below the mutation's arguments. */
-export function asUserError(refusal: Refusal, name: Operation, input: unknown): UserError {
+/**
+ * Turns a refusal into the value of a mutation's union.
+ * @param argumentOf converts a path in the command's input to one in the mutation's arguments
+ */
+export function asUserError(refusal: Refusal, argumentOf: (path: Path) => Path): UserError {
   const { path } = refusal.details;
-  return {
-    refusal,
-    path: path ? argumentPath(name, path, input) : null,
-    fields: asRefusedFields(invalidFieldsOf(refusal), name, input),
-  };
+  const fields = asRefusedFields(invalidFieldsOf(refusal), argumentOf);
+  return { refusal, path: path ? argumentOf(path) : null, fields };
 }
 
-/** Converts the invalid fields of a command's input to fields of the mutation's input. */
-export function asRefusedFields(fields: readonly InvalidField[], name: Operation, input: unknown): RefusedField[] {
-  return fields.map((field) => ({ ...field, path: argumentPath(name, field.path, input) }));
+/** Converts the invalid fields of a command's input to fields of the mutation's arguments. */
+export function asRefusedFields(fields: readonly InvalidField[], argumentOf: (path: Path) => Path): InvalidField[] {
+  return fields.map((field) => ({ ...field, path: argumentOf(field.path) }));
 }
 
-/** Converts a refusal whose paths already lead to the mutation's arguments. */
-export function asArgumentError(refusal: Refusal): UserError {
-  const fields = invalidFieldsOf(refusal);
-  return { refusal, path: fields[0]?.path ?? null, fields };
+/** Returns the union member that stands for a mutation's value; undefined if it is not a refusal. */
+export function memberNameOf(value: object): MemberName | undefined {
+  return 'refusal' in value && value.refusal instanceof Refusal ? codes[value.refusal.code][0] : undefined;
 }
 
-/** Returns whether a mutation's value is a refusal. */
-export function isUserError(value: object): value is UserError {
-  return 'refusal' in value && value.refusal instanceof Refusal;
+/** Defines the fields of refusals that have details, such as the available balance or the time of expiry. */
+
+/** Returns the money in a detail of a refusal (digits of smallest units); null if the refusal does not show it. */
+function moneyFact({ refusal }: UserError, fact: 'spendable' | 'needed') {
+  const { [fact]: digits, currency } = refusal.details;
+  return typeof digits === 'string' && typeof currency === 'string' ? money(BigInt(digits), currency) : null;
 }
 
-/** Returns the union member that stands for a refusal's code. */
-export function memberNameOf(error: UserError): MemberName {
-  return codes[error.refusal.code][0];
+builder.objectFields(memberTypes.InsufficientFundsError, (t) => ({
+  available: t.field({
+    type: 'Money',
+    nullable: true,
+    description: 'The amount that the source can spend; null for viewers who may not see its balance.',
+    resolve: (error) => moneyFact(error, 'spendable'),
+  }),
+  required: t.field({
+    type: 'Money',
+    nullable: true,
+    description: 'The amount that the payment would take from the source; null if `available` is null.',
+    resolve: (error) => moneyFact(error, 'needed'),
+  }),
+}));
+
+builder.objectField(memberTypes.QuoteExpiredError, 'expiredAt', (t) =>
+  t.field({
+    type: 'DateTime',
+    description: 'When the quote expired.',
+    resolve: ({ refusal }) => new Date(String(refusal.details.expiresAt)),
+  }),
+);
+
+builder.objectField(memberTypes.ConflictError, 'existing', (t) =>
+  t.field({
+    type: builder.nodeInterfaceRef(),
+    nullable: true,
+    description:
+      'The current state of the object that the request conflicts with, such as an account that already exists or a quote that was already executed. Null if there is no such object or the viewer may not see it. Needs VIEW.',
+    extensions: { isOnlyPlanned: true },
+    resolve: ({ refusal }, _args, context, info) => {
+      const { existingId } = refusal.details;
+      return typeof existingId === 'string' ? readNode(existingId, nodeTypes, context, info) : null;
+    },
+  }),
+);
+
+/** Returns the details of a CUSTOMER_IN_USE refusal; none for a caller who may not read them. */
+function useOf({ refusal }: { readonly refusal: { readonly details: object } }): Partial<CustomerUse> {
+  return refusal.details;
 }
+
+builder.objectFields(memberTypes.CustomerInUseError, (t) => ({
+  balances: t.field({
+    type: ['Money'],
+    nullable: true,
+    description: "The balances of the customer's internal accounts that are not empty. Null without VIEW.",
+    resolve: (error) => useOf(error).balances?.map(({ amount, currency }) => money(BigInt(amount), currency)),
+  }),
+  paymentsUnderWay: t.int({
+    nullable: true,
+    description: 'The number of payments from or to the customer that have not ended. Null without VIEW.',
+    resolve: (error) => useOf(error).paymentsUnderWay,
+  }),
+  transactionIds: t.idList({
+    nullable: true,
+    description: 'The ids of the oldest 20 of these payments: Transaction:… Null without VIEW.',
+    resolve: (error) => useOf(error).transactionIds?.slice(),
+  }),
+}));

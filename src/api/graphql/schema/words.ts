@@ -138,6 +138,12 @@ declare global {
         type: TypeParam<Types>,
         options: Options,
       ): FieldRef<Types, unknown, Kind>;
+      /** A column, or a member of a JSON value, that may be null. */
+      optional(
+        column: keyof ParentShape & string,
+        type: TypeParam<Types>,
+        options: Omit<Options, 'nullable'>,
+      ): FieldRef<Types, unknown, Kind>;
       /** Text that is null while another column has a certain value. */
       nullWhile<Other extends keyof ParentShape & string>(
         other: readonly [column: Other, value: ParentShape[Other] & string],
@@ -162,7 +168,7 @@ declare global {
       byId(
         type: TypeParam<Types>,
         types: readonly IdType[],
-        options: Omit<Options, 'nullable'> & { readonly id: string },
+        options: { readonly word: string; readonly id?: string },
       ): FieldRef<Types, never, Kind>;
       /** The result of a domain query. A stock execution runs it, too, unless `resolve` is given. */
       fromQuery(
@@ -175,6 +181,11 @@ declare global {
 }
 
 type Row = Readonly<Record<string, unknown>>;
+
+type Words = PothosSchemaTypes.RootFieldBuilder<SchemaTypes, Row>;
+
+/** The arguments of a method that is declared above. */
+type Given<Name extends keyof Words> = Words[Name] extends (...given: infer Arguments) => unknown ? Arguments : never;
 
 /** A field builder as far as the methods need it: the compiler cannot follow Pothos' types through a shared method. */
 interface Builder {
@@ -204,51 +215,36 @@ const selectOf = ([step = '', ...further]: readonly string[]): object => ({
 });
 
 const words = {
-  money(
-    this: Builder,
-    amount: Path,
-    currency: Path,
-    { seen, ...options }: Options & { readonly seen?: readonly [string, Visible] },
-  ) {
+  money(this: Builder, ...[amount, currency, { seen, ...options }]: Given<'money'>) {
     const moneyOf = (row: Row) => {
       const [number, code] = [valueAt(row, amount), valueAt(row, currency)];
       return number === null || code === null ? null : money(BigInt(number as bigint | string), String(code));
     };
     if (seen) {
       const [relation, visible] = seen;
-      return ofOthers(
-        this,
-        'Money',
-        moneyAt(amount, currency, { relation, visible }),
-        options,
-        async (row, _args, ...rest) => ((await stockRow([relation], visible, row, ...rest)) ? moneyOf(row) : null),
-      );
+      const stock: StockResolver = async (row, _args, ...rest) =>
+        (await stockRow([relation], visible, row, ...rest)) ? moneyOf(row) : null;
+      return ofOthers(this, 'Money', moneyAt(amount, currency, { relation, visible }), options, stock);
     }
     return ofRow(this, 'Money', moneyAt(amount, currency), options, moneyOf);
   },
-  currency(this: Builder, code: Path, options: Options) {
+  currency(this: Builder, ...[code, options]: Given<'currency'>) {
     // Values behind a relation are selected with the row.
     const select = Array.isArray(code) && this.model && relationOf(this.model, code[0]) && selectOf(code);
     return ofRow(this, 'Currency', currencyAt(code), { ...options, ...(select && { select }) }, (row) =>
       requiredCurrency(String(valueAt(row, code))),
     );
   },
-  value(this: Builder, type: unknown, parts: Readonly<Record<string, Steps>>, options: Options) {
+  value(this: Builder, ...[type, parts, options]: Given<'value'>) {
     return ofRow(this, type, madeOf(parts), options, (row) => {
-      const entries = Object.entries(parts).map(([part, path]) => [part, valueAt(row, path)] as const);
+      const entries = Object.entries<Steps>(parts).map(([part, path]) => [part, valueAt(row, path)] as const);
       return entries[0]?.[1] === null ? null : Object.fromEntries(entries);
     });
   },
-  json(this: Builder, path: Steps, type: unknown, options: Options) {
+  json(this: Builder, ...[path, type, options]: Given<'json'>) {
     return ofRow(this, type, inJson(path), options, (row) => valueAt(row, path) ?? (Array.isArray(type) ? [] : null));
   },
-  entries(
-    this: Builder,
-    column: string,
-    type: unknown,
-    parts: readonly [string, string],
-    { isSorted = false, ...options }: Options & { readonly isSorted?: boolean },
-  ) {
+  entries(this: Builder, ...[column, type, parts, { isSorted = false, ...options }]: Given<'entries'>) {
     return ofRow(this, [type], entriesOf(column, parts, isSorted), options, (row) => {
       const entries = Object.entries(Object(row[column])).map(([key, value]) => ({
         [parts[0]]: key,
@@ -258,16 +254,12 @@ const words = {
       return isSorted ? entries.sort((a, b) => (String(a[parts[0]]) < String(b[parts[0]]) ? -1 : 1)) : entries;
     });
   },
-  sameRow(
-    this: Builder,
-    type: unknown,
-    { nullIf, needsOthers, ...options }: Options & { readonly nullIf?: string; readonly needsOthers?: true },
-  ) {
+  sameRow(this: Builder, ...[type, { nullIf, needsOthers, ...options }]: Given<'sameRow'>) {
     // A copy, since Pothos marks a row that was read as a node with the node's type, which is not in the union.
     const shown = (row: Row) => (nullIf !== undefined && row[nullIf] === null ? null : { ...row });
     return (needsOthers ? ofOthers : ofRow)(this, type, sameRowUnless(nullIf), options, shown);
   },
-  publicId(this: Builder, type: IdType, of: string | readonly string[], options: Options) {
+  publicId(this: Builder, ...[type, of, options]: Given<'publicId'>) {
     const columns = listOf(of);
     const idOf = (row: Row) => {
       const parts = columns.map((column) => row[column]);
@@ -275,61 +267,50 @@ const words = {
     };
     return ofRow(this, 'ID', publicIdOf(type, columns), options, idOf);
   },
-  required(this: Builder, column: string, type: unknown, options: Options) {
-    return ofRow(
-      this,
-      type,
-      ({ field }) => exposedRead(field, column),
-      options,
-      (row) => {
-        if (row[column] === null) throw new Error(`a row of this type has no ${column}`);
-        return row[column];
-      },
-    );
+  required(this: Builder, ...[column, type, options]: Given<'required'>) {
+    const notNull = (row: Row) => {
+      if (row[column] === null) throw new Error(`a row of this type has no ${column}`);
+      return row[column];
+    };
+    return ofRow(this, type, ({ field }) => exposedRead(field, column), options, notNull);
   },
-  nullWhile(this: Builder, other: readonly [string, string], column: string, options: Options) {
+  optional(this: Builder, ...[column, type, options]: Given<'optional'>) {
+    const read: MadeRead = ({ field }) => exposedRead(field, column);
+    return ofRow(this, type, read, { ...options, nullable: true }, (row) => row[column]);
+  },
+  nullWhile(this: Builder, ...[other, column, options]: Given<'nullWhile'>) {
     const shown = (row: Row) => (row[other[0]] === other[1] ? null : row[column]);
     return ofRow(this, 'String', nullWhile(other, column), { ...options, nullable: true }, shown);
   },
-  seen(this: Builder, relations: string | readonly string[], type: unknown, visible: Visible, options: Options) {
+  seen(this: Builder, ...[relations, type, visible, options]: Given<'seen'>) {
     const path = listOf(relations);
     return ofOthers(this, type, rowAt(path, visible), { ...options, nullable: true }, (row, _args, ...rest) =>
       stockRow(path, visible, row, ...rest),
     );
   },
-  many(
-    this: Builder,
-    relations: string | readonly string[],
-    type: unknown,
-    { orderBy, only, visible, completeBy, ...options }: Options & ManyOptions,
-  ) {
+  many(this: Builder, ...[relations, type, { orderBy, only, visible, completeBy, ...options }]: Given<'many'>) {
     const rows = { orderBy, ...(only && { only }), ...(visible && { visible }), ...(completeBy && { completeBy }) };
     const path = listOf(relations);
     return ofOthers(this, [type], rowsAt(path, rows), options, (row, _args, ...rest) =>
       stockRows(path, rows, row, ...rest),
     );
   },
-  page(this: Builder, { connection, read, args }: RowList<never>, { of = [], ...options }: PageOptions<never>) {
+  page(this: Builder, ...[{ connection, read, args }, { of = [], ...options }]: Given<'page'>) {
     // The list was declared for this schema, whose types are unknown to a builder of an arbitrary schema.
     const all = { ...options, args: args(this.arg as never) } as Options;
     return ofOthers(this, connection, pageBelow(read, of), all, (row, ...rest) => stockPage(read, of, row, ...rest));
   },
-  byId(this: Builder, type: unknown, types: readonly IdType[], { id, ...options }: Options & { readonly id: string }) {
-    const all = { ...options, nullable: true, args: { id: this.arg.id({ required: true, description: id }) } };
-    return ofOthers(
-      this,
-      type,
-      () => ({ kind: 'node', types }),
-      all as Options,
-      (_root, args, ...rest) => stockNode(String(args.id), types, ...rest),
-    );
+  byId(this: Builder, ...[type, types, { word, id }]: Given<'byId'>) {
+    const named = id ?? `The id of the ${word}: ${types.map((one) => `${one}:…`).join(' or ')}`;
+    const options = {
+      description: `The ${word} with this id; null if it does not exist or the caller may not see it.`,
+      nullable: true,
+      args: { id: this.arg.id({ required: true, description: named }) },
+    };
+    const stock: StockResolver = (_root, args, ...rest) => stockNode(String(args.id), types, ...rest);
+    return ofOthers(this, type, () => ({ kind: 'node', types }), options, stock);
   },
-  fromQuery(
-    this: Builder,
-    type: unknown,
-    read: MadeRead,
-    { resolve, ...options }: Options & { readonly resolve?: StockResolver },
-  ) {
+  fromQuery(this: Builder, ...[type, read, { resolve, ...options }]: Given<'fromQuery'>) {
     return ofOthers(this, type, read, options, resolve);
   },
 };

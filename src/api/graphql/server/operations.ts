@@ -28,9 +28,7 @@ import { asOutcomeUnknown, isTemporaryFailure } from './present-error.ts';
 import { isSafe } from './read-operation.ts';
 import { readFeedHead, selectsFeedCursor, sentReadAfter, withReplicas } from './replica-reads.ts';
 import type { OperationParams, SentDocuments, SentOperation } from './sent-documents.ts';
-import { SharedResults } from './shared-results.ts';
-import { type Place, type StreamMessage, streamMessages } from './stream-messages.ts';
-import { type Farewell, holdStream } from './supervise-stream.ts';
+import { type Farewell, holdStream, type Place, SharedResults, type StreamMessage, streamMessages } from './streams.ts';
 import { timeOperation, withTimeLimit } from './time-operation.ts';
 
 /**

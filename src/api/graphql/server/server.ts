@@ -19,10 +19,10 @@ import { presentError } from './present-error.ts';
 import { readOperation } from './read-operation.ts';
 import { schema } from './schema.ts';
 import { SentDocuments } from './sent-documents.ts';
-import { asResults } from './stream-messages.ts';
+import { asResults } from './streams.ts';
 
 /** The settings for operations, and the parts that identify callers and build contexts. */
-interface GraphqlOptions
+export interface GraphqlOptions
   extends Omit<OperationsOptions, 'schema' | 'sent' | 'countMore' | 'contextOf' | 'present' | 'rules'> {
   readonly payments: Payments;
   readonly feed: Feed;

@@ -1,17 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { CallToolResult, Server as McpServer } from '@modelcontextprotocol/server';
 import type { DocumentNode, GraphQLSchema } from 'graphql';
-import type { Logger } from 'pino';
-import type { Cursors } from '../../../core/cursors.ts';
 import { claimOf, isIdempotencyKey } from '../../../core/idempotency.ts';
 import { isJsonObject } from '../../../core/json.ts';
 import { oncePer } from '../../../core/once-per.ts';
 import { tokenOf } from '../../../domain/access/caller.ts';
-import type { Credentials } from '../../../domain/access/tokens/credentials.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import { limitsAmounts } from '../../../domain/policies/read-policies.ts';
 import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
-import type { Database } from '../../../infra/database/database.ts';
 import { requestSeconds } from '../../../infra/instruments/instruments.ts';
 import { noteOperation } from '../../../infra/instruments/request-facts.ts';
 import { sendAnswer } from '../../http/bodies/answer.ts';
@@ -23,26 +19,20 @@ import {
   valueAt,
   withValueAt,
 } from '../documents/tools.ts';
-import type { TrustedDocuments } from '../documents/trusted-documents.ts';
 import { badRequest, failure } from '../failure.ts';
 import { answerOf } from '../server/http-answer.ts';
 import type { Operations } from '../server/operations.ts';
 import { presentError } from '../server/present-error.ts';
 import { readJson } from '../server/read-operation.ts';
-import { unauthenticated } from '../server/server.ts';
+import { type GraphqlOptions, unauthenticated } from '../server/server.ts';
 
 /** Answers a message of the Model Context Protocol whose body has been read. */
 export type McpEndpoint = (request: IncomingMessage, response: ServerResponse, body: Buffer) => Promise<void>;
 
-interface McpOptions {
+interface McpOptions extends Pick<GraphqlOptions, 'payments' | 'trusted' | 'credentials' | 'log'> {
   readonly schema: GraphQLSchema;
   readonly operations: Operations;
-  readonly trusted: TrustedDocuments;
-  readonly credentials: Credentials;
-  readonly database: Database;
-  readonly cursors: Cursors;
   readonly version: string;
-  readonly log: Logger;
 }
 
 /** How long a payment can be confirmed after it was validated, in milliseconds. */
@@ -121,13 +111,13 @@ interface ToolCaller extends McpOptions {
 
 /** Finds the tools of a request's token. Throws a GraphQLError or a Refusal for a token that cannot have any. */
 async function callerOf(options: McpOptions, request: IncomingMessage, response: ServerResponse): Promise<ToolCaller> {
-  const { credentials, database, operations } = options;
+  const { credentials, payments, operations } = options;
   const { authorization } = request.headers;
   const viewer = await credentials.authenticate(authorization);
   if (!viewer) throw unauthenticated();
   if (viewer.documents.length === 0)
     throw forbidden('this token has no documents of its own: create a token with `documents`, which become its tools');
-  const isLimited = () => asPlatform(viewer.platformId, () => limitsAmounts(database, viewer));
+  const isLimited = () => asPlatform(viewer.platformId, () => limitsAmounts(payments.database, viewer));
   if (viewer.permissions.includes('TRANSACT') && !(await isLimited()))
     throw forbidden(
       `this token can move money, so it needs a policy that limits amounts: set one with setPolicy, for ${tokenOf(viewer)}`,
@@ -230,7 +220,7 @@ function serveTools(server: McpServer, caller: ToolCaller, wrongParams: (message
  * second payment.
  */
 async function pay(
-  { cursors, viewer: { platformId, tokenId }, run }: ToolCaller,
+  { payments: { cursors }, viewer: { platformId, tokenId }, run }: ToolCaller,
   tool: Tool,
   places: PaymentPlaces,
   { variables, confirmation }: { readonly variables: Record<string, unknown>; readonly confirmation: unknown },

@@ -1,23 +1,31 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { publicId } from '../../../core/ids.ts';
+import type { PathTable } from '../../../core/refusal.ts';
 import type { Caller } from '../../../domain/access/caller.ts';
 import {
   currencySettings,
   isRegulatedFinancialInstitution,
+  type PlatformSettings,
   readPlatform,
   updatePlatform,
 } from '../../../domain/platforms/platforms.ts';
 import { TransactionType, TrustedDocumentPolicy } from '../../../infra/database/generated/client/client.ts';
-import { checkConfigEndpoint, setConfigEndpoint, stateOf } from '../../webhooks/endpoints/config-endpoint.ts';
+import { checkConfigEndpoint, setConfigEndpoint, stateOf } from '../../webhooks/endpoints/endpoint-changes.ts';
 import { findConfigEndpoint } from '../../webhooks/endpoints/endpoint-queries.ts';
 import { checkUrl } from '../../webhooks/endpoints/endpoints.ts';
 import type { RestApp, RestModules } from '../app.ts';
-import { Endpoints, errorResponses, ifMatchParameter, mayRun, taggedResponse, withRequestPaths } from '../endpoint.ts';
-import { demandedTag, setTag } from '../entity-tags.ts';
-import type { RestEnvironment } from '../environment.ts';
+import { demandedTag, type RestEnvironment, setTag } from '../context.ts';
+import {
+  Endpoints,
+  errorResponses,
+  ifMatchParameter,
+  mayRun,
+  response,
+  tagHeader,
+  withRequestPaths,
+} from '../endpoint.ts';
 import { RestError } from '../errors.ts';
-import { platformPaths } from '../input-paths.ts';
 import { amount, changed, id, listed, listOf, time } from '../schemas/fields.ts';
 
 /** The settings of every currency, in their JSON form. */
@@ -179,6 +187,11 @@ async function readConfig(
   return { record, tag: `${platform.version}-${stateOf(endpoint)}` };
 }
 
+const platformPaths: PathTable<PlatformSettings & { readonly url: string }> = [
+  [['currencies'], ['supportedCurrencies']],
+  [['url'], ['webhookEndpoint']],
+];
+
 /** Adds the endpoints of the platform's settings (decision 56). */
 export function configEndpoints(app: RestApp, modules: RestModules): void {
   const { payments, webhooks } = modules;
@@ -208,7 +221,7 @@ export function configEndpoints(app: RestApp, modules: RestModules): void {
     parameters: [ifMatchParameter],
     middleware: [mayRun('updatePlatform')],
     responses: {
-      200: taggedResponse(ChangedConfigSchema, 'The changed settings.'),
+      200: response(ChangedConfigSchema, 'The changed settings.', tagHeader),
       ...errorResponses(409, 412, 413, 415, 501, 504),
     },
     handle: async (body, context) => {

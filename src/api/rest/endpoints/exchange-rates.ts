@@ -1,11 +1,11 @@
 import { z } from '@hono/zod-openapi';
 import { maxAmount } from '../../../core/checks.ts';
+import type { PathTable } from '../../../core/refusal.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
-import { type ExchangeRate, readExchangeRates } from '../../../domain/pricing/exchange-rates.ts';
+import { type ExchangeRate, type RatesQuery, readExchangeRates } from '../../../domain/pricing/exchange-rates.ts';
 import { jsonInteger, jsonNumber } from '../../records/fields.ts';
 import type { RestApp } from '../app.ts';
 import { Endpoints, withRequestPaths } from '../endpoint.ts';
-import { ratesPaths } from '../input-paths.ts';
 import { addWholeList, repeatable } from '../lists.ts';
 import { amount, CurrencySchema, rate, time } from '../schemas/fields.ts';
 
@@ -51,6 +51,11 @@ function rateRecord(rate: ExchangeRate): z.infer<typeof RateSchema> {
   };
 }
 
+const paths: PathTable<RatesQuery> = [
+  [['source'], ['sourceCurrency']],
+  [['destinations'], ['destinationCurrency']],
+];
+
 /** Adds the endpoint of exchange rates (decision 55). */
 export function exchangeRateEndpoints(app: RestApp, payments: Payments): void {
   addWholeList(new Endpoints(app, 'Exchange rates'), 'listExchangeRates', {
@@ -80,7 +85,7 @@ export function exchangeRateEndpoints(app: RestApp, payments: Payments): void {
     name: 'ExchangeRateList',
     read: async (viewer, { sourceCurrency: source, destinationCurrency: destinations, sendingAmount }) => {
       const query = { source, destinations, sendingAmount };
-      return (await withRequestPaths(ratesPaths, readExchangeRates(payments, viewer, query))).map(rateRecord);
+      return (await withRequestPaths(paths, readExchangeRates(payments, viewer, query))).map(rateRecord);
     },
   });
 }

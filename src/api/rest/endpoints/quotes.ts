@@ -1,22 +1,25 @@
 import { z } from '@hono/zod-openapi';
+import { type FieldPath, type PathTable, Refusal } from '../../../core/refusal.ts';
+import { longest } from '../../../core/texts.ts';
+import type { Viewer } from '../../../domain/access/viewer.ts';
 import { visibleQuotes } from '../../../domain/access/visible.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
 import { whereQuotes } from '../../../domain/commands/filters.ts';
 import { cancelQuote } from '../../../domain/quotes/cancel-quote.ts';
 import { executeQuote } from '../../../domain/quotes/execute-quote.ts';
+import type { CreateQuote } from '../../../domain/quotes/quote-input.ts';
 import { createQuote } from '../../../domain/quotes/quotes.ts';
+import { partiesOfLookup } from '../../../domain/receivers/lookups.ts';
 import { QuoteStatus } from '../../../infra/database/generated/client/client.ts';
 import { readRow } from '../../../infra/database/read-rows.ts';
 import type { Quote } from '../../../infra/database/rows.ts';
-import { type PaymentParties, paymentParties, readPaymentParties } from '../../records/payment-parties.ts';
-import { quoteRecord } from '../../records/quote-record.ts';
+import { type PaymentParties, paymentParties, quoteRecord, readPaymentParties } from '../../records/payment-records.ts';
 import type { RestApp } from '../app.ts';
 import { Endpoints, withRequestPaths } from '../endpoint.ts';
-import { quotePaths } from '../input-paths.ts';
 import { addPagedList, anyOf, createdParameters, rowList } from '../lists.ts';
-import { id } from '../schemas/fields.ts';
+import { amountInput, factList, facts, id, newMetadata, text } from '../schemas/fields.ts';
 import { QuoteSchema } from '../schemas/payment-schemas.ts';
-import { CreateQuoteBody, toQuoteInput } from './create-quote.ts';
+import { checkNamedAccount } from './accounts.ts';
 
 const params = z.object({ quoteId: id('Quote', 'The id of the quote.') });
 
@@ -96,4 +99,223 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
     run: (input, { viewer, key }) => cancelQuote(payments, viewer, input, key),
     record,
   });
+}
+
+// Defines the body of a request for a quote, and its conversion to the input of the domain's command.
+
+const SourceInput = z
+  .discriminatedUnion('sourceType', [
+    z
+      .strictObject({
+        sourceType: z.literal('ACCOUNT').describe('Pay from an account.'),
+        accountId: id('InternalAccount', 'The account that pays. From an external account, the money is pulled first.'),
+        customerId: id('Customer', 'The owner of the account; optional, and checked if given.').optional(),
+        currency: z.string().optional().describe('The currency of the account; optional, and checked if given.'),
+      })
+      .openapi('AccountSourceInput'),
+    z
+      .strictObject({
+        sourceType: z.literal('REALTIME_FUNDING').describe('Pay by a deposit from outside, for this payment alone.'),
+        customerId: id('Customer', 'The customer who makes the deposit.'),
+        currency: z
+          .string()
+          .openapi({ description: 'The currency of the deposit, such as USDC or BTC.', example: 'USDC' }),
+      })
+      .openapi('RealtimeFundingSourceInput'),
+  ])
+  .openapi('PaymentSourceInput');
+
+const DestinationInput = z
+  .discriminatedUnion('destinationType', [
+    z
+      .strictObject({
+        destinationType: z.literal('ACCOUNT').describe('Pay to an account.'),
+        accountId: id('ExternalAccount', 'The account that receives.'),
+        currency: z.string().optional().describe('The currency of the account; optional, and checked if given.'),
+      })
+      .openapi('AccountDestinationInput'),
+    z
+      .strictObject({
+        destinationType: z.literal('UMA_ADDRESS').describe('Pay to a UMA address; requires lookupId.'),
+        umaAddress: z.string().describe('The UMA address that was looked up: $name@domain.'),
+        currency: z
+          .string()
+          .optional()
+          .describe("The currency that arrives; the receiver's preferred one when left out."),
+      })
+      .openapi('UmaDestinationInput'),
+  ])
+  .openapi('PaymentDestinationInput');
+
+const information = facts();
+
+/** Creates the error of a field that only some forms of the body require, reported together with other errors. */
+function requiredIn(field: string) {
+  return {
+    path: [field],
+    message: 'is required',
+    when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null,
+  };
+}
+
+/** The body of POST /quotes: the form of specification 4.1, and its UMA form, which can take parties from a lookup. */
+const CreateQuoteBody = z
+  .strictObject({
+    source: SourceInput.optional(),
+    destination: DestinationInput.optional(),
+    lockedCurrencySide: z.enum(['SENDING', 'RECEIVING']).describe('The side whose amount is fixed.'),
+    lockedCurrencyAmount: amountInput("The fixed amount, in its currency's smallest unit."),
+    lookupId: id('Lookup', 'The lookup of the receiver; required for a UMA address.').optional(),
+    sendingCurrencyCode: z.string().optional().openapi({
+      description:
+        "Without a source, this selects the account of the lookup's sender that pays, by its currency. With a source, it must be the source's currency.",
+      example: 'USD',
+    }),
+    receivingCurrencyCode: z.string().optional().openapi({
+      description: "The currency that arrives; the receiver's preferred one when left out.",
+      example: 'EUR',
+    }),
+    senderCustomerInfo: information
+      .optional()
+      .describe(
+        "Information about the sender, by name. A UMA address requires the lookup's requiredPayerFields and PURPOSE_OF_PAYMENT; an external account requires PURPOSE_OF_PAYMENT.",
+      ),
+    senderUserInfo: information.optional().describe('Another name for senderCustomerInfo.'),
+    immediatelyExecute: z
+      .boolean()
+      .optional()
+      .describe(
+        'Whether to execute the quote immediately, at the current rate; false by default. Not possible with real-time funding.',
+      ),
+    description: text(longest.memo).optional().describe('A note for the payment, at most 500 characters.'),
+    metadata: newMetadata,
+  })
+  .refine(
+    ({ source, lookupId, sendingCurrencyCode }) =>
+      source !== undefined || (lookupId !== undefined && sendingCurrencyCode !== undefined),
+    requiredIn('source'),
+  )
+  .refine(({ destination, lookupId }) => destination !== undefined || lookupId !== undefined, requiredIn('destination'))
+  .openapi('CreateQuote', {
+    description:
+      'For a payment to a UMA address, a lookup can replace the destination, and with sendingCurrencyCode also the source, which is then the account in that currency of the customer for whom the lookup was made.',
+  });
+
+type Body = z.infer<typeof CreateQuoteBody>;
+
+/** Returns the table of a quote request, which depends on its fields. */
+function quotePaths(body: Body): PathTable<CreateQuote> {
+  const { source, destination, receivingCurrencyCode, senderCustomerInfo, senderUserInfo } = body;
+  const table: (readonly [PathTable<CreateQuote>[number][0], FieldPath])[] = [];
+  if (!source) table.push([['source'], ['sendingCurrencyCode']]);
+  else if (source.currency === undefined) table.push([['source', 'currency'], ['sendingCurrencyCode']]);
+  if (!destination) table.push([['destination', 'umaAddress'], ['lookupId']]);
+  if (!destination || (receivingCurrencyCode !== undefined && destination.currency === undefined))
+    table.push([['destination', 'currency'], ['receivingCurrencyCode']]);
+  const field = !senderCustomerInfo && senderUserInfo ? 'senderUserInfo' : 'senderCustomerInfo';
+  table.push([['senderCustomerInfo'], [field]]);
+  // A fact is identified by name in an object, and by position in the command's list.
+  for (const [position, name] of Object.keys(senderCustomerInfo ?? senderUserInfo ?? {}).entries()) {
+    table.push([
+      ['senderCustomerInfo', position],
+      [field, name],
+    ]);
+  }
+  return table;
+}
+
+/**
+ * Converts a body to the command's input. Parties that it leaves out come from its lookup, and values that it contains
+ * twice must agree (decision 24).
+ * @throws Refusal INVALID_INPUT, INVALID_CURRENCY, LOOKUP_REQUEST_NOT_FOUND
+ */
+async function toQuoteInput(payments: Payments, viewer: Viewer, body: Body): Promise<CreateQuote> {
+  const { source, destination, lockedCurrencySide, lookupId, immediatelyExecute = false, description, metadata } = body;
+  const senderInfo = senderInfoOf(body);
+  const lookupParties =
+    lookupId !== undefined && !(source && destination)
+      ? await withRequestPaths(
+          // A currency in the request selects the source account of the lookup's sender.
+          [[['currency'], ['sendingCurrencyCode']]],
+          partiesOfLookup(payments, viewer, lookupId, source ? undefined : body.sendingCurrencyCode),
+        )
+      : undefined;
+  return {
+    lockedCurrencySide,
+    lockedCurrencyAmount: BigInt(body.lockedCurrencyAmount),
+    lookupId,
+    immediatelyExecute,
+    description,
+    metadata,
+    source: await sourceOf(payments, viewer, body, lookupParties?.accountId),
+    destination: await destinationOf(payments, viewer, body, lookupParties?.umaAddress),
+    ...(senderInfo && { senderCustomerInfo: factList(senderInfo) }),
+  };
+}
+
+async function sourceOf(
+  payments: Payments,
+  viewer: Viewer,
+  { source, sendingCurrencyCode }: Body,
+  lookupAccountId: string | undefined,
+): Promise<CreateQuote['source']> {
+  if (!source) {
+    if (lookupAccountId === undefined) throw new Error('the schema requires a source or a lookup');
+    return { kind: 'ACCOUNT', accountId: lookupAccountId };
+  }
+  const currency = sameValue(source.currency, sendingCurrencyCode, 'sendingCurrencyCode');
+  if (source.sourceType === 'REALTIME_FUNDING') {
+    return { kind: 'REALTIME_FUNDING', customerId: source.customerId, currency: source.currency };
+  }
+  const { accountId, customerId } = source;
+  const path = {
+    currency: source.currency === undefined ? ['sendingCurrencyCode'] : ['source', 'currency'],
+    customerId: ['source', 'customerId'],
+  };
+  await checkNamedAccount(payments.database, viewer, path, { accountId, customerId, currency });
+  return { kind: 'ACCOUNT', accountId };
+}
+
+async function destinationOf(
+  payments: Payments,
+  viewer: Viewer,
+  { destination, receivingCurrencyCode }: Body,
+  lookupAddress: string | undefined,
+): Promise<CreateQuote['destination']> {
+  const currency = sameValue(destination?.currency, receivingCurrencyCode, 'receivingCurrencyCode');
+  if (!destination) {
+    if (lookupAddress === undefined) throw new Error('the schema requires a destination or a lookup');
+    return { kind: 'UMA_ADDRESS', umaAddress: lookupAddress, currency };
+  }
+  if (destination.destinationType === 'UMA_ADDRESS') {
+    return { kind: 'UMA_ADDRESS', umaAddress: destination.umaAddress, currency };
+  }
+  const { accountId } = destination;
+  const path = {
+    currency: destination.currency === undefined ? ['receivingCurrencyCode'] : ['destination', 'currency'],
+  };
+  await checkNamedAccount(payments.database, viewer, path, { accountId, currency });
+  return { kind: 'ACCOUNT', accountId };
+}
+
+/** Returns a value that may appear in two fields, refusing two different values. `field` is the path of `second`. */
+function sameValue(first: string | undefined, second: string | undefined, field: string): string | undefined {
+  if (first !== undefined && second !== undefined && first !== second) {
+    throw new Refusal('INVALID_INPUT', `${second} conflicts with ${first} in another field`, {
+      path: [field],
+      value: second,
+    });
+  }
+  return first ?? second;
+}
+
+function senderInfoOf({ senderCustomerInfo, senderUserInfo }: Body): Readonly<Record<string, string>> | undefined {
+  if (!senderCustomerInfo || !senderUserInfo) return senderCustomerInfo ?? senderUserInfo;
+  const names = new Set([...Object.keys(senderCustomerInfo), ...Object.keys(senderUserInfo)]);
+  if ([...names].some((name) => senderCustomerInfo[name] !== senderUserInfo[name])) {
+    throw new Refusal('INVALID_INPUT', 'conflicts with the same information under its other name', {
+      path: ['senderUserInfo'],
+    });
+  }
+  return senderCustomerInfo;
 }

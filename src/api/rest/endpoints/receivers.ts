@@ -1,15 +1,20 @@
 import { z } from '@hono/zod-openapi';
 import { publicId, uuidOf } from '../../../core/ids.ts';
-import { Refusal } from '../../../core/refusal.ts';
+import { type PathTable, Refusal } from '../../../core/refusal.ts';
 import { canonicalText } from '../../../core/texts.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import { visibleCustomers } from '../../../domain/access/visible.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
-import { lookUpReceiver } from '../../../domain/receivers/lookups.ts';
-import { lookupRecord, umaLookupRecord } from '../../records/lookup-record.ts';
+import {
+  type LookUpReceiver,
+  lookUpReceiver,
+  lookupCurrencies,
+  lookupFields,
+} from '../../../domain/receivers/lookups.ts';
+import type { Lookup } from '../../../infra/database/rows.ts';
+import { amountRecord, currencyRecord, jsonInteger, jsonNumber } from '../../records/fields.ts';
 import type { RestApp } from '../app.ts';
 import { Endpoints, withRequestPaths } from '../endpoint.ts';
-import { lookupPaths } from '../input-paths.ts';
 import { AmountSchema, amount, CurrencySchema, id, listed, rate, time } from '../schemas/fields.ts';
 
 const ReceiverCurrencySchema = z
@@ -77,6 +82,8 @@ const query = z.strictObject({
   senderUmaAddress: z.string().optional().describe('The customer who would send, by its UMA address.'),
 });
 
+const paths: PathTable<LookUpReceiver> = [[['umaAddress'], ['receiverUmaAddress']]];
+
 /**
  * Adds the lookup of receivers on two identical paths, one of them for older clients (specification 4.14, decision
  * 11).
@@ -101,7 +108,7 @@ export function receiverEndpoints(app: RestApp, payments: Payments): void {
   ) => {
     const customerId = await senderOf(payments, viewer, sender);
     const input = { umaAddress, customerId, senderUmaAddress: sender.senderUmaAddress };
-    return (await withRequestPaths(lookupPaths, lookUpReceiver(payments, viewer, input))).row;
+    return (await withRequestPaths(paths, lookUpReceiver(payments, viewer, input))).row;
   };
 
   endpoints.serve('getUmaReceiver', {
@@ -147,4 +154,53 @@ async function senderOf(
   }
   if (!customer) throw new Refusal('USER_NOT_FOUND', 'no such customer', { path: ['platformUserId'] });
   return publicId('Customer', customer.id);
+}
+
+/**
+ * Converts a row to the record of a lookup: the fields of specification 2.10, and those added by decision 11. The
+ * constraints are those of the preferred currency; `min` and `max` are in its smallest unit.
+ * @throws UnrepresentableAmount beyond 2^53
+ */
+function lookupRecord(row: Lookup) {
+  const currencies = lookupCurrencies(row);
+  const [preferred] = currencies;
+  const id = publicId('Lookup', row.id);
+  return {
+    id,
+    lookupId: id,
+    receiverUmaAddress: row.umaAddress,
+    receiver: {
+      handle: row.umaAddress,
+      ...(row.vaspName !== null && { vaspName: row.vaspName }),
+      ...(row.network !== null && { network: row.network }),
+    },
+    supportedCurrencies: currencies.map(({ code, estimatedExchangeRate: rate, minAmount, maxAmount }) => ({
+      ...currencyRecord(code),
+      ...(rate !== null && { estimatedExchangeRate: jsonNumber(rate) }),
+      min: jsonInteger(BigInt(minAmount)),
+      max: jsonInteger(BigInt(maxAmount)),
+    })),
+    requiredPayerFields: lookupFields(row).flatMap(({ name, mandatory }) => (mandatory ? [name] : [])),
+    ...(preferred && {
+      constraints: {
+        minAmount: amountRecord(BigInt(preferred.minAmount), preferred.code),
+        maxAmount: amountRecord(BigInt(preferred.maxAmount), preferred.code),
+      },
+    }),
+    createdAt: row.createdAt.toISOString(),
+  };
+}
+
+/**
+ * Adds the fields that clients of the older request form read to the record of a lookup: each currency as `currency`,
+ * and every field that the receiver requests, with whether it is required (decision 11).
+ * @throws UnrepresentableAmount beyond 2^53
+ */
+function umaLookupRecord(row: Lookup) {
+  const { supportedCurrencies, ...record } = lookupRecord(row);
+  return {
+    ...record,
+    supportedCurrencies: supportedCurrencies.map((one) => ({ ...one, currency: currencyRecord(one.code) })),
+    requiredPayerDataFields: lookupFields(row).map(({ name, mandatory }) => ({ name, mandatory })),
+  };
 }

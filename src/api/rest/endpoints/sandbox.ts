@@ -6,17 +6,15 @@ import { setKycStatus } from '../../../domain/sandbox/set-kyc-status.ts';
 import { KycStatus } from '../../../infra/database/generated/client/client.ts';
 import { readRow } from '../../../infra/database/read-rows.ts';
 import type { Transaction } from '../../../infra/database/rows.ts';
-import { internalAccountRecord } from '../../records/account-record.ts';
+import { instructionRecords, internalAccountRecord } from '../../records/account-record.ts';
 import { customerRecord } from '../../records/customer-record.ts';
-import { instructionRecords } from '../../records/instruction-record.ts';
-import { readPaymentParties } from '../../records/payment-parties.ts';
-import { transactionRecord } from '../../records/transaction-record.ts';
+import { readPaymentParties, transactionRecord } from '../../records/payment-records.ts';
 import type { RestApp } from '../app.ts';
 import { Endpoints } from '../endpoint.ts';
-import { CustomerSchema } from '../schemas/customer-schemas.ts';
 import { amountInput, id } from '../schemas/fields.ts';
 import { TransactionSchema } from '../schemas/payment-schemas.ts';
-import { InternalAccountSchema } from './internal-accounts.ts';
+import { InternalAccountSchema } from './accounts.ts';
+import { CustomerSchema } from './customers.ts';
 
 /** Adds the endpoints of the sandbox (specification 4.7, decision 53). */
 export function sandboxEndpoints(app: RestApp, payments: Payments): void {

@@ -199,7 +199,6 @@ function newTokenEndpoints(endpoints: Endpoints, database: Database): void {
   });
 }
 
-/** Adds the list of client tokens. */
 export function clientTokenEndpoints(app: RestApp, { database }: Payments): void {
   addPagedList(new Endpoints(app, 'Tokens'), 'listClientTokens', {
     summary: 'List client tokens',

@@ -8,8 +8,12 @@ import { type TransactionFilter, whereTransactions } from '../../../domain/comma
 import { FailureReason, TransactionStatus, TransactionType } from '../../../infra/database/generated/client/client.ts';
 import { readRow } from '../../../infra/database/read-rows.ts';
 import type { Transaction } from '../../../infra/database/rows.ts';
-import { type PaymentParties, paymentParties, readPaymentParties } from '../../records/payment-parties.ts';
-import { transactionRecord } from '../../records/transaction-record.ts';
+import {
+  type PaymentParties,
+  paymentParties,
+  readPaymentParties,
+  transactionRecord,
+} from '../../records/payment-records.ts';
 import type { RestApp } from '../app.ts';
 import { Endpoints } from '../endpoint.ts';
 import {

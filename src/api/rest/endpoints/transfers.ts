@@ -1,26 +1,22 @@
 import { z } from '@hono/zod-openapi';
+import type { PathTable } from '../../../core/refusal.ts';
 import { longest } from '../../../core/texts.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
+import type { Transfer } from '../../../domain/transfers/transfer.ts';
 import { transferIn, transferInternal, transferOut } from '../../../domain/transfers/transfers.ts';
 import type { Transaction } from '../../../infra/database/rows.ts';
-import { readPaymentParties } from '../../records/payment-parties.ts';
-import { transactionRecord } from '../../records/transaction-record.ts';
+import { readPaymentParties, transactionRecord } from '../../records/payment-records.ts';
 import type { RestApp } from '../app.ts';
 import { Endpoints } from '../endpoint.ts';
-import { transferPaths } from '../input-paths.ts';
 import { amountInput, id, newMetadata, text } from '../schemas/fields.ts';
 import { TransactionSchema } from '../schemas/payment-schemas.ts';
-import { checkNamedAccount } from './named-account.ts';
+import { checkNamedAccount } from './accounts.ts';
 
 const isAccount = z.literal('ACCOUNT').optional().describe('The type of the party: always ACCOUNT.');
 
 /** Defines a party of a transfer. Its type and currency are optional: callers may send accounts as in responses. */
-function party<Type extends z.ZodRawShape>(
-  type: Type,
-  idType: 'InternalAccount' | 'ExternalAccount',
-  description: string,
-) {
+function party<Type extends z.ZodRawShape>(type: Type, [idType, description]: Party) {
   return z
     .strictObject({
       ...type,
@@ -30,44 +26,50 @@ function party<Type extends z.ZodRawShape>(
     .openapi({ description });
 }
 
+type Party = readonly ['InternalAccount' | 'ExternalAccount', description: string];
+
+/** Defines the body of a transfer from one party to another. */
+const transferBody = <Amount extends z.ZodType>(name: string, source: Party, destination: Party, amount: Amount) =>
+  z
+    .strictObject({
+      source: party({ sourceType: isAccount }, source),
+      destination: party({ destinationType: isAccount }, destination),
+      amount,
+      description: text(longest.memo).optional().describe('A note for the payment, at most 500 characters.'),
+      metadata: newMetadata,
+    })
+    .openapi(name);
+
 const amount = amountInput('The amount, in the smallest unit of the currency.');
-const noted = {
-  description: text(longest.memo).optional().describe('A note for the payment, at most 500 characters.'),
-  metadata: newMetadata,
-};
+const payer: Party = ['InternalAccount', 'The internal account that pays.'];
+const receiver: Party = ['InternalAccount', 'The internal account that receives.'];
+const otherOwner: Party = [
+  'InternalAccount',
+  'The internal account that receives, which must belong to another owner.',
+];
 
-const TransferOutBody = z
-  .strictObject({
-    source: party({ sourceType: isAccount }, 'InternalAccount', 'The internal account that pays.'),
-    destination: party({ destinationType: isAccount }, 'ExternalAccount', 'The external account that receives.'),
-    amount,
-    ...noted,
-  })
-  .openapi('TransferOut');
+const TransferOutBody = transferBody(
+  'TransferOut',
+  payer,
+  ['ExternalAccount', 'The external account that receives.'],
+  amount,
+);
 
-const TransferInBody = z
-  .strictObject({
-    source: party({ sourceType: isAccount }, 'ExternalAccount', 'The external account to pull from.'),
-    destination: party({ destinationType: isAccount }, 'InternalAccount', 'The internal account that receives.'),
-    amount: amountInput(
-      'The amount, in the smallest unit of the currency. When left out, the provider pulls what the account offers; the sandbox pulls 10000.',
-    ).optional(),
-    ...noted,
-  })
-  .openapi('TransferIn');
+const TransferInBody = transferBody(
+  'TransferIn',
+  ['ExternalAccount', 'The external account to pull from.'],
+  receiver,
+  amountInput(
+    'The amount, in the smallest unit of the currency. When left out, the provider pulls what the account offers; the sandbox pulls 10000.',
+  ).optional(),
+);
 
-const TransferInternalBody = z
-  .strictObject({
-    source: party({ sourceType: isAccount }, 'InternalAccount', 'The internal account that pays.'),
-    destination: party(
-      { destinationType: isAccount },
-      'InternalAccount',
-      'The internal account that receives, which must belong to another owner.',
-    ),
-    amount,
-    ...noted,
-  })
-  .openapi('TransferInternal');
+const TransferInternalBody = transferBody('TransferInternal', payer, otherOwner, amount);
+
+const paths: PathTable<Transfer> = [
+  [['sourceAccountId'], ['source', 'accountId']],
+  [['destinationAccountId'], ['destination', 'accountId']],
+];
 
 /** Adds the endpoints of transfers (specification 4.6, 4.12; decision 63). */
 export function transferEndpoints(app: RestApp, payments: Payments): void {
@@ -75,7 +77,7 @@ export function transferEndpoints(app: RestApp, payments: Payments): void {
   const endpoints = new Endpoints(app, 'Transfers');
   const shared = {
     errors: [404],
-    paths: transferPaths,
+    paths,
     record: async (row: Transaction) => transactionRecord(row, await readPaymentParties(database.pool, row)),
   } as const;
 

@@ -1,6 +1,10 @@
 import { z } from '@hono/zod-openapi';
-import { plainHash, readManifest } from '../../graphql/documents/manifest.ts';
-import { maxDocuments, type TrustedDocuments } from '../../graphql/documents/trusted-documents.ts';
+import {
+  maxDocuments,
+  plainHash,
+  readManifest,
+  type TrustedDocuments,
+} from '../../graphql/documents/trusted-documents.ts';
 import type { RestApp } from '../app.ts';
 import { Endpoints } from '../endpoint.ts';
 import { time } from '../schemas/fields.ts';

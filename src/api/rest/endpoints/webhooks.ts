@@ -1,8 +1,17 @@
 import { z } from '@hono/zod-openapi';
-import { testConfigEndpoint } from '../../webhooks/endpoints/config-endpoint.ts';
+import { byId } from '../../../core/conditions.ts';
+import { publicId } from '../../../core/ids.ts';
+import { visibleToPlatform } from '../../../domain/access/visible.ts';
+import { EventType, type Prisma, WebhookDeliveryStatus } from '../../../infra/database/generated/client/client.ts';
+import { whereDeliveries } from '../../webhooks/delivery/deliveries.ts';
+import { testConfigEndpoint } from '../../webhooks/endpoints/endpoint-changes.ts';
+import { findConfigEndpoint } from '../../webhooks/endpoints/endpoint-queries.ts';
+import { resend } from '../../webhooks/endpoints/replay.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
 import type { RestApp } from '../app.ts';
-import { Endpoints } from '../endpoint.ts';
+import { asRow, Endpoints } from '../endpoint.ts';
+import { addPagedList, anyOf } from '../lists.ts';
+import { id, time } from '../schemas/fields.ts';
 
 // The specification requires names with underscores (decision 51).
 const TestSchema = z
@@ -33,4 +42,109 @@ export function webhookEndpoints(app: RestApp, webhooks: Webhooks): void {
     run: (input, { viewer, key }) => testConfigEndpoint(webhooks, viewer, input, key),
     record: ({ url, responseStatus }) => ({ response_status: responseStatus, url }),
   });
+}
+
+const DeliverySchema = z
+  .object({
+    id: id('WebhookDelivery', 'The id of the delivery.'),
+    endpointId: id('WebhookEndpoint', 'The endpoint that the webhook is delivered to.'),
+    webhookId: id('Webhook', 'The id of the webhook: the same in every attempt and at every endpoint.'),
+    type: z.enum(EventType).describe('The type of the event.'),
+    status: z.enum(WebhookDeliveryStatus).describe('The status of the delivery.'),
+    attempts: z
+      .array(
+        z.object({
+          at: time('When the attempt began.'),
+          durationMs: z
+            .int()
+            .min(0)
+            .max(Number.MAX_SAFE_INTEGER)
+            .describe('How long the attempt took, in milliseconds.'),
+          responseStatus: z
+            .int()
+            .min(100)
+            .max(599)
+            .optional()
+            .describe("The HTTP status of the receiver's response; absent if there was none."),
+          error: z.string().optional().describe('Why the attempt failed; absent if it succeeded.'),
+        }),
+      )
+      .describe('The attempts so far, oldest first.'),
+    nextAttemptAt: time('When the next attempt is due; absent if there will be none.').optional(),
+  })
+  .openapi('WebhookDelivery', { description: 'The delivery of a webhook to an endpoint.' });
+
+interface Filter {
+  readonly endpointId?: string | undefined;
+  readonly status?: WebhookDeliveryStatus[] | undefined;
+}
+
+/** Adds the endpoints of deliveries (decision 71). */
+export function webhookDeliveryEndpoints(app: RestApp, webhooks: Webhooks): void {
+  const { prisma } = webhooks.payments.database;
+  const endpoints = new Endpoints(app, 'Webhooks');
+
+  addPagedList(endpoints, 'listWebhookDeliveries', {
+    summary: 'List deliveries of webhooks',
+    description: 'Finished and pending deliveries to one endpoint.',
+    at: '/webhooks/deliveries',
+    filters: {
+      endpointId: id('WebhookEndpoint', 'The id of the endpoint; by default that of the settings.').optional(),
+      status: anyOf(WebhookDeliveryStatus, 'Only deliveries with any of these statuses.'),
+    },
+    item: DeliverySchema,
+    name: 'WebhookDeliveryPage',
+    list: {
+      name: 'WebhookDelivery',
+      where: async (viewer, { endpointId, ...filter }: Filter): Promise<Prisma.WebhookDeliveryWhereInput> => {
+        // Without an endpoint there is nothing to list: every delivery belongs to one.
+        const ofEndpoint =
+          endpointId === undefined
+            ? { endpointId: { in: [(await findConfigEndpoint(prisma, viewer))?.id ?? []].flat() } }
+            : byId(endpointId, (uuid) => ({ endpointId: uuid }), 'WebhookEndpoint');
+        return { AND: [visibleToPlatform(viewer), ofEndpoint, whereDeliveries(viewer, filter)] };
+      },
+      rows: (query: Prisma.WebhookDeliveryFindManyArgs) =>
+        prisma.webhookDelivery.findMany({ ...query, include: deliveryParts }),
+      count: (query: Prisma.WebhookDeliveryCountArgs) => prisma.webhookDelivery.count(query),
+      record: deliveryRecord,
+    },
+  });
+
+  endpoints.command('resendWebhookDelivery', {
+    summary: 'Resend a webhook',
+    description:
+      'Resends a delivery, whatever its outcome was. It keeps its id and its history of attempts. If its endpoint is disabled, the response is 409 CONFLICT.',
+    at: 'post /webhooks/deliveries/{deliveryId}/resend',
+    params: z.object({ deliveryId: id('WebhookDelivery', 'The id of the delivery.') }),
+    answer: [204, null, 'The delivery is sent again; the list shows its attempts.'],
+    errors: [404],
+    run: (input, { viewer, key }) => asRow(resend(webhooks, viewer, input, key)),
+  });
+}
+
+/** The data for a delivery's record in addition to its row. */
+const deliveryParts = {
+  event: { select: { id: true, type: true } },
+  attempts: { orderBy: { number: 'asc' } },
+} as const satisfies Prisma.WebhookDeliveryInclude;
+
+type Row = Prisma.WebhookDeliveryGetPayload<{ include: typeof deliveryParts }>;
+
+/** Converts a row to the record of a webhook delivery (decision 71). */
+function deliveryRecord(row: Row) {
+  return {
+    id: publicId('WebhookDelivery', row.id),
+    endpointId: publicId('WebhookEndpoint', row.endpointId),
+    webhookId: publicId('Webhook', row.event.id),
+    type: row.event.type,
+    status: row.status,
+    attempts: row.attempts.map(({ at, durationMs, responseStatus, error }) => ({
+      at: at.toISOString(),
+      durationMs,
+      ...(responseStatus !== null && { responseStatus }),
+      ...(error !== null && { error }),
+    })),
+    ...(row.nextAttemptAt !== null && { nextAttemptAt: row.nextAttemptAt.toISOString() }),
+  };
 }

@@ -5,8 +5,7 @@ import { feedCursor } from '../../../domain/events/cursor.ts';
 import type { AccountKind } from '../../../infra/database/generated/client/client.ts';
 import { type Event, rowFromSnapshot, trustedJson } from '../../../infra/database/rows.ts';
 import { amountRecord, isJsonInteger } from '../../records/fields.ts';
-import type { PaymentParties } from '../../records/payment-parties.ts';
-import { transactionRecord } from '../../records/transaction-record.ts';
+import { type PaymentParties, transactionRecord } from '../../records/payment-records.ts';
 
 /** The fields of related rows that the body of an event contains. */
 export interface RelatedFields {

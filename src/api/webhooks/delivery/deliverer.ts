@@ -1,23 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
 import { publicId } from '../../../core/ids.ts';
+import { parseJson } from '../../../core/json.ts';
+import { Refusal } from '../../../core/refusal.ts';
 import type { SecretBox } from '../../../core/secret-box.ts';
+import { canonicalText, longest, textFault } from '../../../core/texts.ts';
 import { platformItself } from '../../../domain/access/platform-itself.ts';
-import { decideUnlessDecided } from '../../../domain/approvals/approvals.ts';
+import { type Decision, decideUnlessDecided } from '../../../domain/approvals/approvals.ts';
+import { checkInformation } from '../../../domain/commands/information.ts';
 import { deferApproval } from '../../../domain/orders/orders.ts';
 import { rowFromSnapshot, trustedJson } from '../../../infra/database/rows.ts';
 import { asRequest } from '../../../infra/instruments/request-facts.ts';
 import { inSpan } from '../../../infra/instruments/spans.ts';
 import { loopbackAllowed, secretOwner, type Webhooks } from '../webhooks.ts';
-import { isAnswer, questionAnswer } from './approval.ts';
 import { webhookId, webhookText } from './bodies.ts';
-import {
-  type DeliveryState,
-  type LeasedDelivery,
-  leaseDeliveries,
-  recordHealth,
-  releaseDelivery,
-  settleDelivery,
-} from './deliveries.ts';
+import { type LeasedDelivery, leaseDeliveries, recordHealth, releaseDelivery, settleDelivery } from './deliveries.ts';
 import { isDelivered, isGone, type Outcome, Sender, signedHeaders } from './sender.ts';
 
 /** The maximum number of attempts that this process runs at a time. */
@@ -32,11 +29,7 @@ const graceMs = 2_000;
 /** The outcome if the signing secret cannot be read: nothing is sent. */
 const unreadableSecret: Outcome = {
   durationMs: 0,
-  responseStatus: undefined,
   error: 'not sent: the signing secret cannot be decrypted; rotate it',
-  retryAfter: undefined,
-  timedOut: false,
-  answer: undefined,
 };
 
 /** Attempts deliveries, many concurrently and independently: a slow one delays only others to the same endpoint. */
@@ -96,7 +89,7 @@ export class Deliverer {
     this.#log(delivery, outcome);
     // An attempt aborted by the stop says nothing about the receiver.
     if (this.#sender.closed && outcome.responseStatus === undefined) return releaseDelivery(this.#webhooks, delivery);
-    await (delivery.question ? this.#settleQuestion(delivery, outcome) : this.#settle(delivery, outcome));
+    await this.#settle(delivery, outcome);
   }
 
   async #post(delivery: LeasedDelivery): Promise<Outcome> {
@@ -143,14 +136,17 @@ export class Deliverer {
   }
 
   async #settle(delivery: LeasedDelivery, outcome: Outcome): Promise<void> {
-    const { responseStatus } = outcome;
-    const delivered = responseStatus !== undefined && isDelivered(responseStatus);
-    const gone = isGone(responseStatus);
-    const nextInMs = gone ? undefined : this.#webhooks.pace.nextInMs(delivery.tries + 1, outcome.retryAfter);
-    const failed: DeliveryState =
-      nextInMs === undefined ? { status: 'FAILED' } : { status: 'PENDING', nextInMs, failed: true };
-    await settleDelivery(this.#webhooks, delivery, outcome, delivered ? { status: 'DELIVERED' } : failed);
-    await recordHealth(this.#webhooks, delivery, { healthy: delivered, gone, error: outcome.error ?? '' });
+    const { responseStatus: status, error = '' } = outcome;
+    const { question } = delivery;
+    if (question) await this.#applyAnswer(delivery, outcome);
+    const healthy = status !== undefined && (question ? answering.has(status) : isDelivered(status));
+    const gone = isGone(status);
+    const isLast = healthy || gone || question;
+    const nextInMs = isLast ? undefined : this.#webhooks.pace.nextInMs(delivery.tries + 1, outcome.retryAfter);
+    const state = healthy ? 'DELIVERED' : nextInMs === undefined ? 'FAILED' : 'PENDING';
+    const attempt = question && healthy ? { ...outcome, error: undefined } : outcome;
+    await settleDelivery(this.#webhooks, delivery, attempt, { status: state, nextInMs });
+    await recordHealth(this.#webhooks, delivery, { healthy, gone, error });
   }
 
   /**
@@ -158,18 +154,13 @@ export class Deliverer {
    * nothing if the payment has already been decided: by an operator, by its deadline, or by the same decision, which
    * is repeated if a process died after it.
    */
-  async #settleQuestion(delivery: LeasedDelivery, outcome: Outcome): Promise<void> {
+  async #applyAnswer(delivery: LeasedDelivery, outcome: Outcome): Promise<void> {
     const { platformId, event } = delivery;
     const { payments } = this.#webhooks;
     const answer = questionAnswer(outcome, delivery.now);
     if (event.transactionId === null) throw new Error('an approval request needs a transaction');
     if (answer?.kind === 'defer') await deferApproval(payments.database.pool, platformId, event.transactionId);
     else if (answer) await decideUnlessDecided(payments, platformItself(delivery), event.transactionId, answer);
-    const answered = isAnswer(outcome.responseStatus);
-    const attempt = answered ? { ...outcome, error: undefined } : outcome;
-    await settleDelivery(this.#webhooks, delivery, attempt, { status: answered ? 'DELIVERED' : 'FAILED' });
-    const gone = isGone(outcome.responseStatus);
-    await recordHealth(this.#webhooks, delivery, { healthy: answered, gone, error: outcome.error ?? '' });
   }
 }
 
@@ -205,4 +196,91 @@ function attributesOf({ id, platformId, endpointId, begun, event }: LeasedDelive
     'payments.event.id': publicId('Event', event.id),
     'payments.webhook_delivery.attempt': begun,
   };
+}
+
+/** 202: approveTransaction or rejectTransaction decides later. 409: the platform has received the request before. */
+const deferring: ReadonlySet<number> = new Set([202, 409]);
+const answering: ReadonlySet<number> = new Set([200, 202, 403, 409, 422]);
+
+/** A reason that can be stored; other text is dropped, so that the rejection still counts. */
+const reason = z
+  .string()
+  .transform(canonicalText)
+  .refine((text) => textFault(text, longest.memo) === undefined)
+  .optional()
+  .catch(undefined);
+const approval = z.object({ receiverCustomerInfo: z.record(z.string(), z.string()).optional() });
+const rejection = z.object({ reason, message: reason });
+const inquiry = z.object({ requiredFields: z.array(z.unknown()) });
+const fieldName = /^[A-Za-z_]{1,64}$/;
+/** The maximum length of a list of names in a reason, in characters. */
+const namesLength = 400;
+
+/** The response to an approval request: a decision, or `defer` if a command decides later. */
+type QuestionAnswer = Decision | { readonly kind: 'defer' };
+
+/**
+ * Reads the response to an approval request (decision 33). Undefined if there was none: the deadline ends the
+ * payment.
+ */
+function questionAnswer(
+  outcome: Pick<Outcome, 'responseStatus' | 'timedOut' | 'answer'>,
+  now: Date,
+): QuestionAnswer | undefined {
+  const { responseStatus, timedOut, answer } = outcome;
+  if (timedOut) return undefined;
+  if (responseStatus !== undefined && deferring.has(responseStatus)) return { kind: 'defer' };
+  const body = jsonOf(answer);
+  switch (responseStatus) {
+    case 200:
+      return approvalOf(body, now);
+    case 403: {
+      const { data } = rejection.safeParse(body);
+      return { kind: 'reject', reason: data?.reason ?? data?.message };
+    }
+    case 422: {
+      const fields = namesIn(inquiry.safeParse(body).data?.requiredFields ?? []);
+      const needs = 'the platform needs more information about the sender';
+      return { kind: 'reject', reason: fields ? `${needs}: ${fields}` : needs };
+    }
+    default:
+      return webhookError;
+  }
+}
+
+function namesIn(fields: readonly unknown[]): string {
+  const names = fields.filter((field) => typeof field === 'string' && fieldName.test(field));
+  return names.join(', ').slice(0, namesLength);
+}
+
+/** Reads an approval. Unreadable or unacceptable details count as an error: money must not move on a guess. */
+function approvalOf(body: unknown, now: Date): Decision {
+  const parsed = approval.safeParse(body ?? {});
+  if (!parsed.success) return webhookError;
+  const info = Object.entries(parsed.data.receiverCustomerInfo ?? {}).map(([name, value]) => ({ name, value }));
+  try {
+    checkInformation(info, ['receiverCustomerInfo'], now);
+  } catch (error) {
+    if (error instanceof Refusal) return webhookError;
+    throw error;
+  }
+  return { kind: 'approve', receiverCustomerInfo: info };
+}
+
+const webhookError: Decision = {
+  kind: 'webhook-error',
+  explanation: "the platform's answer to the approval request was an error",
+};
+
+/**
+ * Parses the body of a response; undefined if it is empty. Text that is not exact JSON is returned: it fits no
+ * schema.
+ */
+function jsonOf(answer: string | undefined): unknown {
+  if (answer === undefined || answer.trim() === '') return undefined;
+  try {
+    return parseJson(answer);
+  } catch {
+    return answer;
+  }
 }

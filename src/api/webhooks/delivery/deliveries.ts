@@ -110,10 +110,11 @@ const settleStatement = statement<object>(
    where platform_id = $1 and id = $2 and begun = $3 and status = 'PENDING'`,
 );
 
-/** The state of a delivery after an attempt: `nextInMs` is the pause before the next, in milliseconds. */
-export type DeliveryState =
-  | { readonly status: 'DELIVERED' | 'FAILED' }
-  | { readonly status: 'PENDING'; readonly nextInMs: number; readonly failed: boolean };
+/** The state of a delivery after an attempt: `nextInMs` is the pause before the next after a failure, in milliseconds. */
+interface DeliveryState {
+  readonly status: 'DELIVERED' | 'FAILED' | 'PENDING';
+  readonly nextInMs?: number | undefined;
+}
 
 /**
  * Records an attempt and the new state of its delivery. The attempt is always recorded; the delivery is changed only by
@@ -124,18 +125,16 @@ export async function settleDelivery(
   { payments }: Webhooks,
   delivery: LeasedDelivery,
   attempt: Outcome | undefined,
-  state: DeliveryState,
+  { status, nextInMs }: DeliveryState,
 ): Promise<void> {
-  const isPending = state.status === 'PENDING';
-  const failed = isPending ? state.failed : state.status === 'FAILED';
   await settleStatement(
     payments.database.pool,
     delivery.platformId,
     delivery.id,
     delivery.begun,
-    state.status,
-    failed ? 1 : 0,
-    isPending ? state.nextInMs : null,
+    status,
+    status === 'DELIVERED' ? 0 : 1,
+    nextInMs ?? null,
     attempt?.durationMs ?? null,
     attempt?.responseStatus ?? null,
     attempt?.error ?? null,

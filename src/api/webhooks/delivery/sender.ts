@@ -30,12 +30,12 @@ export interface Message {
 /** The outcome of one attempt. `error` is for the platform, without any text of the response. */
 export interface Outcome {
   readonly durationMs: number;
-  readonly responseStatus: number | undefined;
-  readonly error: string | undefined;
+  readonly responseStatus?: number;
+  readonly error?: string | undefined;
   /** The seconds of the receiver's Retry-After header. */
-  readonly retryAfter: number | undefined;
-  readonly timedOut: boolean;
-  readonly answer: string | undefined;
+  readonly retryAfter?: number | undefined;
+  readonly timedOut?: boolean;
+  readonly answer?: string;
 }
 
 /** Posts messages to the addresses that endpoints may have, and to no others. */
@@ -61,12 +61,7 @@ export class Sender {
   async post(message: Message): Promise<Outcome> {
     const start = performance.now();
     const timeout = AbortSignal.timeout(Math.ceil(message.timeoutMs));
-    const outcome = (fields: Partial<Outcome>): Outcome => ({
-      responseStatus: undefined,
-      error: undefined,
-      retryAfter: undefined,
-      timedOut: false,
-      answer: undefined,
+    const outcome = (fields: Omit<Outcome, 'durationMs'>): Outcome => ({
       ...fields,
       durationMs: Math.round(performance.now() - start),
     });

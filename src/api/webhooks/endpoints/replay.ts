@@ -7,7 +7,7 @@ import { visibleEvents, visibleToPlatform } from '../../../domain/access/visible
 import { positionOf } from '../../../domain/events/cursor.ts';
 import { hasPosition } from '../../../domain/events/reads.ts';
 import type { Prisma, WebhookDelivery } from '../../../infra/database/generated/client/client.ts';
-import { type Queryable, statement } from '../../../infra/database/statement.ts';
+import { statement } from '../../../infra/database/statement.ts';
 import type { Transaction } from '../../../infra/database/transaction.ts';
 import { type Webhooks, webhookTypesSql } from '../webhooks.ts';
 import { endpointDisabled, endpointUuid, lockEndpoint } from './endpoint-queries.ts';
@@ -119,30 +119,20 @@ async function rangeOf(
   }
   if (!hasRange)
     throw new Refusal('INVALID_INPUT', 'name one event, or a range with one or two cursors', at('eventId'));
-  const boundOf = async (field: 'after' | 'before', cursor: string | null | undefined) =>
-    cursor === null || cursor === undefined ? undefined : sequenceIn(client, cursors, caller, cursor, field);
+  /** Returns the sequence of the event at a cursor. */
+  const sequenceAt = async (field: 'after' | 'before', cursor: string | null | undefined) => {
+    if (cursor === null || cursor === undefined) return undefined;
+    const position = positionOf(cursors, caller.platformId, cursor);
+    if (!position) throw new Refusal('INVALID_INPUT', 'the cursor does not belong to this feed', at(field));
+    if (await hasPosition(client, caller.platformId, position)) return position.sequence;
+    const undone = 'the change at the cursor has been undone, because the database was restored from an earlier backup';
+    throw new Refusal('INVALID_INPUT', undone, at(field));
+  };
   return {
-    after: (await boundOf('after', after)) ?? 0n,
-    before: (await boundOf('before', before)) ?? lastSequence,
+    after: (await sequenceAt('after', after)) ?? 0n,
+    before: (await sequenceAt('before', before)) ?? lastSequence,
     named: false,
   };
-}
-
-async function sequenceIn(
-  client: Queryable,
-  cursors: Cursors,
-  caller: Caller,
-  cursor: string,
-  field: 'after' | 'before',
-): Promise<bigint> {
-  const position = positionOf(cursors, caller.platformId, cursor);
-  if (!position) throw new Refusal('INVALID_INPUT', 'the cursor does not belong to this feed', at(field));
-  if (await hasPosition(client, caller.platformId, position)) return position.sequence;
-  throw new Refusal(
-    'INVALID_INPUT',
-    'the change at the cursor has been undone, because the database was restored from an earlier backup',
-    at(field),
-  );
 }
 
 const resendStatement = statement<object>(

@@ -1,6 +1,7 @@
 import { visibleAccounts } from '../../../../domain/access/visible.ts';
 import { accountWarnings } from '../../../../domain/accounts/account-details.ts';
 import { displayName, maskedNumber } from '../../../../domain/accounts/account-names.ts';
+import type { Beneficiary } from '../../../../domain/accounts/beneficiary.ts';
 import { deleteExternalAccount, updateExternalAccount } from '../../../../domain/accounts/external-account-changes.ts';
 import { createExternalAccount } from '../../../../domain/accounts/external-accounts.ts';
 import { whereAccounts } from '../../../../domain/commands/filters.ts';
@@ -13,10 +14,90 @@ import { mutation } from '../mutation.ts';
 import { Account, Customer, ExternalAccount, InternalAccount } from '../nouns.ts';
 import { asRefusedFields, RefusedFieldType } from '../refusals.ts';
 import { changedMetadata, MetadataEntry, MetadataInput, metadataOf, newMetadata, noted } from '../values/metadata.ts';
-import { owner } from '../values/people.ts';
+import { AddressInput, AddressType, owner } from '../values/people.ts';
+import { variantsBy } from '../words.ts';
 import { ExternalAccountInfo, ExternalAccountInfoInput, readAccountInfo } from './account-info.ts';
-import { BeneficiaryInput, BeneficiaryType, BeneficiaryVerifiedData, readBeneficiary } from './beneficiary.ts';
 import { PaymentInstruction } from './payment-instruction.ts';
+
+const BeneficiaryVerifiedData = builder.prismaObject('Account', {
+  variant: 'BeneficiaryVerifiedData',
+  description: 'Details about the owner of an account, as reported by the payment rail.',
+  fields: (t) => ({
+    fullName: t.optional('beneficiaryVerifiedName', 'String', {
+      description: "The name of the owner in the bank's records; null if it was not reported.",
+    }),
+  }),
+});
+
+type Individual = Extract<Beneficiary, { beneficiaryType: 'INDIVIDUAL' }>;
+type Business = Extract<Beneficiary, { beneficiaryType: 'BUSINESS' }>;
+
+const IndividualBeneficiary = builder.objectRef<Individual>('IndividualBeneficiary').implement({
+  description: 'A person who owns an external account.',
+  fields: (t) => ({
+    fullName: t.exposeString('fullName', { description: 'The full name of the owner.' }),
+    birthDate: t.optional('birthDate', 'Date', { description: 'Date of birth, if known.' }),
+    nationality: t.optional('nationality', 'String', { description: 'Nationality (ISO 3166-1 alpha-2), if known.' }),
+    address: t.json('address', AddressType, { nullable: true, description: 'Postal address, if known.' }),
+  }),
+});
+
+const BusinessBeneficiary = builder.objectRef<Business>('BusinessBeneficiary').implement({
+  description: 'A company that owns an external account.',
+  fields: (t) => ({
+    legalName: t.exposeString('legalName', { description: 'The legal name of the company.' }),
+    registrationNumber: t.optional('registrationNumber', 'String', {
+      description: 'Number in the company register, if known.',
+    }),
+    taxId: t.optional('taxId', 'String', { description: 'Tax number, if known.' }),
+    address: t.json('address', AddressType, { nullable: true, description: 'Postal address, if known.' }),
+  }),
+});
+
+const BeneficiaryType = builder.unionType('Beneficiary', {
+  description: 'The owner of a bank account.',
+  types: [IndividualBeneficiary, BusinessBeneficiary],
+  ...variantsBy<Beneficiary>('beneficiaryType', {
+    INDIVIDUAL: 'IndividualBeneficiary',
+    BUSINESS: 'BusinessBeneficiary',
+  }),
+});
+
+const IndividualBeneficiaryInput = builder.inputType('IndividualBeneficiaryInput', {
+  description: 'A person who owns an external account.',
+  fields: (t) => ({
+    fullName: t.string({ required: true, description: 'The full name of the owner.' }),
+    birthDate: t.field({ type: 'Date', description: 'Date of birth.' }),
+    nationality: t.string({ description: 'Nationality of the owner (ISO 3166-1 alpha-2).' }),
+    address: t.field({ type: AddressInput, description: 'Postal address.' }),
+  }),
+});
+
+const BusinessBeneficiaryInput = builder.inputType('BusinessBeneficiaryInput', {
+  description: 'A company that owns an external account.',
+  fields: (t) => ({
+    legalName: t.string({ required: true, description: 'The legal name of the company.' }),
+    registrationNumber: t.string({ description: 'Number in the company register.' }),
+    taxId: t.string({ description: 'Tax number.' }),
+    address: t.field({ type: AddressInput, description: 'Postal address.' }),
+  }),
+});
+
+const BeneficiaryInput = builder.inputType('BeneficiaryInput', {
+  description: 'The owner of a bank account, given by exactly one field.',
+  isOneOf: true,
+  fields: (t) => ({
+    individual: t.field({ type: IndividualBeneficiaryInput, description: 'The owner is a person.' }),
+    business: t.field({ type: BusinessBeneficiaryInput, description: 'The owner is a company.' }),
+  }),
+});
+
+/** Converts the input to the domain's form. A @oneOf input has exactly one field. */
+function readBeneficiary({ individual, business }: typeof BeneficiaryInput.$inferInput): Beneficiary {
+  if (individual) return { beneficiaryType: 'INDIVIDUAL', ...individual };
+  if (business) return { beneficiaryType: 'BUSINESS', ...business };
+  throw new Error('a @oneOf input has one field');
+}
 
 builder.prismaInterfaceFields(Account, (t) => ({
   displayName: t.string({
@@ -40,9 +121,7 @@ builder.prismaInterfaceFields(Account, (t) => ({
     nullable: true,
     description: 'The customer who owns the account; null if the platform itself does.',
   }),
-  frozenAt: t.expose('frozenAt', {
-    type: 'DateTime',
-    nullable: true,
+  frozenAt: t.optional('frozenAt', 'DateTime', {
     description:
       'When the operator of the service froze the account; null if it is not frozen. Payments from and to it are refused with ACCOUNT_FROZEN. Its customer may be frozen separately.',
   }),
@@ -64,14 +143,12 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
   status: t.required('status', ExternalAccountStatus, {
     description: 'The status of the account. Only an ACTIVE account can pay or be paid.',
   }),
-  statusReason: t.exposeString('statusReason', {
-    nullable: true,
+  statusReason: t.optional('statusReason', 'String', {
     description:
       'The human-readable reason for the status and the verification result, including the compared names if they differ; null if there is nothing to explain.',
   }),
   accountInfo: t.sameRow(ExternalAccountInfo, { description: 'The details of the account, which depend on its type.' }),
-  platformAccountId: t.exposeString('platformAccountId', {
-    nullable: true,
+  platformAccountId: t.optional('platformAccountId', 'String', {
     description: "The platform's own id of the account; null if it has none.",
   }),
   metadata: t.entries('metadata', MetadataEntry, ['key', 'value'], noted),
@@ -87,9 +164,7 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
     description:
       'Whether the account was deleted. A deleted account stays INACTIVE and is left out of lists, but old payments still show it.',
   }),
-  beneficiaryVerificationStatus: t.expose('beneficiaryVerificationStatus', {
-    type: BeneficiaryVerificationStatus,
-    nullable: true,
+  beneficiaryVerificationStatus: t.optional('beneficiaryVerificationStatus', BeneficiaryVerificationStatus, {
     description: 'Whether the owner of the account is the beneficiary that the platform named; null for a wallet.',
   }),
   beneficiaryVerifiedData: t.sameRow(BeneficiaryVerifiedData, {
@@ -110,10 +185,7 @@ export const accounts = listOf(Account, {
 });
 
 builder.queryFields((t) => ({
-  account: t.byId(Account, ['InternalAccount', 'ExternalAccount'], {
-    id: 'The id of the account: InternalAccount:… or ExternalAccount:…',
-    description: 'The account with this id; null if it does not exist or the caller may not see it.',
-  }),
+  account: t.byId(Account, ['InternalAccount', 'ExternalAccount'], { word: 'account' }),
   accounts: t.page(accounts, { description: 'The accounts of the platform and of its customers.' }),
 }));
 
@@ -154,8 +226,7 @@ mutation('createExternalAccount', {
         'Notes on payments to the account: how SEPA or ACH transmits the name of its owner, and in the sandbox what production would refuse, such as wrong check digits. Empty if no note applies.',
     },
   },
-  refusals: ['NotFoundError'],
-  resolve: async (given, { payments, viewer }, key) => {
+  resolve: async (given, { payments, viewer }, key, argumentOf) => {
     const { accountInfo, beneficiary, ...input } = given;
     const { accountType, details } = readAccountInfo(accountInfo);
     const owner = beneficiary ? readBeneficiary(beneficiary) : null;
@@ -179,7 +250,7 @@ mutation('createExternalAccount', {
     );
     return {
       account: result.row,
-      warnings: asRefusedFields(warnings, 'createExternalAccount', given),
+      warnings: asRefusedFields(warnings, argumentOf),
       replayed: result.replayed,
     };
   },
@@ -200,7 +271,6 @@ mutation('updateExternalAccount', {
     metadata: t.field({ type: [MetadataInput], description: changedMetadata }),
   }),
   success: { row: { as: 'account', type: ExternalAccount, description: 'The changed account.' } },
-  refusals: ['NotFoundError'],
   resolve: ({ metadata, ...given }, { payments, viewer }, key) => {
     const input = { ...given, metadata: metadataOf(metadata) };
     return updateExternalAccount(payments, viewer, input, key);
@@ -212,6 +282,5 @@ mutation('deleteExternalAccount', {
     'Deletes an external account: it becomes INACTIVE permanently and is left out of lists. Old payments still show it, payments in progress continue, and no new payment can use it. The same bank account or wallet can be registered again.',
   input: (t) => ({ accountId: t.id({ required: true, description: 'The account to delete: ExternalAccount:…' }) }),
   success: { row: { as: 'account', type: ExternalAccount, description: 'The deleted account.' } },
-  refusals: ['NotFoundError'],
   resolve: (input, { payments, viewer }, key) => deleteExternalAccount(payments, viewer, input, key),
 });

@@ -1,17 +1,23 @@
 import { visibleCustomers } from '../../../../domain/access/visible.ts';
 import { whereCustomers } from '../../../../domain/commands/filters.ts';
-import type { BeneficialOwner as Owner } from '../../../../domain/customers/customers.ts';
+import { deleteCustomer, updateCustomer } from '../../../../domain/customers/customer-changes.ts';
+import {
+  createCustomer,
+  type CustomerDetails as Details,
+  type BeneficialOwner as Owner,
+} from '../../../../domain/customers/customers.ts';
 import type { Customer as CustomerRow } from '../../../../infra/database/rows.ts';
-import { builder, enumOf } from '../builder.ts';
+import { builder, enumOf, type InputBuilder } from '../builder.ts';
 import { CustomerType, KycStatus } from '../enums.ts';
 import { CustomerFilter } from '../filters.ts';
 import { listOf } from '../list.ts';
+import { mutation } from '../mutation.ts';
 import { Customer } from '../nouns.ts';
-import { MetadataEntry, noted } from '../values/metadata.ts';
-import { AddressType } from '../values/people.ts';
+import { changedMetadata, MetadataEntry, MetadataInput, metadataOf, newMetadata, noted } from '../values/metadata.ts';
+import { AddressInput, AddressType } from '../values/people.ts';
 import { variantsBy } from '../words.ts';
 
-export const IndividualType = enumOf('IndividualType', 'The role of a person in a company.', {
+const IndividualType = enumOf('IndividualType', 'The role of a person in a company.', {
   DIRECTOR: 'A director of the company.',
   CONTROL_PERSON: 'A person who controls the company.',
   BUSINESS_POINT_OF_CONTACT: 'The contact person of the company.',
@@ -25,25 +31,19 @@ const BeneficialOwner = builder.objectRef<Owner>('BeneficialOwner').implement({
   fields: (t) => ({
     fullName: t.exposeString('fullName', { description: "The person's full name." }),
     individualType: t.json('individualType', IndividualType, { description: "The person's role in the company." }),
-    emailAddress: t.exposeString('emailAddress', { nullable: true, description: 'Email address, if known.' }),
-    phoneNumber: t.exposeString('phoneNumber', {
-      nullable: true,
-      description: 'Phone number in E.164 format, if known.',
-    }),
-    taxId: t.exposeString('taxId', { nullable: true, description: 'Tax number, if known.' }),
-    birthDate: t.expose('birthDate', { type: 'Date', nullable: true, description: 'Date of birth, if known.' }),
-    nationality: t.exposeString('nationality', {
-      nullable: true,
-      description: 'Nationality (ISO 3166-1 alpha-2), if known.',
-    }),
-    address: t.expose('address', { type: AddressType, nullable: true, description: 'Postal address, if known.' }),
+    emailAddress: t.optional('emailAddress', 'String', { description: 'Email address, if known.' }),
+    phoneNumber: t.optional('phoneNumber', 'String', { description: 'Phone number in E.164 format, if known.' }),
+    taxId: t.optional('taxId', 'String', { description: 'Tax number, if known.' }),
+    birthDate: t.optional('birthDate', 'Date', { description: 'Date of birth, if known.' }),
+    nationality: t.optional('nationality', 'String', { description: 'Nationality (ISO 3166-1 alpha-2), if known.' }),
+    address: t.json('address', AddressType, { nullable: true, description: 'Postal address, if known.' }),
     percentageOwnership: t.field({
       type: 'Decimal',
       nullable: true,
       description: 'Share of the company in percent, 0 to 100, if known.',
       resolve: ({ percentageOwnership: share }) => share?.toLocaleString('en', { maximumFractionDigits: 15 }),
     }),
-    title: t.exposeString('title', { nullable: true, description: 'Title in the company, if known.' }),
+    title: t.optional('title', 'String', { description: 'Title in the company, if known.' }),
   }),
 });
 
@@ -51,12 +51,9 @@ const IndividualDetails = builder.prismaObject('Customer', {
   variant: 'IndividualDetails',
   description: 'The details of a customer that is a person.',
   fields: (t) => ({
-    fullName: t.exposeString('name', { nullable: true, description: 'Full name, if known.' }),
-    birthDate: t.expose('birthDate', { type: 'Date', nullable: true, description: 'Date of birth, if known.' }),
-    nationality: t.exposeString('nationality', {
-      nullable: true,
-      description: 'Nationality (ISO 3166-1 alpha-2), if known.',
-    }),
+    fullName: t.optional('name', 'String', { description: 'Full name, if known.' }),
+    birthDate: t.optional('birthDate', 'Date', { description: 'Date of birth, if known.' }),
+    nationality: t.optional('nationality', 'String', { description: 'Nationality (ISO 3166-1 alpha-2), if known.' }),
     address: t.json('address', AddressType, { nullable: true, description: 'Postal address, if known.' }),
   }),
 });
@@ -66,11 +63,10 @@ const BusinessDetails = builder.prismaObject('Customer', {
   description: 'The details of a customer that is a company.',
   fields: (t) => ({
     legalName: t.required('name', 'String', { description: "The company's legal name." }),
-    registrationNumber: t.exposeString('registrationNumber', {
-      nullable: true,
+    registrationNumber: t.optional('registrationNumber', 'String', {
       description: 'Number in the company register, if known.',
     }),
-    taxId: t.exposeString('taxId', { nullable: true, description: 'Tax number, if known.' }),
+    taxId: t.optional('taxId', 'String', { description: 'Tax number, if known.' }),
     address: t.json('address', AddressType, { nullable: true, description: 'Postal address, if known.' }),
     beneficialOwners: t.json('beneficialOwners', [BeneficialOwner], {
       description: 'The persons who own or control the company.',
@@ -99,9 +95,7 @@ builder.prismaObjectFields(Customer, (t) => ({
   isDeleted: t.exposeBoolean('isDeleted', {
     description: 'Whether the customer was deleted. A deleted customer stays readable, but can no longer move money.',
   }),
-  frozenAt: t.expose('frozenAt', {
-    type: 'DateTime',
-    nullable: true,
+  frozenAt: t.optional('frozenAt', 'DateTime', {
     description:
       'When the operator of the service froze the customer; null if it is not frozen. Payments from and to a frozen customer are refused with CUSTOMER_FROZEN.',
   }),
@@ -110,7 +104,7 @@ builder.prismaObjectFields(Customer, (t) => ({
   }),
   createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the customer was created.' }),
   updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the customer last changed.' }),
-  name: t.exposeString('name', { nullable: true, description: 'The full or legal name of the customer, if known.' }),
+  name: t.optional('name', 'String', { description: 'The full or legal name of the customer, if known.' }),
   metadata: t.entries('metadata', MetadataEntry, ['key', 'value'], noted),
   details: t.sameRow(CustomerDetails, { description: 'The details of the customer, which depend on its type.' }),
 }));
@@ -126,9 +120,149 @@ export const customers = listOf(Customer, {
 });
 
 builder.queryFields((t) => ({
-  customer: t.byId(Customer, ['Customer'], {
-    id: 'The id of the customer: Customer:…',
-    description: 'The customer with this id; null if it does not exist or the caller may not see it.',
-  }),
+  customer: t.byId(Customer, ['Customer'], { word: 'customer' }),
   customers: t.page(customers, { description: 'The customers of the platform.' }),
 }));
+
+const IndividualDetailsInput = builder.inputType('IndividualDetailsInput', {
+  description: 'The details of a person. Every field may be left out.',
+  fields: (t) => ({
+    fullName: t.string({ description: "The person's full name." }),
+    birthDate: t.field({ type: 'Date', description: "The person's date of birth." }),
+    nationality: t.string({ description: "The person's nationality, as an ISO 3166-1 alpha-2 code." }),
+    address: t.field({ type: AddressInput, description: "The person's postal address." }),
+  }),
+});
+
+const BeneficialOwnerInput = builder.inputType('BeneficialOwnerInput', {
+  description: 'A person who owns or controls a company.',
+  fields: (t) => ({
+    fullName: t.string({ required: true, description: "The person's full name." }),
+    individualType: t.field({ type: IndividualType, required: true, description: "The person's role in the company." }),
+    emailAddress: t.string({ description: "The person's email address." }),
+    phoneNumber: t.string({ description: "The person's phone number in E.164 format, such as +14155550123." }),
+    taxId: t.string({ description: "The person's tax number." }),
+    birthDate: t.field({ type: 'Date', description: "The person's date of birth." }),
+    nationality: t.string({ description: "The person's nationality, as an ISO 3166-1 alpha-2 code." }),
+    address: t.field({ type: AddressInput, description: "The person's postal address." }),
+    percentageOwnership: t.field({
+      type: 'Decimal',
+      description: 'The share of the company that the person owns, in percent: 0 to 100.',
+    }),
+    title: t.string({ description: "The person's title in the company." }),
+  }),
+});
+
+const companyFields = (t: InputBuilder) => ({
+  registrationNumber: t.string({ description: "The company's number in the company register." }),
+  taxId: t.string({ description: "The company's tax number." }),
+  address: t.field({ type: AddressInput, description: "The company's postal address." }),
+  beneficialOwners: t.field({
+    type: [BeneficialOwnerInput],
+    description: 'The persons who own or control the company.',
+  }),
+});
+
+const BusinessDetailsInput = builder.inputType('BusinessDetailsInput', {
+  description: 'The details of a company.',
+  fields: (t) => ({
+    legalName: t.string({ required: true, description: "The company's legal name." }),
+    ...companyFields(t),
+  }),
+});
+
+const BusinessChangesInput = builder.inputType('BusinessChangesInput', {
+  description: 'The details of a company to change. Fields that are left out stay as they are.',
+  fields: (t) => ({ legalName: t.string({ description: "The company's legal name." }), ...companyFields(t) }),
+});
+
+const CustomerDetailsInput = builder.inputType('CustomerDetailsInput', {
+  description: 'The details of a customer, given by the one field for its type.',
+  isOneOf: true,
+  fields: (t) => ({
+    individual: t.field({ type: IndividualDetailsInput, description: 'The customer is a person.' }),
+    business: t.field({ type: BusinessDetailsInput, description: 'The customer is a company.' }),
+  }),
+});
+
+const CustomerChangesInput = builder.inputType('CustomerChangesInput', {
+  description: 'The changes to a customer, given by the one field for its type.',
+  isOneOf: true,
+  fields: (t) => ({
+    individual: t.field({ type: IndividualDetailsInput, description: 'A person.' }),
+    business: t.field({ type: BusinessChangesInput, description: 'A company.' }),
+  }),
+});
+
+type DetailsInput = typeof CustomerChangesInput.$inferInput;
+
+/** Converts the input to the domain's form. A @oneOf input has exactly one field. */
+function detailsOf(input: DetailsInput): Details {
+  if (input.individual) return { customerType: 'INDIVIDUAL', ...input.individual };
+  if (input.business) {
+    const { beneficialOwners, ...business } = input.business;
+    const owners = beneficialOwners?.map(({ percentageOwnership: share, ...owner }) => ({
+      ...owner,
+      // The specification requires a JSON number.
+      percentageOwnership: typeof share === 'string' ? Number(share) : share,
+    }));
+    return {
+      customerType: 'BUSINESS',
+      ...business,
+      ...(beneficialOwners !== undefined && { beneficialOwners: owners }),
+    };
+  }
+  throw new Error('a @oneOf input has one field');
+}
+
+mutation('createCustomer', {
+  description: 'Creates a customer, with an internal account in each currency of the platform.',
+  input: (t) => ({
+    platformCustomerId: t.string({ required: true, description: "The platform's own id for the customer." }),
+    umaAddress: t.string({
+      description: "The customer's UMA address, $name@domain, in the domain of the platform; generated when left out.",
+    }),
+    details: t.field({
+      type: CustomerDetailsInput,
+      required: true,
+      description: 'The details of the customer, given by the one field for its type.',
+    }),
+    metadata: t.field({ type: [MetadataInput], description: newMetadata }),
+  }),
+  success: { row: { as: 'customer', type: Customer, description: 'The new customer.' } },
+  namesNothing: true,
+  resolve: ({ details, metadata, ...given }, { payments, viewer }, key) => {
+    const input = { ...given, details: detailsOf(details), metadata: metadataOf(metadata) };
+    return createCustomer(payments, viewer, input, key);
+  },
+});
+
+mutation('updateCustomer', {
+  description:
+    'Changes a customer. Fields that are left out stay as they are; the type cannot change. In the sandbox, the identity check is decided again when the name changes.',
+  input: (t) => ({
+    customerId: t.id({ required: true, description: 'The customer to change: Customer:…' }),
+    umaAddress: t.string({
+      description: "The customer's new UMA address, $name@domain, in the domain of the platform.",
+    }),
+    details: t.field({
+      type: CustomerChangesInput,
+      description: "The details to change, in the field for the customer's type; null clears a detail.",
+    }),
+    metadata: t.field({ type: [MetadataInput], description: changedMetadata }),
+  }),
+  success: { row: { as: 'customer', type: Customer, description: 'The changed customer.' } },
+  resolve: ({ details, metadata, ...input }, { payments, viewer }, key) => {
+    const changes = { ...input, details: details && detailsOf(details), metadata: metadataOf(metadata) };
+    return updateCustomer(payments, viewer, changes, key);
+  },
+});
+
+mutation('deleteCustomer', {
+  description:
+    "Deletes a customer that holds no money and has no payment in progress (else CUSTOMER_IN_USE). The customer stays readable but can no longer move money, the UMA address becomes available, and the client tokens of the customer's apps are revoked. Deleting it again is refused with CUSTOMER_DELETED.",
+  input: (t) => ({ customerId: t.id({ required: true, description: 'The customer to delete: Customer:…' }) }),
+  success: { row: { as: 'customer', type: Customer, description: 'The deleted customer.' } },
+  refusals: ['CustomerInUseError'],
+  resolve: (input, { payments, viewer }, key) => deleteCustomer(payments, viewer, input, key),
+});

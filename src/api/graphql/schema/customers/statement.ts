@@ -5,8 +5,7 @@ import { TransactionFilter } from '../filters.ts';
 import { connectionOf, pageArgs } from '../list.ts';
 import { Account, Customer, InternalAccount } from '../nouns.ts';
 import { quotes } from '../payments/quote.ts';
-import { TransactionTotal, transactions } from '../payments/transaction.ts';
-import { LedgerEntry } from '../payments/transaction-history.ts';
+import { LedgerEntry, TransactionTotal, transactions } from '../payments/transaction.ts';
 import { accounts } from './account.ts';
 
 /** Account statements: payments, ledger entries with running balances, balances and totals of a period. */

@@ -3,17 +3,15 @@ import { type LookupCurrency, lookUpReceiver } from '../../../../domain/receiver
 import { builder } from '../builder.ts';
 import { LookupNetwork } from '../enums.ts';
 import { mutation } from '../mutation.ts';
-import { CustomerReferenceInput } from '../values/customer-reference.ts';
 import { RequiredField } from '../values/information.ts';
+import { CustomerReferenceInput } from '../values/people.ts';
 import { node } from '../words.ts';
 
 const ReceiverCurrency = builder.objectRef<LookupCurrency>('ReceiverCurrency').implement({
   description: 'A currency that a receiver accepts, with its limits.',
   fields: (t) => ({
     currency: t.currency('code', { description: 'The currency that the receiver accepts.' }),
-    estimatedExchangeRate: t.expose('estimatedExchangeRate', {
-      type: 'Decimal',
-      nullable: true,
+    estimatedExchangeRate: t.optional('estimatedExchangeRate', 'Decimal', {
       description:
         "Units of the platform's first currency per unit of this currency, in major units; null if unknown. An estimate: only a quote locks a rate.",
     }),
@@ -36,8 +34,7 @@ export const Lookup = builder.prismaNode('Lookup', {
     umaAddress: t.exposeString('umaAddress', {
       description: 'The UMA address of the receiver: $name@domain, in lower case.',
     }),
-    vaspName: t.exposeString('vaspName', {
-      nullable: true,
+    vaspName: t.optional('vaspName', 'String', {
       description: "The name of the receiver's institution; null if unknown.",
     }),
     network: t.field({
@@ -72,7 +69,6 @@ mutation('lookUpReceiver', {
     }),
   }),
   success: { row: { as: 'lookup', type: Lookup, description: 'The lookup, which is valid for ten minutes.' } },
-  refusals: ['NotFoundError'],
   resolve: ({ umaAddress, sender }, { payments, viewer }, key) => {
     const input = { umaAddress, customerId: sender?.customerId, senderUmaAddress: sender?.umaAddress };
     return lookUpReceiver(payments, viewer, input, key);

@@ -1,12 +1,21 @@
+import { maxAmount } from '../../../../core/checks.ts';
 import { visibleCustomers, visibleQuotes } from '../../../../domain/access/visible.ts';
 import { whereQuotes } from '../../../../domain/commands/filters.ts';
+import { maxFacts } from '../../../../domain/commands/information.ts';
+import { cancelQuote } from '../../../../domain/quotes/cancel-quote.ts';
+import { executeQuote } from '../../../../domain/quotes/execute-quote.ts';
+import type { CreateQuote } from '../../../../domain/quotes/quote-input.ts';
+import { createQuote } from '../../../../domain/quotes/quotes.ts';
 import { builder } from '../builder.ts';
 import { PaymentInstruction } from '../customers/payment-instruction.ts';
 import { LockedCurrencySide, QuoteStatus } from '../enums.ts';
 import { QuoteFilter } from '../filters.ts';
 import { listOf } from '../list.ts';
+import { mutation } from '../mutation.ts';
 import { Customer, Quote, Transaction } from '../nouns.ts';
-import { MetadataEntry, noted } from '../values/metadata.ts';
+import { InformationFieldInput } from '../values/information.ts';
+import { MetadataEntry, MetadataInput, metadataOf, newMetadata, noted } from '../values/metadata.ts';
+import { AmountInput, givenAmount } from '../values/money.ts';
 import { owner } from '../values/people.ts';
 import { PaymentDestination, PaymentSource } from './parties.ts';
 import { PricingStep, RateDetailsType } from './pricing.ts';
@@ -69,8 +78,7 @@ builder.prismaObjectFields(Quote, (t) => ({
     description: 'The ways to fund the quote, of which any one can be used; empty if it is paid from an account.',
   }),
 
-  description: t.exposeString('description', {
-    nullable: true,
+  description: t.optional('description', 'String', {
     description: 'A note for the payment, given by its sender; null if there is none.',
   }),
   metadata: t.entries('metadata', MetadataEntry, ['key', 'value'], noted),
@@ -86,9 +94,153 @@ export const quotes = listOf(Quote, {
 });
 
 builder.queryFields((t) => ({
-  quote: t.byId(Quote, ['Quote'], {
-    id: 'The id of the quote: Quote:…',
-    description: 'The quote with this id; null if it does not exist or the caller may not see it.',
-  }),
+  quote: t.byId(Quote, ['Quote'], { word: 'quote' }),
   quotes: t.page(quotes, { description: 'The quotes of the platform and of its customers.' }),
 }));
+
+const AccountSourceInput = builder.inputType('AccountSourceInput', {
+  description: 'An account as the source of a payment.',
+  fields: (t) => ({
+    accountId: t.id({
+      required: true,
+      description:
+        'The account that pays: InternalAccount:…, or ExternalAccount:… of a bank, from which the money is pulled.',
+    }),
+  }),
+});
+
+const RealtimeFundingSourceInput = builder.inputType('RealtimeFundingSourceInput', {
+  description: "A deposit from outside as the source: the quote's `paymentInstructions` say where to send it.",
+  fields: (t) => ({
+    customerId: t.id({ required: true, description: 'The customer who makes the deposit: Customer:…' }),
+    currency: t.field({
+      type: 'CurrencyCode',
+      required: true,
+      description: 'The currency of the deposit, such as USDC or BTC.',
+    }),
+  }),
+});
+
+const PaymentSourceInput = builder.inputType('PaymentSourceInput', {
+  description: 'The source of a payment, given by exactly one field.',
+  isOneOf: true,
+  fields: (t) => ({
+    account: t.field({ type: AccountSourceInput, description: 'The payment is made from an account.' }),
+    realtimeFunding: t.field({
+      type: RealtimeFundingSourceInput,
+      description: 'The payment is funded by a deposit from outside, for this payment alone.',
+    }),
+  }),
+});
+
+const AccountDestinationInput = builder.inputType('AccountDestinationInput', {
+  description: 'An account as the destination of a payment.',
+  fields: (t) => ({
+    accountId: t.id({
+      required: true,
+      description: 'The account that receives: InternalAccount:… or ExternalAccount:…',
+    }),
+  }),
+});
+
+const UmaDestinationInput = builder.inputType('UmaDestinationInput', {
+  description: 'A UMA address that was looked up (`lookupId`) as the destination of a payment.',
+  fields: (t) => ({
+    umaAddress: t.string({ required: true, description: 'The UMA address that receives: $name@domain.' }),
+    currency: t.field({
+      type: 'CurrencyCode',
+      description: "The currency to receive; the receiver's first currency when left out.",
+    }),
+  }),
+});
+
+const PaymentDestinationInput = builder.inputType('PaymentDestinationInput', {
+  description: 'The destination of a payment, given by exactly one field.',
+  isOneOf: true,
+  fields: (t) => ({
+    account: t.field({ type: AccountDestinationInput, description: 'The payment goes to an account.' }),
+    uma: t.field({ type: UmaDestinationInput, description: 'The payment goes to a UMA address.' }),
+  }),
+});
+
+mutation('createQuote', {
+  description:
+    'Creates a quote: locks a rate and fees for a few minutes. No money moves until the quote is executed before its `expiresAt`, or funded by a deposit.',
+  input: (t) => ({
+    source: t.field({
+      type: PaymentSourceInput,
+      required: true,
+      description: 'Where the money comes from, given by exactly one field.',
+    }),
+    destination: t.field({
+      type: PaymentDestinationInput,
+      required: true,
+      description: 'Where the money goes, given by exactly one field.',
+    }),
+    lockedCurrencySide: t.field({
+      type: LockedCurrencySide,
+      required: true,
+      description: 'The side whose amount is fixed; the other is computed.',
+    }),
+    lockedCurrencyAmount: t.field({
+      type: AmountInput,
+      required: true,
+      description: `The fixed amount: 1 to ${maxAmount} smallest units of its currency.`,
+    }),
+    lookupId: t.id({ description: 'The lookup of the receiver, required for a UMA destination: Lookup:…' }),
+    immediatelyExecute: t.boolean({
+      defaultValue: false,
+      description: 'Whether to execute the quote immediately, at the current rate.',
+    }),
+    description: t.string({ description: 'A note for the payment.' }),
+    senderCustomerInfo: t.field({
+      type: [InformationFieldInput],
+      description: `Information about the sender. A UMA destination requires all mandatory fields of the lookup's \`requiredPayerFields\`, and PURPOSE_OF_PAYMENT. An external account requires PURPOSE_OF_PAYMENT. At most ${maxFacts}.`,
+    }),
+    metadata: t.field({ type: [MetadataInput], description: `${newMetadata} The quote's transaction gets them, too.` }),
+  }),
+  scenario: 'how the payment turns out once the quote is executed.',
+  success: { row: { as: 'quote', type: Quote, description: 'The new quote.' } },
+  refusals: ['InsufficientFundsError', 'LimitExceededError'],
+  validates: true,
+  resolve: ({ source, destination, ...input }, { payments, viewer }, key) => {
+    const from: CreateQuote['source'] | undefined = source.account
+      ? { kind: 'ACCOUNT', accountId: source.account.accountId }
+      : source.realtimeFunding && { kind: 'REALTIME_FUNDING', ...source.realtimeFunding };
+    const to: CreateQuote['destination'] | undefined = destination.account
+      ? { kind: 'ACCOUNT', accountId: destination.account.accountId }
+      : destination.uma && { kind: 'UMA_ADDRESS', ...destination.uma };
+    if (!from || !to) throw new Error('a @oneOf input has one field');
+    const request: CreateQuote = {
+      ...input,
+      source: from,
+      destination: to,
+      lockedCurrencyAmount: givenAmount(input.lockedCurrencyAmount),
+      immediatelyExecute: input.immediatelyExecute ?? false,
+      metadata: metadataOf(input.metadata),
+    };
+    return createQuote(payments, viewer, request, key);
+  },
+});
+
+mutation('executeQuote', {
+  description:
+    'Executes a quote before it expires. An internal account is debited immediately; from an external account, the money is pulled. The quote is then PROCESSING. If a policy requires an approval, the transaction waits for it as CREATED.',
+  input: (t) => ({
+    quoteId: t.id({ required: true, description: 'The quote to execute: Quote:…' }),
+  }),
+  scenario: "how the payment turns out, overriding the quote's own scenario.",
+  success: { row: { as: 'quote', type: Quote, description: 'The quote, which is now PROCESSING.' } },
+  refusals: ['QuoteExpiredError', 'InsufficientFundsError', 'LimitExceededError'],
+  validates: true,
+  resolve: (input, { payments, viewer }, key) => executeQuote(payments, viewer, input, key),
+});
+
+mutation('cancelQuote', {
+  description:
+    "Cancels a quote that was neither executed nor funded: the quote and its transaction become EXPIRED immediately. A later deposit is credited to the customer's account.",
+  input: (t) => ({ quoteId: t.id({ required: true, description: 'The quote to cancel: Quote:…' }) }),
+  success: { row: { as: 'quote', type: Quote, description: 'The quote, which is now EXPIRED.' } },
+  refusals: ['QuoteExpiredError'],
+  resolve: (input, { payments, viewer }, key) => cancelQuote(payments, viewer, input, key),
+});

@@ -1,6 +1,8 @@
+import { creationTime } from '../../../../core/ids.ts';
 import { terminalTransactionStatuses } from '../../../../core/statuses.ts';
-import { visibleCustomers, visibleTransactions } from '../../../../domain/access/visible.ts';
+import { maySee, visibleAccounts, visibleCustomers, visibleTransactions } from '../../../../domain/access/visible.ts';
 import { whereTransactions } from '../../../../domain/commands/filters.ts';
+import { feedCursor } from '../../../../domain/events/cursor.ts';
 import { isFinal } from '../../../../domain/settlement/finality.ts';
 import type {
   TransactionStatus as Status,
@@ -10,10 +12,10 @@ import { alsoInDatabase } from '../../reading/computed.ts';
 import { firstOf } from '../../reading/paths.ts';
 import { totalsOf } from '../../reading/statement-reads.ts';
 import { builder } from '../builder.ts';
-import { FailureReason, TransactionStatus, TransactionType } from '../enums.ts';
+import { FailureReason, JournalKind, LedgerParty, TransactionStatus, TransactionType } from '../enums.ts';
 import { TransactionFilter } from '../filters.ts';
 import { listOf } from '../list.ts';
-import { Customer, Quote, Transaction } from '../nouns.ts';
+import { Customer, InternalAccount, Quote, Transaction } from '../nouns.ts';
 import { InformationField } from '../values/information.ts';
 import { MetadataEntry, noted } from '../values/metadata.ts';
 import { owner } from '../values/people.ts';
@@ -31,11 +33,7 @@ const Refund = builder.prismaObject('Transaction', {
       description: 'The amount that goes back to the source.',
     }),
     initiatedAt: t.required('refundInitiatedAt', 'DateTime', { description: 'When the refund was started.' }),
-    settledAt: t.expose('refundSettledAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'When the refund arrived; null until then.',
-    }),
+    settledAt: t.optional('refundSettledAt', 'DateTime', { description: 'When the refund arrived; null until then.' }),
   }),
 });
 
@@ -62,21 +60,13 @@ builder.prismaObjectFields(Transaction, (t) => ({
     select: { platformId: true, id: true, status: true, version: true },
     resolve: (row, _args, { payments }) => isFinal(payments.database, row),
   }),
-  failureReason: t.expose('failureReason', {
-    type: FailureReason,
-    nullable: true,
+  failureReason: t.optional('failureReason', FailureReason, {
     description: 'Why the payment failed, if it is FAILED; QUOTE_EXPIRED if it is EXPIRED; otherwise null.',
   }),
   createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the transaction was created.' }),
   updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the transaction last changed.' }),
-  settledAt: t.expose('settledAt', {
-    type: 'DateTime',
-    nullable: true,
-    description: 'When the payment was delivered; null until then.',
-  }),
-  expectedSettlementAt: t.expose('expectedSettlementAt', {
-    type: 'DateTime',
-    nullable: true,
+  settledAt: t.optional('settledAt', 'DateTime', { description: 'When the payment was delivered; null until then.' }),
+  expectedSettlementAt: t.optional('expectedSettlementAt', 'DateTime', {
     description: 'When the payment is expected to be delivered; null if this is unknown.',
   }),
 }));
@@ -92,9 +82,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
     nullable: true,
     description: 'The amount that the destination receives, in its currency.',
   }),
-  exchangeRate: t.expose('exchangeRate', {
-    type: 'Decimal',
-    nullable: true,
+  exchangeRate: t.optional('exchangeRate', 'Decimal', {
     description:
       'Units of the sending currency per unit of the receiving currency, in major units and without fees; null if no rate is involved.',
   }),
@@ -139,8 +127,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   counterpartyInformation: t.entries('counterpartyInformation', InformationField, ['name', 'value'], {
     description: 'The known information about the other party, for payments to or from UMA addresses.',
   }),
-  description: t.exposeString('description', {
-    nullable: true,
+  description: t.optional('description', 'String', {
     description: 'A note for the payment, given by its sender; null if there is none.',
   }),
   metadata: t.entries('metadata', MetadataEntry, ['key', 'value'], noted),
@@ -157,10 +144,7 @@ export const transactions = listOf(Transaction, {
 });
 
 builder.queryFields((t) => ({
-  transaction: t.byId(Transaction, ['Transaction'], {
-    id: 'The id of the transaction: Transaction:…',
-    description: 'The transaction with this id; null if it does not exist or the caller may not see it.',
-  }),
+  transaction: t.byId(Transaction, ['Transaction'], { word: 'transaction' }),
   transactions: t.page(transactions, { description: 'The transactions of the platform and of its customers.' }),
 }));
 
@@ -193,3 +177,85 @@ builder.queryField('transactionTotals', (t) =>
     args: { filter: t.arg({ type: TransactionFilter, description: 'Counts only payments that match this filter.' }) },
   }),
 );
+
+/** Defines the history of a payment: every status that it went through, and its ledger entries. */
+
+const TransactionEvent = builder.prismaObject('Event', {
+  variant: 'TransactionEvent',
+  description: 'A status that a transaction went through.',
+  fields: (t) => ({
+    cursor: t.string({
+      description: 'The position of the status change in the feed.',
+      extensions: { costs: 'rows' },
+      select: { platformId: true, sequence: true, epoch: true },
+      resolve: (event, _args, { payments }) => feedCursor(payments.cursors, event.platformId, event),
+    }),
+    status: t.required('status', TransactionStatus, { description: 'The status that the transaction changed to.' }),
+    reason: t.optional('reason', 'String', {
+      description: 'The human-readable reason for the change; null if there is nothing to explain.',
+    }),
+    terminal: t.exposeBoolean('terminal', { description: 'Whether the status was terminal.' }),
+    occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When the status changed.' }),
+  }),
+});
+
+export const LedgerEntry = builder.prismaObject('Posting', {
+  variant: 'LedgerEntry',
+  description: 'One leg of a double-entry posting. The legs of a payment sum to zero in each currency.',
+  fields: (t) => ({
+    id: t.publicId('LedgerEntry', ['journalId', 'leg'], {
+      description: 'The public id of the ledger entry: LedgerEntry:…',
+    }),
+    amount: t.money('amount', 'currency', {
+      description: 'The amount that the entry moves: positive if it comes in, negative if it goes out.',
+    }),
+    account: t.seen('account', InternalAccount, visibleAccounts, {
+      description: 'The account that the entry changes; null for a system account, or one that the caller may not see.',
+    }),
+    system: t.field({
+      type: LedgerParty,
+      nullable: true,
+      description: 'The party of the entry if it is not an account that the caller may see; null if `account` is set.',
+      select: { system: true, account: { select: { customerId: true } } },
+      resolve: ({ system, account }, _args, { viewer }) =>
+        account ? (maySee('account', viewer, account) ? null : 'OTHER_ACCOUNT') : system,
+    }),
+    occurredAt: t.field({
+      type: 'DateTime',
+      description: 'When the entry was posted.',
+      extensions: { ...alsoInDatabase('uuid_v7_time').extensions, costs: 'rows' },
+      select: { journalId: true },
+      resolve: ({ journalId }) => creationTime(journalId),
+    }),
+    balanceAfter: t.money('balanceAfter', 'currency', {
+      nullable: true,
+      seen: ['account', visibleAccounts],
+      description: 'The balance of the account after this entry; null if `account` is null.',
+    }),
+    kind: t.field({
+      type: JournalKind,
+      description: 'Why the entry was posted.',
+      extensions: { costs: 'legs' },
+      select: { journal: { select: { kind: true } } },
+      // The database has these kinds in a table, in lower case.
+      resolve: ({ journal }) => journal.kind.toUpperCase() as typeof JournalKind.$inferType,
+    }),
+    transaction: t.seen(['journal', 'transaction'], Transaction, visibleTransactions, {
+      description: 'The payment that the entry belongs to; null if there is none, or the caller may not see it.',
+    }),
+  }),
+});
+
+builder.prismaObjectFields(Transaction, (t) => ({
+  timeline: t.many('events', TransactionEvent, {
+    description: 'Every status that the payment went through, with the time and the reason.',
+    only: ['type', ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT']],
+    orderBy: ['sequence'],
+    // Each version has an event, so a caller who sees version 3 must be shown its event.
+    completeBy: 'version',
+  }),
+  ledgerEntries: t.many(['journals', 'postings'], LedgerEntry, {
+    description: 'The double-entry legs of the payment, in the order of posting.',
+    orderBy: ['id', 'leg'],
+  }),
+}));

@@ -1,11 +1,12 @@
 import { money } from '../../../../core/currencies.ts';
-import { serverTime, type ValidatedPayment, ValidatedPaymentType } from '../mutation.ts';
+import type { Validated } from '../../../../domain/commands/command.ts';
+import { serverTime, ValidatedPayment } from '../mutation.ts';
 import { PolicyLimit, shownLimit } from '../platform/policies.ts';
 
 /** Defines the result of a dry run: the price of a payment, and the limits of policies as they would be after it. */
 
 /** Returns the amounts of the quote or transaction that would have been created. */
-function amountsOf({ row }: ValidatedPayment) {
+function amountsOf({ row }: Validated) {
   if ('totalSendingAmount' in row)
     return {
       sent: money(row.totalSendingAmount, row.sendingCurrency),
@@ -24,7 +25,7 @@ function amountsOf({ row }: ValidatedPayment) {
   };
 }
 
-ValidatedPaymentType.implement({
+ValidatedPayment.implement({
   description:
     'The result of a dry run: the payment would be made with these amounts, if nothing else changes first. The rate may still change, and the provider of the rail is not queried.',
   fields: (t) => ({
@@ -56,9 +57,7 @@ ValidatedPaymentType.implement({
         'The limits of the policies that apply and that the viewer may see, with this payment counted. A quote that is not executed immediately does not count.',
       resolve: ({ limits }) => limits.map(shownLimit),
     }),
-    approvalDueAt: t.expose('approvalDueAt', {
-      type: 'DateTime',
-      nullable: true,
+    approvalDueAt: t.optional('approvalDueAt', 'DateTime', {
       description:
         'The time until which a second person would have to approve the payment, because a policy requires it; null if it needs no approval.',
     }),

@@ -15,11 +15,10 @@ import { PaymentKind, PolicyPeriod, PolicyRelease, PolicyRule } from '../enums.t
 import { mutation } from '../mutation.ts';
 import { Customer } from '../nouns.ts';
 import { memberTypes, type UserError } from '../refusals.ts';
-import { AmountInput, givenAmount } from '../values/amount-input.ts';
+import { AmountInput, givenAmount } from '../values/money.ts';
 import { node } from '../words.ts';
-import { ClientToken } from './client-tokens.ts';
 import { Platform } from './platform.ts';
-import { ApiToken } from './tokens.ts';
+import { ApiToken, ClientToken } from './tokens.ts';
 import { Viewer } from './viewer.ts';
 
 /** Policies: which payments a token, a customer or the platform may make, and how much of each limit remains. */

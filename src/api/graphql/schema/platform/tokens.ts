@@ -4,6 +4,10 @@ import {
   whereApiTokens,
 } from '../../../../domain/access/tokens/api-token-records.ts';
 import {
+  type ClientTokenFilter as ClientTokenFilterOf,
+  whereClientTokens,
+} from '../../../../domain/access/tokens/client-token-records.ts';
+import {
   createClientToken,
   issueApiToken,
   maxClientSeconds,
@@ -11,12 +15,14 @@ import {
   rotateApiToken,
 } from '../../../../domain/access/tokens/issue-tokens.ts';
 import { revokeApiToken, revokeClientToken, tokenVersion } from '../../../../domain/access/tokens/revoke-tokens.ts';
-import { visibleApiTokens } from '../../../../domain/access/visible.ts';
+import { visibleApiTokens, visibleClientTokens } from '../../../../domain/access/visible.ts';
+import { meets } from '../../reading/kinds.ts';
 import { builder } from '../builder.ts';
 import { ClientGrant, Permission } from '../enums.ts';
-import { ApiTokenFilter } from '../filters.ts';
+import { ApiTokenFilter, ClientTokenFilter } from '../filters.ts';
 import { listOf } from '../list.ts';
 import { mutation } from '../mutation.ts';
+import { Customer, Quote, Transaction } from '../nouns.ts';
 import { node } from '../words.ts';
 
 /**
@@ -48,14 +54,10 @@ export const ApiToken = builder.prismaNode('ApiToken', {
       description:
         "The API token that created this token, which may have been revoked since. Null if the operator's command line or the sandbox created it.",
     }),
-    lastUsedAt: t.expose('lastUsedAt', {
-      type: 'DateTime',
-      nullable: true,
+    lastUsedAt: t.optional('lastUsedAt', 'DateTime', {
       description: 'When the token was last used, accurate to about a minute; null if never.',
     }),
-    expiresAt: t.expose('expiresAt', {
-      type: 'DateTime',
-      nullable: true,
+    expiresAt: t.optional('expiresAt', 'DateTime', {
       description: 'When the token expires; null if it lasts until it is revoked.',
     }),
     addresses: t.exposeStringList('addresses', {
@@ -118,6 +120,7 @@ mutation('createApiToken', {
         'The password for HTTP Basic authentication. It is shown only once, and the service does not store it: keep it safe.',
     },
   },
+  namesNothing: true,
   resolve: (input, { payments, viewer }, key) => issueApiToken(payments.database, viewer, input, key),
 });
 
@@ -144,7 +147,6 @@ mutation('rotateApiToken', {
         'The password of the new token for HTTP Basic authentication. It is shown only once, and the service does not store it.',
     },
   },
-  refusals: ['NotFoundError'],
   resolve: (input, { payments, viewer }, key) => rotateApiToken(payments.database, viewer, input, key),
 });
 
@@ -166,7 +168,6 @@ mutation('revokeApiToken', {
     endedClientTokens: { type: 'Int', description: 'The number of client tokens that were revoked with it.' },
     disabledEndpoints: { type: 'Int', description: 'The number of webhook endpoints that were disabled with it.' },
   },
-  refusals: ['NotFoundError'],
   resolve: (input, { payments, viewer }, key) => revokeApiToken(payments.database, viewer, input, key),
 });
 
@@ -222,7 +223,6 @@ mutation('createClientToken', {
     tokenId: { type: 'ID', description: 'The id of the token, by which it can be revoked: ClientToken:…' },
     expiresAt: { type: 'DateTime', description: 'When the token expires.' },
   },
-  refusals: ['NotFoundError'],
   resolve: ({ boundTo, ...input }, { payments, viewer, clientTokens }, key) =>
     createClientToken(payments.database, clientTokens, viewer, { ...input, ...boundTo }, key),
 });
@@ -231,6 +231,74 @@ mutation('revokeClientToken', {
   description: 'Revokes a client token. Within a second, requests with it are refused and its streams are closed.',
   input: (t) => ({ tokenId: t.id({ required: true, description: 'The token to revoke: ClientToken:…' }) }),
   success: { revokedId: { type: 'ID', description: 'The id of the revoked token.' } },
-  refusals: ['NotFoundError'],
   resolve: (input, { payments, viewer }, key) => revokeClientToken(payments.database, viewer, input, key),
 });
+
+/** Issued client tokens: their properties, never the tokens themselves. */
+
+export const ClientToken = builder.prismaNode('ClientToken', {
+  ...node(visibleClientTokens, 'The public id of the token, for revokeClientToken: ClientToken:…'),
+  description:
+    "The record of an app's credential, bound to one customer, quote or transaction. The token itself is shown only once, when it is created.",
+  fields: (t) => ({
+    active: t.fromQuery('Boolean', meets(whereClientTokens({ active: true })), {
+      description: "Whether the token is neither expired (by the service's clock) nor revoked.",
+    }),
+    customer: t.relation('customer', {
+      type: Customer,
+      nullable: true,
+      description: 'The customer that the token is bound to; null if it is bound to a quote or transaction.',
+    }),
+    quote: t.relation('quote', {
+      type: Quote,
+      nullable: true,
+      description: 'The quote that the token is bound to; null if it is bound to something else.',
+    }),
+    transaction: t.relation('transaction', {
+      type: Transaction,
+      nullable: true,
+      description: 'The transaction that the token is bound to; null if it is bound to something else.',
+    }),
+    permissions: t.expose('permissions', { type: [Permission], description: 'The permissions of the token.' }),
+    grants: t.expose('grants', {
+      type: [ClientGrant],
+      description: 'The rights of the token in addition to its permissions, for its customer.',
+    }),
+    trustedDocumentsOnly: t.exposeBoolean('trustedDocumentsOnly', {
+      description: 'Whether the token was created for registered documents only (see `Platform.trustedDocuments`).',
+    }),
+    documents: t.exposeStringList('documents', {
+      description:
+        'The hashes of the registered documents that the token is restricted to, including as tools at /mcp; empty if it has no list of its own.',
+    }),
+    version: t.int({
+      description: 'Increases with each change: 1 at first, and 2 once the token is revoked.',
+      select: { revokedAt: true },
+      resolve: ({ revokedAt }) => tokenVersion(revokedAt !== null),
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the token was created.' }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When the token expires.' }),
+    revokedAt: t.optional('revokedAt', 'DateTime', { description: 'When the token was revoked; null if it was not.' }),
+    createdById: t.publicId('ApiToken', 'createdById', {
+      nullable: true,
+      description: 'The API token that created this token, which may have been revoked since.',
+    }),
+  }),
+});
+
+const clientTokens = listOf(ClientToken, {
+  name: 'ClientToken',
+  visible: visibleClientTokens,
+  filter: ClientTokenFilter,
+  where: (_viewer, filter: Given<ClientTokenFilterOf>) => whereClientTokens(filter ?? {}),
+  page: 'A page of client tokens.',
+  edge: 'A client token in a page.',
+});
+
+builder.queryField('clientTokens', (t) =>
+  t.page(clientTokens, {
+    description:
+      'The client tokens of the platform, newest first, including those that expired or were revoked in the last 30 days. Needs MANAGE.',
+    authScopes: { permission: 'MANAGE' },
+  }),
+);

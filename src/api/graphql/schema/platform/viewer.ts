@@ -29,9 +29,7 @@ export const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
       description: 'Whether the token is limited to registered documents.',
     }),
     environment: t.expose('environment', { type: Environment, description: 'Whether payments are simulated or real.' }),
-    expiresAt: t.expose('expiresAt', {
-      type: 'DateTime',
-      nullable: true,
+    expiresAt: t.optional('expiresAt', 'DateTime', {
       description: 'When the token expires; null if it lasts until it is revoked.',
     }),
     customer: t.field({

@@ -18,7 +18,6 @@ import type { Event as EventRow, Prisma } from '../../../../infra/database/gener
 import { rowFromSnapshot } from '../../../../infra/database/rows.ts';
 import type { Context } from '../../context.ts';
 import {
-  type Changed,
   changedOrNow,
   changedRow,
   changedSubject,
@@ -27,8 +26,7 @@ import {
   snapshotOf,
   webhookBody,
 } from '../../reading/feed-reads.ts';
-import { findFurtherRead, selectedNames } from '../../reading/further-read.ts';
-import { readAround, readNode } from '../../reading/planned.ts';
+import { findFurtherRead, readAround, readNode, selectedNames } from '../../reading/planned.ts';
 import { builder } from '../builder.ts';
 import { EventType } from '../enums.ts';
 import { found } from '../filters.ts';
@@ -40,15 +38,27 @@ import { visibleId } from './visible-ids.ts';
 
 /** The feed: every change, as a list and as a stream. */
 
-/** Returns the current version of a row that an event refers to, other than the row that changed. */
-function readReferred(
-  type: 'Transaction' | 'Quote' | 'Customer',
-  uuid: string | null,
-  context: Context,
-  info: GraphQLResolveInfo,
-) {
-  return uuid === null ? null : readNode(publicId(type, uuid), [type], context, info);
-}
+const referred = ['Transaction', 'Quote', 'Customer'] as const;
+type Referred = (typeof referred)[number];
+
+/** Returns the id of the row of a model that an event concerns, or null. */
+const idIn = ({ transactionId, quoteId, customerId }: EventRow, model: Referred) =>
+  ({ Transaction: transactionId, Quote: quoteId, Customer: customerId })[model];
+
+/**
+ * The options of a field with the row of a model as of its change or, if something else changed, the current version of
+ * the row that the event refers to.
+ */
+const concerned = (model: Referred, visible: (viewer: Viewer) => object) => ({
+  nullable: true as const,
+  ...made(changedOrNow(model, model.toLowerCase(), visible)),
+  // A row of the model, in the form that its type expects.
+  resolve: (event: EventRow, _args: object, context: Context, info: GraphQLResolveInfo) => {
+    const id = idIn(event, model);
+    const current = () => (id === null ? null : readNode(publicId(model, id), [model], context, info));
+    return (snapshotOf(event, model) ?? current()) as never;
+  },
+});
 
 function subjectOf(event: EventRow): object | null {
   const model = modelOfEvent[event.type];
@@ -82,12 +92,9 @@ export const Event = builder.prismaNode('Event', {
     }),
     transaction: t.field({
       type: Transaction,
-      nullable: true,
       description:
         'The transaction that changed, or to which the changed object belongs; null for events of other objects.',
-      ...made(changedOrNow('Transaction', 'transaction', visibleTransactions)),
-      resolve: (event, _args, context, info) =>
-        snapshotOf(event, 'Transaction') ?? readReferred('Transaction', event.transactionId, context, info),
+      ...concerned('Transaction', visibleTransactions),
     }),
     account: t.field({
       type: Account,
@@ -98,20 +105,14 @@ export const Event = builder.prismaNode('Event', {
     }),
     quote: t.field({
       type: Quote,
-      nullable: true,
       description: 'The quote that changed, or to which the changed object belongs; null for events of other objects.',
-      ...made(changedOrNow('Quote', 'quote', visibleQuotes)),
-      resolve: (event, _args, context, info) =>
-        snapshotOf(event, 'Quote') ?? readReferred('Quote', event.quoteId, context, info),
+      ...concerned('Quote', visibleQuotes),
     }),
     customer: t.field({
       type: Customer,
-      nullable: true,
       description:
         'The customer that changed, or to which the changed object belongs; null for events of other objects.',
-      ...made(changedOrNow('Customer', 'customer', visibleCustomers)),
-      resolve: (event, _args, context, info) =>
-        snapshotOf(event, 'Customer') ?? readReferred('Customer', event.customerId, context, info),
+      ...concerned('Customer', visibleCustomers),
     }),
     apiTokenId: t.id({
       nullable: true,
@@ -169,15 +170,9 @@ function whereEvents(viewer: Viewer, filter: Filter): Prisma.EventWhereInput {
  * @throws GraphQLError NOT_FOUND for an id that the caller may not see: an empty stream would wait forever
  */
 async function filterOf(context: Context, filter: Filter): Promise<EventFilterOf> {
-  const { types } = filter ?? {};
-  const customerId =
-    filter?.customerId == null
-      ? undefined
-      : await visibleId(context, 'Customer', filter.customerId, 'filter.customerId');
-  const transactionId =
-    filter?.transactionId == null
-      ? undefined
-      : await visibleId(context, 'Transaction', filter.transactionId, 'filter.transactionId');
+  const { types, customerId: customer, transactionId: transaction } = filter ?? {};
+  const customerId = await visibleId(context, 'Customer', customer, 'filter.customerId');
+  const transactionId = await visibleId(context, 'Transaction', transaction, 'filter.transactionId');
   return {
     wants: (event) =>
       (!types || types.includes(event.type)) &&
@@ -195,12 +190,8 @@ async function filterOf(context: Context, filter: Filter): Promise<EventFilterOf
 /** Returns whether a document selects a row that an event only refers to. */
 function refersFurther(event: EventRow, info: GraphQLResolveInfo): boolean {
   const selected = selectedNames(info);
-  const refersTo = (field: string, model: Changed, id: string | null) =>
-    id !== null && modelOfEvent[event.type] !== model && selected.has(field);
-  return (
-    refersTo('transaction', 'Transaction', event.transactionId) ||
-    refersTo('quote', 'Quote', event.quoteId) ||
-    refersTo('customer', 'Customer', event.customerId)
+  return referred.some(
+    (model) => idIn(event, model) !== null && modelOfEvent[event.type] !== model && selected.has(model.toLowerCase()),
   );
 }
 

@@ -1,8 +1,17 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { InputObjectRef, InterfaceRef, ObjectRef } from '@pothos/core';
-import { isObjectType } from 'graphql';
-import { changedFields } from '../../reading/changed-fields.ts';
+import {
+  type GraphQLField,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  getNamedType,
+  isAbstractType,
+  isObjectType,
+} from 'graphql';
+import { oncePer } from '../../../../core/once-per.ts';
+import { fieldName } from '../../../../infra/database/rows.ts';
 import { readAround } from '../../reading/planned.ts';
-import type { PageRead } from '../../reading/reads.ts';
+import { type PageRead, plainReadText } from '../../reading/reads.ts';
 import { runField } from '../../reading/run.ts';
 import { builder, enumOf, type Types } from '../builder.ts';
 import { accounts } from '../customers/account.ts';
@@ -128,3 +137,48 @@ followList({ name: 'transaction', type: Transaction, list: transactions, filter:
 followList({ name: 'quote', type: Quote, list: quotes, filter: QuoteFilter });
 followList({ name: 'account', type: Account, list: accounts, filter: AccountFilter });
 followList({ name: 'customer', type: Customer, list: customers, filter: CustomerFilter });
+
+/** The alias that stands for the row while the columns of its fields are determined. */
+const row = 'the_row';
+/** The maximum nesting depth of objects that are read from the same row. */
+const maxDepth = 4;
+
+const columnsOf = oncePer(
+  (type: GraphQLObjectType, schema: GraphQLSchema): ReadonlyMap<string, readonly string[]> =>
+    new Map(Object.values(type.getFields()).map((field) => [field.name, columnsOfField(schema, field)])),
+);
+
+/**
+ * Returns the names of a type's fields that differ between two rows of its table, judged by the columns that the
+ * fields read.
+ */
+function changedFields(
+  schema: GraphQLSchema,
+  type: GraphQLObjectType,
+  before: Readonly<Record<string, unknown>>,
+  now: Readonly<Record<string, unknown>>,
+): string[] {
+  const isSame = (column: string) => isDeepStrictEqual(before[fieldName(column)], now[fieldName(column)]);
+  return [...columnsOf(type, schema)].filter(([, of]) => !of.every(isSame)).map(([name]) => name);
+}
+
+function columnsOfField(schema: GraphQLSchema, field: Field): string[] {
+  const found = new Set<string>();
+  const find = (texts: string) => {
+    for (const [, column = ''] of texts.matchAll(new RegExp(`\\b${row}\\.(\\w+)`, 'g'))) found.add(column);
+  };
+  const visit = (one: Field, depth: number): void => {
+    const { read } = one.extensions;
+    if (!read) return;
+    find(plainReadText(read, row));
+    const isSameRow = read.kind === 'value' && read.env({ row }).row === row;
+    if (!isSameRow || depth === maxDepth) return;
+    const named = getNamedType(one.type);
+    for (const made of isAbstractType(named) ? schema.getPossibleTypes(named) : [named])
+      if (isObjectType(made)) for (const below of Object.values(made.getFields())) visit(below, depth + 1);
+  };
+  visit(field, 0);
+  return [...found];
+}
+
+type Field = GraphQLField<unknown, unknown>;

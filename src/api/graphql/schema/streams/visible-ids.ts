@@ -15,28 +15,21 @@ import type { SnapshotRows } from '../../../../infra/database/rows.ts';
 import type { Context } from '../../context.ts';
 import { failure } from '../../failure.ts';
 
-/** How rows of a noun are found by public id: who may see them, which row an id names, and the noun's name. */
-const named = {
-  Transaction: {
-    visible: visibleTransactions,
-    word: 'transaction',
-    where: (id: string) => byUuid(uuidOf(id, 'Transaction')),
-  },
-  Quote: { visible: visibleQuotes, word: 'quote', where: (id: string) => byUuid(uuidOf(id, 'Quote')) },
-  Customer: { visible: visibleCustomers, word: 'customer', where: (id: string) => byUuid(uuidOf(id, 'Customer')) },
-  Account: { visible: visibleAccounts, word: 'account', where: (id: string) => accountNameIn(id) },
-} as const satisfies Record<
-  string,
-  {
-    readonly visible: (viewer: Viewer) => object;
-    readonly word: string;
-    readonly where: (id: string) => { readonly id: string } | undefined;
-  }
->;
+const visible = {
+  Transaction: visibleTransactions,
+  Quote: visibleQuotes,
+  Customer: visibleCustomers,
+  Account: visibleAccounts,
+} as const;
 
-type Noun = keyof typeof named;
+type Noun = keyof typeof visible;
 
-const byUuid = (id: string | undefined) => (id === undefined ? undefined : { id });
+/** Returns the condition for the row with a public id; undefined if it is not an id of this noun. */
+function whereId(noun: Noun, id: string) {
+  if (noun === 'Account') return accountNameIn(id);
+  const uuid = uuidOf(id, noun);
+  return uuid === undefined ? undefined : { id: uuid };
+}
 
 /**
  * Reads the rows with the public ids in an argument, each once. Throws NOT_FOUND for a row that the caller may not
@@ -48,19 +41,20 @@ export async function visibleRows<N extends Noun>(
   ids: readonly string[],
   field: string,
 ): Promise<SnapshotRows[N][]> {
-  const { visible, word, where } = named[noun];
   const distinct = [...new Set(ids)];
-  const conditions = distinct.map(where).filter((condition) => condition !== undefined);
+  const conditions = distinct.map((id) => whereId(noun, id)).filter((condition) => condition !== undefined);
   const rows =
     conditions.length < distinct.length
       ? []
       : // The conditions of the ids' noun, which the compiler cannot follow through the table.
         await readRows(payments.database, noun, {
-          where: { AND: [visible(viewer), { OR: conditions }] } as unknown as Where<N>,
+          where: { AND: [visible[noun](viewer), { OR: conditions }] } as unknown as Where<N>,
         });
-  if (rows.length < distinct.length) throw failure('NOT_FOUND', `no such ${word}`, { field });
+  if (rows.length < distinct.length) throw noSuch(noun, field);
   return rows;
 }
+
+const noSuch = (noun: Noun, field: string) => failure('NOT_FOUND', `no such ${noun.toLowerCase()}`, { field });
 
 /** A row by its uuid, and the viewer who asks for it. */
 interface Sought {
@@ -84,7 +78,7 @@ async function whichAreVisible(database: Database, sought: readonly Sought[]): P
     const scope = scopeOf(first);
     const ids = { id: { in: [...new Set(group.map(({ id }) => id))] } };
     const rows = await asPlatform(viewer.platformId, () =>
-      readRows(database, noun, { where: { AND: [named[noun].visible(viewer), ids] } }),
+      readRows(database, noun, { where: { AND: [visible[noun](viewer), ids] } }),
     );
     for (const { id } of rows) found.add(`${scope} ${id}`);
   }
@@ -96,15 +90,15 @@ function scopeOf({ viewer, noun }: Sought): string {
   return JSON.stringify([noun, viewer.platformId, viewer.bound]);
 }
 
-/** Returns the UUID in a public id. Throws GraphQLError NOT_FOUND if the caller may not see such a row. */
+/** Returns the UUID in a public id, if one is given. Throws NOT_FOUND if the caller may not see such a row. */
 export async function visibleId(
   { payments: { database }, viewer }: Context,
   noun: Sought['noun'],
-  publicId: string,
+  publicId: string | null | undefined,
   field: string,
-): Promise<string> {
+): Promise<string | undefined> {
+  if (publicId == null) return undefined;
   const id = uuidOf(publicId, noun);
-  if (id === undefined || !(await loaderOf(database).load({ viewer, noun, id })))
-    throw failure('NOT_FOUND', `no such ${named[noun].word}`, { field });
+  if (id === undefined || !(await loaderOf(database).load({ viewer, noun, id }))) throw noSuch(noun, field);
   return id;
 }

@@ -1,17 +1,22 @@
+import { accountNameIn, uuidOf } from '../../../../core/ids.ts';
 import { oncePer } from '../../../../core/once-per.ts';
+import type { Viewer } from '../../../../domain/access/viewer.ts';
 import type { Channel } from '../../../../domain/events/channel.ts';
 import { feedHead } from '../../../../domain/events/reads.ts';
 import { eventsOfNoun, type FollowedNoun } from '../../../../domain/events/row-events.ts';
+import type { Subject } from '../../../../domain/events/subscribers.ts';
 import type { Event } from '../../../../infra/database/generated/client/client.ts';
+import { matchesNone, NotFollowable, type Predicate, predicateOf } from '../../../../infra/database/predicates.ts';
+import type { Noun } from '../../../../infra/database/read-rows.ts';
 import { rowFromSnapshot } from '../../../../infra/database/rows.ts';
 import type { Context } from '../../context.ts';
-import { invalidInput } from '../../failure.ts';
+import { failure, invalidInput } from '../../failure.ts';
 import type { PageRead } from '../../reading/reads.ts';
-import { type FollowedFilter, followFilter } from './followable.ts';
 import { type After, filterOf, type Message, placeOf, positionAfter, refuseExpired, subscribe } from './stream.ts';
+import { visibleRows } from './visible-ids.ts';
 
 /** The effect of a change on a list: a row enters it, changes in it, or leaves it. */
-export type ListOperation = 'ENTER' | 'UPDATE' | 'LEAVE';
+type ListOperation = 'ENTER' | 'UPDATE' | 'LEAVE';
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -64,84 +69,31 @@ export async function watchList(
     snapshot && resumeAfter === undefined
       ? { ...placeOf(from, context.payments.cursors, context.viewer.platformId), changes: [], snapshotOf: { filter } }
       : undefined;
-  return new ListStream(context, { channel, noun, followed, waitMs, first });
+  return listStream(context, channel, { noun, followed, waitMs, first });
 }
 
-interface ListStreamOptions {
-  readonly channel: Channel<Event>;
+interface Following {
   readonly noun: FollowedNoun;
   readonly followed: FollowedFilter;
   readonly waitMs: number;
   readonly first: ListMessage | undefined;
 }
 
-/** The messages of one followed list. `return` takes effect at once, like that of its channel. */
-class ListStream implements AsyncIterableIterator<ListMessage> {
-  readonly #context: Context;
-  readonly #options: ListStreamOptions;
-  readonly #ready: ListMessage[];
-  #unshown = 0;
-  #isOver = false;
-  #endWait: () => void = () => undefined;
-
-  constructor(context: Context, options: ListStreamOptions) {
-    this.#context = context;
-    this.#options = options;
-    this.#ready = options.first ? [options.first] : [];
-  }
-
-  async next(): Promise<IteratorResult<ListMessage, undefined>> {
-    const { channel, waitMs } = this.#options;
-    while (!this.#isOver) {
-      const ready = this.#ready.shift();
-      if (ready) return { done: false, value: ready };
-      const result = await channel.next();
-      if (result.done) return result;
-      if (waitMs > 0) await this.#restOfSlot();
-      const events = [result.value, ...channel.takeQueued(maxChanges - 1)];
-      const changes = await this.#changesOf(events);
-      this.#ready.push(...this.#messagesOf(events, changes));
-    }
-    return { done: true, value: undefined };
-  }
-
-  async return(): Promise<IteratorResult<ListMessage, undefined>> {
-    this.#isOver = true;
-    this.#endWait();
-    await this.#options.channel.return();
-    return { done: true, value: undefined };
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  /** Waits for the end of the current slot of `waitMs`: all followers of a list share slots, and thus messages. */
-  async #restOfSlot(): Promise<void> {
-    const { waitMs } = this.#options;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, waitMs - (Date.now() % waitMs));
-      this.#endWait = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-  }
-
-  async #changesOf(events: readonly Event[]): Promise<(ListChange | undefined)[]> {
-    try {
-      return await Promise.all(events.map((event) => this.#changeOf(event)));
-    } catch (error) {
-      // The database is unreachable: the client reconnects and resumes.
-      this.#context.closeForRetry();
-      throw error;
-    }
-  }
+/** Returns the messages of one followed list. `return` takes effect at once, like that of its channel. */
+function listStream(
+  context: Context,
+  channel: Channel<Event>,
+  { noun, followed, waitMs, first }: Following,
+): AsyncIterableIterator<ListMessage, undefined> {
+  const { feed, payments } = context;
+  const ready = first ? [first] : [];
+  let unshown = 0;
+  let isOver = false;
+  let endWait: () => void = () => undefined;
+  const at = (event: Event) => placeOf(event, payments.cursors, event.platformId);
 
   /** Returns the effect of an event on the list; undefined if it concerns other rows. */
-  async #changeOf(event: Event): Promise<ListChange | undefined> {
-    const { feed } = this.#context;
-    const { noun, followed } = this.#options;
+  async function changeOf(event: Event): Promise<ListChange | undefined> {
     const { matches, references } = followed.predicate;
     const previous = await feed.previous.of(event);
     const now = rowOf(event, noun);
@@ -151,26 +103,57 @@ class ListStream implements AsyncIterableIterator<ListMessage> {
     // A row whose past is not in the feed may have been in the list.
     const was = before ? matches(before, find) : event.version > 1 && !is;
     if (!is && !was) return undefined;
-    return { op: is ? (was ? 'UPDATE' : 'ENTER') : 'LEAVE', ...this.#placeOf(event), node: now, before };
+    return { op: is ? (was ? 'UPDATE' : 'ENTER') : 'LEAVE', ...at(event), node: now, before };
   }
 
   /** Returns the messages for some events: a single one if the follower collects changes, else one for each change. */
-  #messagesOf(events: readonly Event[], changes: readonly (ListChange | undefined)[]): ListMessage[] {
-    const all = events.map((event, at) => ({ event, change: changes[at] }));
-    const groups = this.#options.waitMs > 0 ? [all] : all.map((one) => [one]);
-    return groups.flatMap((group) => {
+  async function messagesOf(events: readonly Event[]): Promise<ListMessage[]> {
+    const all = await Promise.all(events.map(async (event) => ({ event, change: await changeOf(event) })));
+    return (waitMs > 0 ? [all] : all.map((one) => [one])).flatMap((group) => {
       const last = group.at(-1)?.event;
       const shown = eachRowOnce(group.flatMap(({ change }) => change ?? []));
-      this.#unshown = shown.length > 0 ? 0 : this.#unshown + group.length;
-      if (!last || (shown.length === 0 && this.#unshown < progressAfter)) return [];
-      this.#unshown = 0;
-      return [sharedMessage(last, this.#placeOf(last), shown)];
+      unshown = shown.length > 0 ? 0 : unshown + group.length;
+      if (!last || (shown.length === 0 && unshown < progressAfter)) return [];
+      unshown = 0;
+      return [sharedMessage(last, at(last), shown)];
     });
   }
 
-  #placeOf(event: Event): Message {
-    return placeOf(event, this.#context.payments.cursors, event.platformId);
-  }
+  /** Waits for the end of the current slot of `waitMs`: all followers of a list share slots, and thus messages. */
+  const restOfSlot = () =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, waitMs - (Date.now() % waitMs));
+      endWait = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+
+  return {
+    async next() {
+      while (!isOver) {
+        const message = ready.shift();
+        if (message) return { done: false, value: message };
+        const result = await channel.next();
+        if (result.done) return result;
+        if (waitMs > 0) await restOfSlot();
+        const messages = messagesOf([result.value, ...channel.takeQueued(maxChanges - 1)]);
+        // If the database is unreachable, the client reconnects and resumes.
+        messages.catch(() => context.closeForRetry());
+        ready.push(...(await messages));
+      }
+      return { done: true, value: undefined };
+    },
+    async return() {
+      isOver = true;
+      endWait();
+      await channel.return();
+      return { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
 }
 
 /**
@@ -208,4 +191,71 @@ function sharedMessage(last: Event, place: Message, changes: readonly ListChange
   const message = known.get(key) ?? { ...place, changes };
   known.set(key, message);
   return message;
+}
+
+type Filter = Readonly<Record<string, unknown>>;
+
+/** A list's filter for changes of its rows, compiled from the conditions with which the list itself is read. */
+interface FollowedFilter {
+  readonly predicate: Predicate;
+  /** The customer who owns all of the rows, if the filter names one. */
+  readonly subject: Subject | undefined;
+}
+
+/**
+ * Compiles the filter of a list.
+ * @throws GraphQLError INVALID_INPUT, naming the condition, if a change of a row does not show whether it holds;
+ * NOT_FOUND for an id that the caller may not see, which would never change
+ */
+async function followFilter(context: Context, read: PageRead, filter: Filter): Promise<FollowedFilter> {
+  const { viewer } = context;
+  const given = Object.entries(filter).filter(([, value]) => value !== null && value !== undefined);
+  for (const [name, value] of given) {
+    refuseUnfollowable(read, viewer, name, value);
+    await refuseUnknown(context, read, name, value);
+  }
+  const where = read.where(viewer, { filter });
+  const customerId = equalIn(where, read.model === 'Customer' ? 'id' : 'customerId');
+  return {
+    predicate: predicateOf(read.model, where),
+    subject: customerId === undefined ? undefined : { of: 'customer', ids: [customerId] },
+  };
+}
+
+function refuseUnfollowable(read: PageRead, viewer: Viewer, name: string, value: unknown): void {
+  try {
+    predicateOf(read.model, read.where(viewer, { filter: { [name]: value } }));
+  } catch (error) {
+    if (!(error instanceof NotFollowable)) throw error;
+    throw invalidInput(
+      `a list cannot be followed by ${name}: a change of a row does not show whether the condition holds`,
+      `filter.${name}`,
+    );
+  }
+}
+
+const nouns = ['Customer', 'Transaction', 'Quote'] as const;
+
+async function refuseUnknown(context: Context, read: PageRead, name: string, value: unknown): Promise<void> {
+  const { viewer } = context;
+  const nothing = matchesNone(read.where(viewer, { filter: { [name]: value } }));
+  if (nothing && !matchesNone(read.where(viewer, { filter: {} })))
+    throw failure('NOT_FOUND', `nothing that is visible here matches ${name}`, { field: `filter.${name}` });
+  if (typeof value !== 'string') return;
+  const noun: Noun | undefined =
+    accountNameIn(value) === undefined ? nouns.find((one) => uuidOf(value, one) !== undefined) : 'Account';
+  if (noun) await visibleRows(context, noun, [value], `filter.${name}`);
+}
+
+function equalIn(where: object, field: string): string | undefined {
+  for (const [name, condition] of Object.entries(where)) {
+    if (name === field && typeof condition === 'string') return condition;
+    if (name !== 'AND') continue;
+    for (const part of [condition].flat()) {
+      // The parts of `AND` are conditions.
+      const found = equalIn(part as object, field);
+      if (found !== undefined) return found;
+    }
+  }
+  return undefined;
 }

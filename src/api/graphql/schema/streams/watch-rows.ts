@@ -40,7 +40,7 @@ interface OpenRow {
   readonly hasEnded: boolean;
   /** The version of the current state that was shown; 0 if none was. */
   shown: number;
-  onShown?: (version: number) => void;
+  onShown?: ((version: number) => void) | undefined;
 }
 
 /**
@@ -65,26 +65,21 @@ export async function watchRows<Noun extends FollowedNoun>(
   const open = new Map<string, OpenRow>();
   for (const row of rows)
     open.set(subjectId(row), { row, hasEnded: (await stream.hasEnded?.(row)) ?? false, shown: 0 });
-  const versions = (wants: (id: string) => boolean) =>
-    new Map(rows.map((row) => [subjectId(row), row.version] as const).filter(([id]) => wants(id)));
-  const follower = new RowsFollower(context, stream, rows, open);
+  const versions = new Map(rows.map((row) => [subjectId(row), row.version]));
+  const latestOf = (wanted: ReadonlyMap<string, number>) =>
+    latestEvents(database, context.feed, platformId, stream.noun, wanted);
+  const { presentStates, follow } = rowsFollower(context, stream, rows, open);
 
   if (resumeAfter !== undefined) {
-    const ended = versions((id) => open.get(id)?.hasEnded === true);
-    const ends = ended.size > 0 && (await latestEvents(database, context.feed, platformId, stream.noun, ended));
-    for (const [id, end] of ends || []) if (end.sequence <= resumeAfter.sequence) open.delete(id);
+    const ended = new Map([...versions].filter(([id]) => open.get(id)?.hasEnded));
+    const ends = ended.size > 0 ? await latestOf(ended) : [];
+    for (const [id, end] of ends) if (end.sequence <= resumeAfter.sequence) open.delete(id);
     await context.resumePoint?.begin(resumeAfter.sequence);
-    return open.size === 0 ? only() : follower.follow(resumeAfter.sequence, subject, []);
+    return open.size === 0 ? only() : follow(resumeAfter.sequence, subject, []);
   }
 
-  const latest = await latestEvents(
-    database,
-    context.feed,
-    platformId,
-    stream.noun,
-    versions(() => true),
-  );
-  const firsts = follower.presentStates(latest, head);
+  const latest = await latestOf(versions);
+  const firsts = presentStates(latest, head);
   // The latest events were read together, after `head`: up to the last of them, the feed has no others of these rows.
   let from = head.sequence;
   // The current states' events all follow this position: a resumed stream repeats them until the first is acknowledged.
@@ -94,39 +89,34 @@ export async function watchRows<Noun extends FollowedNoun>(
     if (sequence <= before) before = sequence - 1n;
   }
   await context.resumePoint?.begin(before);
-  return open.size === 0 ? only(...firsts) : follower.follow(from, subject, firsts);
+  return open.size === 0 ? only(...firsts) : follow(from, subject, firsts);
 }
 
-class RowsFollower<Noun extends FollowedNoun> {
-  readonly #context: Context;
-  readonly #stream: RowStream<Noun>;
-  readonly #rows: readonly SnapshotRows[Noun][];
-  readonly #open: Map<string, OpenRow>;
+/** Returns the functions that show the current states of a stream's rows, and follow those that are open. */
+function rowsFollower<Noun extends FollowedNoun>(
+  context: Context,
+  { noun, isLast, endLater }: RowStream<Noun>,
+  rows: readonly SnapshotRows[Noun][],
+  open: Map<string, OpenRow>,
+) {
+  const { payments, viewer } = context;
+  const toUpdate = updatesOf[noun];
 
-  constructor(
-    context: Context,
-    stream: RowStream<Noun>,
-    rows: readonly SnapshotRows[Noun][],
-    open: Map<string, OpenRow>,
-  ) {
-    this.#context = context;
-    this.#stream = stream;
-    this.#rows = rows;
-    this.#open = open;
-  }
+  const ends = (event: Event): boolean => {
+    const state = open.get(subjectIdOf(event));
+    return isLast?.(event) || (state?.hasEnded === true && event.version === state.row.version);
+  };
 
   /** Returns the current states of all rows in feed order: a client that resumes after one of them gets the others. */
-  presentStates(latest: ReadonlyMap<string, Event>, head: FeedPosition): RowUpdate<Noun>[] {
-    const toUpdate = updatesOf[this.#stream.noun];
-    const { payments, viewer } = this.#context;
-    const states = this.#rows.map((row) => {
+  function presentStates(latest: ReadonlyMap<string, Event>, head: FeedPosition): RowUpdate<Noun>[] {
+    const states = rows.map((row) => {
       const id = subjectId(row);
-      const state = this.#open.get(id);
+      const state = open.get(id);
       const event = latest.get(id);
       if (state) state.shown = event?.version ?? row.version;
-      if (event && this.#isLast(event)) this.#open.delete(id);
+      if (event && ends(event)) open.delete(id);
       return event
-        ? { at: event.sequence, update: { ...toUpdate(event, this.#context.payments.cursors), change: undefined } }
+        ? { at: event.sequence, update: { ...toUpdate(event, payments.cursors), change: undefined } }
         : {
             at: head.sequence,
             update: { ...placeOf(head, payments.cursors, viewer.platformId), row, change: undefined },
@@ -135,61 +125,45 @@ class RowsFollower<Noun extends FollowedNoun> {
     return states.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)).map(({ update }) => update);
   }
 
-  async follow(
-    from: bigint,
-    subject: Subject,
-    firsts: readonly RowUpdate<Noun>[],
-  ): Promise<AsyncIterableIterator<RowUpdate<Noun>>> {
-    const { noun } = this.#stream;
-    const { types } = eventsOfNoun[noun];
-    const toUpdate = updatesOf[noun];
-    const channel = await subscribe(this.#context, from, { subject, types, wants: (event) => this.#wants(event) });
-    this.#endLater(channel);
+  async function follow(from: bigint, subject: Subject, firsts: readonly RowUpdate<Noun>[]) {
+    const wants = (event: Event): boolean => {
+      const state = nounOf(event) === noun ? open.get(subjectIdOf(event)) : undefined;
+      return state !== undefined && (event.version > state.shown || (event.version === state.shown && ends(event)));
+    };
+    const channel = await subscribe(context, from, { subject, types: eventsOfNoun[noun].types, wants });
+    for (const row of endLater ? rows : []) awaitEnd(channel, row);
     const show = (event: Event) => {
       const id = subjectIdOf(event);
-      const state = this.#open.get(id);
+      const state = open.get(id);
       // The row has ended, while others have not.
       if (!state) return {};
       state.onShown?.(event.version);
-      if (this.#isLast(event)) this.#open.delete(id);
+      if (ends(event)) open.delete(id);
       return {
         // The event of the shown version may still arrive: it is not shown again, but ends the row if it is the last.
-        value: event.version > state.shown ? toUpdate(event, this.#context.payments.cursors) : undefined,
-        last: this.#open.size === 0,
+        value: event.version > state.shown ? toUpdate(event, payments.cursors) : undefined,
+        last: open.size === 0,
       };
     };
     return mapChannel(channel, show, firsts);
   }
 
-  #wants(event: Event): boolean {
-    const state = nounOf(event) === this.#stream.noun ? this.#open.get(subjectIdOf(event)) : undefined;
-    if (!state) return false;
-    return event.version > state.shown || (event.version === state.shown && this.#isLast(event));
+  /** Watches a row whose end creates no event. */
+  function awaitEnd(channel: Channel<Event>, row: SnapshotRows[Noun]): void {
+    const id = subjectId(row);
+    const state = open.get(id);
+    if (!state || state.hasEnded) return;
+    state.onShown = endLater?.(row, {
+      get ended() {
+        return channel.ended || !open.has(id);
+      },
+      end: () => {
+        open.delete(id);
+        if (open.size === 0) channel.end();
+      },
+    });
+    if (state.shown > 0) state.onShown?.(state.shown);
   }
 
-  #isLast(event: Event): boolean {
-    const state = this.#open.get(subjectIdOf(event));
-    return this.#stream.isLast?.(event) || (state?.hasEnded === true && event.version === state.row.version);
-  }
-
-  #endLater(channel: Channel<Event>): void {
-    const { endLater } = this.#stream;
-    if (!endLater) return;
-    for (const row of this.#rows) {
-      const id = subjectId(row);
-      const open = this.#open;
-      const state = open.get(id);
-      if (!state || state.hasEnded) continue;
-      state.onShown = endLater(row, {
-        get ended() {
-          return channel.ended || !open.has(id);
-        },
-        end: () => {
-          open.delete(id);
-          if (open.size === 0) channel.end();
-        },
-      });
-      if (state.shown > 0) state.onShown(state.shown);
-    }
-  }
+  return { presentStates, follow };
 }

@@ -9,9 +9,9 @@ export const AddressType = builder.objectRef<Address>('Address').implement({
   description: 'A postal address.',
   fields: (t) => ({
     line1: t.exposeString('line1', { description: 'The first line of the address: street and number.' }),
-    line2: t.exposeString('line2', { nullable: true, description: 'The second line of the address, if it has one.' }),
-    city: t.exposeString('city', { nullable: true, description: 'The city; null if it is unknown.' }),
-    state: t.exposeString('state', { nullable: true, description: 'The state or province, if the address names one.' }),
+    line2: t.optional('line2', 'String', { description: 'The second line of the address, if it has one.' }),
+    city: t.optional('city', 'String', { description: 'The city; null if it is unknown.' }),
+    state: t.optional('state', 'String', { description: 'The state or province, if the address names one.' }),
     postalCode: t.exposeString('postalCode', { description: 'The postal code.' }),
     country: t.exposeString('country', { description: 'The country, as an ISO 3166-1 alpha-2 code such as DE.' }),
   }),
@@ -45,3 +45,12 @@ export const owner = {
     return maySee('customer', viewer, { id: customerId }) ? 'CUSTOMER' : 'HIDDEN';
   },
 } as const;
+
+export const CustomerReferenceInput = builder.inputType('CustomerReferenceInput', {
+  description: 'A customer of the platform, named by exactly one field.',
+  isOneOf: true,
+  fields: (t) => ({
+    customerId: t.id({ description: 'The id of the customer: Customer:…' }),
+    umaAddress: t.string({ description: 'The UMA address of the customer: $name@domain.' }),
+  }),
+});

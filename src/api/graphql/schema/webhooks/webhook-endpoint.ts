@@ -1,9 +1,13 @@
 import { visibleToPlatform } from '../../../../domain/access/visible.ts';
 import { whereDeliveries } from '../../../webhooks/delivery/deliveries.ts';
+import { createEndpoint, deleteEndpoint, rotateSecret, updateEndpoint } from '../../../webhooks/endpoints/endpoints.ts';
+import { replay, resend } from '../../../webhooks/endpoints/replay.ts';
+import { sendTest } from '../../../webhooks/endpoints/test-event.ts';
 import { builder } from '../builder.ts';
 import { EventType, WebhookDeliveryStatus, WebhookEndpointStatus } from '../enums.ts';
 import { WebhookDeliveryFilter } from '../filters.ts';
 import { listOf } from '../list.ts';
+import { mutation } from '../mutation.ts';
 import { Event } from '../streams/events.ts';
 import { node } from '../words.ts';
 
@@ -12,15 +16,14 @@ const WebhookAttempt = builder.prismaObject('WebhookAttempt', {
   fields: (t) => ({
     at: t.expose('at', { type: 'DateTime', description: 'When the attempt began.' }),
     durationMs: t.exposeInt('durationMs', { description: 'How long the attempt took, in milliseconds.' }),
-    responseStatus: t.exposeInt('responseStatus', {
-      nullable: true,
+    responseStatus: t.optional('responseStatus', 'Int', {
       description: "The HTTP status of the receiver's response; null if there was none.",
     }),
-    error: t.exposeString('error', { nullable: true, description: 'Why the attempt failed; null if it succeeded.' }),
+    error: t.optional('error', 'String', { description: 'Why the attempt failed; null if it succeeded.' }),
   }),
 });
 
-export const WebhookDelivery = builder.prismaNode('WebhookDelivery', {
+const WebhookDelivery = builder.prismaNode('WebhookDelivery', {
   ...node(visibleToPlatform, 'The public id of the delivery: WebhookDelivery:…'),
   description: 'The delivery of an event to a webhook endpoint.',
   fields: (t) => ({
@@ -33,9 +36,7 @@ export const WebhookDelivery = builder.prismaNode('WebhookDelivery', {
       description: 'The attempts so far, oldest first.',
       orderBy: ['number'],
     }),
-    nextAttemptAt: t.expose('nextAttemptAt', {
-      type: 'DateTime',
-      nullable: true,
+    nextAttemptAt: t.optional('nextAttemptAt', 'DateTime', {
       description: 'When the next attempt is due; null if there will be none.',
     }),
   }),
@@ -50,7 +51,7 @@ const deliveries = listOf(WebhookDelivery, {
   edge: 'A webhook delivery in a page.',
 });
 
-export const WebhookEndpoint = builder.prismaNode('WebhookEndpoint', {
+const WebhookEndpoint = builder.prismaNode('WebhookEndpoint', {
   ...node(visibleToPlatform),
   description: "A URL to which the platform's events are sent, signed according to Standard Webhooks.",
   fields: (t) => ({
@@ -60,28 +61,20 @@ export const WebhookEndpoint = builder.prismaNode('WebhookEndpoint', {
       description: 'The types of events that the endpoint receives.',
     }),
     status: t.expose('status', { type: WebhookEndpointStatus, description: 'Whether the endpoint receives events.' }),
-    description: t.exposeString('description', {
-      nullable: true,
+    description: t.optional('description', 'String', {
       description: "The platform's own description of the endpoint; null if there is none.",
     }),
     version: t.exposeInt('version', {
       description: 'Increases when its settings or its secret change, and when it is enabled or disabled.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the endpoint was created.' }),
-    failingSince: t.expose('failingSince', {
-      type: 'DateTime',
-      nullable: true,
+    failingSince: t.optional('failingSince', 'DateTime', {
       description: 'When the first attempt since the last success failed; null if the endpoint is not failing.',
     }),
-    disabledAt: t.expose('disabledAt', {
-      type: 'DateTime',
-      nullable: true,
+    disabledAt: t.optional('disabledAt', 'DateTime', {
       description: 'When the endpoint was disabled; null if it is not.',
     }),
-    notice: t.exposeString('notice', {
-      nullable: true,
-      description: 'Why the endpoint was disabled; null if it is not.',
-    }),
+    notice: t.optional('notice', 'String', { description: 'Why the endpoint was disabled; null if it is not.' }),
     tokenId: t.publicId('ApiToken', 'tokenId', {
       nullable: true,
       description:
@@ -119,3 +112,131 @@ builder.prismaObjectField(Event, 'deliveries', (t) =>
     visible: visibleToPlatform,
   }),
 );
+
+const secretDescription =
+  'The signing secret (whsec_…). It is shown only once: repeating the call is refused with CONFLICT.';
+const endpointIdDescription = 'The webhook endpoint: WebhookEndpoint:…';
+
+mutation('createWebhookEndpoint', {
+  description: 'Creates a webhook endpoint. A test event is sent to its URL immediately, and other events from now on.',
+  input: (t) => ({
+    url: t.string({
+      required: true,
+      description:
+        'The URL to send events to: https with a public host name, on port 443 or 8443; in the sandbox also http on the loopback interface.',
+    }),
+    eventTypes: t.field({
+      type: [EventType],
+      description:
+        'The types of events to send; all types with a webhook by default. INCOMING_PAYMENT needs a token with TRANSACT, because the response to such an event can approve the payment.',
+    }),
+    description: t.string({ description: "The platform's own description of the endpoint, at most 500 characters." }),
+  }),
+  success: {
+    endpoint: { type: WebhookEndpoint, description: 'The new endpoint.' },
+    secret: { type: 'String', description: secretDescription },
+  },
+  namesNothing: true,
+  resolve: (input, { webhooks, viewer }, key) => createEndpoint(webhooks, viewer, input, key),
+});
+
+mutation('updateWebhookEndpoint', {
+  description:
+    'Changes a webhook endpoint. Fields that are left out stay as they are. A test event is sent to a new URL. A token with TRANSACT is needed to add INCOMING_PAYMENT to an endpoint, or to move or enable an endpoint that receives it.',
+  input: (t) => ({
+    endpointId: t.id({ required: true, description: endpointIdDescription }),
+    url: t.string({
+      description:
+        'The new URL to send events to: https with a public host name, on port 443 or 8443; in the sandbox also http on the loopback interface.',
+    }),
+    eventTypes: t.field({ type: [EventType], description: 'The types of events to send from now on.' }),
+    description: t.string({
+      description: "The platform's own description of the endpoint, at most 500 characters; null removes it.",
+    }),
+    enabled: t.boolean({
+      description:
+        'False disables the endpoint, and its pending deliveries fail. True enables it: it receives events from now on, and those that it missed can be replayed.',
+    }),
+  }),
+  success: { endpoint: { type: WebhookEndpoint, description: 'The changed endpoint.' } },
+  resolve: (input, { webhooks, viewer }, key) => updateEndpoint(webhooks, viewer, input, key),
+});
+
+mutation('deleteWebhookEndpoint', {
+  description: 'Deletes a webhook endpoint with all its deliveries.',
+  input: (t) => ({ endpointId: t.id({ required: true, description: endpointIdDescription }) }),
+  success: { deletedId: { type: 'ID', description: 'The id of the deleted endpoint.' } },
+  resolve: (input, { webhooks, viewer }, key) => deleteEndpoint(webhooks, viewer, input, key),
+});
+
+mutation('rotateWebhookSecret', {
+  description:
+    'Replaces the signing secret of a webhook endpoint. For 24 hours, its events have two signatures, one by the new secret and one by the previous secret.',
+  input: (t) => ({ endpointId: t.id({ required: true, description: endpointIdDescription }) }),
+  success: {
+    endpoint: { type: WebhookEndpoint, description: 'The endpoint with the new secret.' },
+    secret: { type: 'String', description: secretDescription },
+  },
+  resolve: (input, { webhooks, viewer }, key) => rotateSecret(webhooks, viewer, input, key),
+});
+
+mutation('sendTestWebhook', {
+  description:
+    'Sends a test event to a webhook endpoint and waits a few seconds for the outcome of the first attempt. The event is retried like any other.',
+  input: (t) => ({ endpointId: t.id({ required: true, description: endpointIdDescription }) }),
+  success: {
+    delivered: { type: 'Boolean', description: 'Whether the receiver accepted the event.' },
+    responseStatus: {
+      type: 'Int',
+      nullable: true,
+      description: "The HTTP status of the receiver's response; null if there was none in time.",
+    },
+  },
+  resolve: async (input, { webhooks, viewer }, key) => {
+    const { delivered, responseStatus, replayed } = await sendTest(webhooks, viewer, input, key);
+    return { delivered, responseStatus, replayed };
+  },
+});
+
+const FeedRangeInput = builder.inputType('FeedRangeInput', {
+  description: 'A part of the feed between two cursors, both exclusive. At least one of them is required.',
+  fields: (t) => ({
+    after: t.string({ description: 'Only events after this cursor of the feed.' }),
+    before: t.string({ description: 'Only events before this cursor of the feed.' }),
+  }),
+});
+
+const ReplayedEventsInput = builder.inputType('ReplayedEventsInput', {
+  description: 'The events to replay, given by exactly one field.',
+  isOneOf: true,
+  fields: (t) => ({
+    eventId: t.id({ description: 'A single event: Event:…, or the id of its webhook.' }),
+    between: t.field({
+      type: FeedRangeInput,
+      description: "The events of the endpoint's types in a part of the feed, at most 10000.",
+    }),
+  }),
+});
+
+mutation('replayWebhookEvents', {
+  description: 'Sends past events to a webhook endpoint again, each with its original webhook id.',
+  input: (t) => ({
+    endpointId: t.id({ required: true, description: endpointIdDescription }),
+    events: t.field({
+      type: ReplayedEventsInput,
+      required: true,
+      description: 'The events to replay, given by exactly one field.',
+    }),
+  }),
+  success: { count: { type: 'Int', description: 'The number of events that will be sent.' } },
+  resolve: ({ endpointId, events: { eventId, between } }, { webhooks, viewer }, key) =>
+    replay(webhooks, viewer, { endpointId, eventId, ...between }, key),
+});
+
+mutation('resendWebhookDelivery', {
+  description:
+    'Resends a delivery, whatever its outcome was. It keeps its id and its history of attempts. If its endpoint is disabled, the request is refused with CONFLICT.',
+  input: (t) => ({ deliveryId: t.id({ required: true, description: 'The delivery to resend: WebhookDelivery:…' }) }),
+  success: { delivery: { type: WebhookDelivery, description: 'The delivery, which is now PENDING.' } },
+  resolve: (input, { webhooks, viewer }, key) => resend(webhooks, viewer, input, key),
+});

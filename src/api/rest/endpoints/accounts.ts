@@ -1,24 +1,104 @@
 import { z } from '@hono/zod-openapi';
 import type { AccountDetails } from '../../../core/account-fields.ts';
-import { dotted, Refusal, translatePath } from '../../../core/refusal.ts';
+import { maxAmount } from '../../../core/checks.ts';
+import { accountNameIn, publicId } from '../../../core/ids.ts';
+import { dotted, type FieldPath, type PathTable, Refusal, translatePath } from '../../../core/refusal.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
+import { visibleAccounts } from '../../../domain/access/visible.ts';
 import { accountWarnings } from '../../../domain/accounts/account-details.ts';
 import { deleteExternalAccount, updateExternalAccount } from '../../../domain/accounts/external-account-changes.ts';
-import { createExternalAccount } from '../../../domain/accounts/external-accounts.ts';
+import { type CreateExternalAccount, createExternalAccount } from '../../../domain/accounts/external-accounts.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
+import { type AccountFilter, whereAccounts } from '../../../domain/commands/filters.ts';
+import type { Database } from '../../../infra/database/database.ts';
 import {
   BeneficiaryVerificationStatus,
   ExternalAccountStatus,
   ExternalAccountType,
 } from '../../../infra/database/generated/client/client.ts';
-import { externalAccountRecord } from '../../records/account-record.ts';
+import { readRow, readRows } from '../../../infra/database/read-rows.ts';
+import type { Account } from '../../../infra/database/rows.ts';
+import { externalAccountRecord, internalAccountRecord } from '../../records/account-record.ts';
 import type { RestApp } from '../app.ts';
 import { Endpoints } from '../endpoint.ts';
-import { externalAccountPaths } from '../input-paths.ts';
-import { anyOf } from '../lists.ts';
+import { addPagedList, addWholeList, anyOf, rowList } from '../lists.ts';
 import { AccountInfoInputSchema, AccountInfoSchema } from '../schemas/account-info.ts';
-import { changedMetadata, id, metadata, newMetadata, ownKey, time } from '../schemas/fields.ts';
-import { addAccountsOfCustomers, addAccountsOfPlatform } from './internal-accounts.ts';
+import { AmountSchema, changedMetadata, id, listed, metadata, newMetadata, ownKey, time } from '../schemas/fields.ts';
+import { PaymentInstructionSchema } from '../schemas/payment-schemas.ts';
+
+const currency = z.string().optional().openapi({ description: 'The code of the currency.', example: 'USD' });
+
+export const InternalAccountSchema = z
+  .object({
+    id: id('InternalAccount', 'The id of the account.'),
+    customerId: id('Customer', 'The customer who owns the account; absent if the platform itself does.').optional(),
+    balance: AmountSchema.describe('The amount that can be spent.'),
+    fundingPaymentInstructions: listed(PaymentInstructionSchema).describe(
+      'The ways to pay money into the account from outside. Use any one of them.',
+    ),
+    frozenAt: time('When the operator of the service froze the account; absent if it is not frozen.').optional(),
+    createdAt: time('When the account was created.'),
+    updatedAt: time('When the account last changed.'),
+  })
+  .openapi('InternalAccount', {
+    description: `A balance in one currency, held by this service. Deposits and payments can raise it to at most ${maxAmount} smallest units; only refunds and the platform's fees can exceed that.`,
+  });
+
+/** Adds the endpoints of internal accounts (specification 4.13, decision 54). */
+export function internalAccountEndpoints(app: RestApp, { database }: Payments): void {
+  addAccountLists(new Endpoints(app, 'Internal accounts'), database, 'INTERNAL', {
+    ofCustomers: 'The balances of all customers, or of one, in pages.',
+    ofPlatform: "The platform's own balances, one in each of its currencies.",
+    filters: { currency },
+    item: InternalAccountSchema,
+    record: internalAccountRecord,
+  });
+}
+
+interface AccountLists<Item> {
+  /** The descriptions of the two lists. */
+  readonly ofCustomers: string;
+  readonly ofPlatform: string;
+  /** Parameters of AccountFilter. */
+  readonly filters: z.ZodRawShape;
+  readonly item: z.ZodType<Item>;
+  readonly record: (row: Account) => Item;
+}
+
+/** Adds the list of the customers' accounts of a kind, in pages, and that of the platform's own, in full. */
+function addAccountLists<Item>(
+  endpoints: Endpoints,
+  database: Database,
+  kind: Account['kind'],
+  { ofCustomers, ofPlatform, filters, item, record }: AccountLists<Item>,
+): void {
+  const name = { INTERNAL: 'Internal', EXTERNAL: 'External' }[kind];
+  const word = name.toLowerCase();
+  addPagedList(endpoints, `listCustomer${name}Accounts`, {
+    summary: `List customers' ${word} accounts`,
+    description: ofCustomers,
+    at: `/customers/${word}-accounts`,
+    filters: { ...filters, customerId: id('Customer', 'Only accounts of this customer.').optional() },
+    item,
+    name: `${name}AccountPage`,
+    list: rowList(database, 'Account', {
+      where: (viewer, filter: AccountFilter) => whereAccounts(viewer, { ...filter, kind, platformOwned: false }),
+      record,
+    }),
+  });
+  addWholeList(endpoints, `listPlatform${name}Accounts`, {
+    summary: `List the platform's ${word} accounts`,
+    description: ofPlatform,
+    at: `/platform/${word}-accounts`,
+    filters,
+    item,
+    name: `${name}AccountList`,
+    read: async (viewer, filter: AccountFilter) => {
+      const where = whereAccounts(viewer, { ...filter, kind, platformOwned: true });
+      return (await readRows(database, 'Account', { where, orderBy: [{ id: 'desc' }] })).map(record);
+    },
+  });
+}
 
 const filters = {
   currency: z.string().optional().openapi({ description: 'The code of the currency.', example: 'EUR' }),
@@ -99,12 +179,17 @@ const CustomerAccountBody = z
   })
   .openapi('CreateExternalAccount');
 
+const externalAccountPaths: PathTable<CreateExternalAccount> = [
+  [['details'], ['accountInfo']],
+  [['accountType'], ['accountInfo', 'accountType']],
+  [['beneficiary'], ['accountInfo', 'beneficiary']],
+];
+
 const params = z.object({ accountId: id('ExternalAccount', 'The id of the account.') });
 
 /** Adds the endpoints of external accounts (specification 4.8 to 4.10, decisions 54 and 68). */
 export function externalAccountEndpoints(app: RestApp, payments: Payments): void {
   const endpoints = new Endpoints(app, 'External accounts');
-  const shown = { filters, item: ExternalAccountSchema, record: externalAccountRecord };
   const created = {
     answer: [
       201,
@@ -136,13 +221,12 @@ export function externalAccountEndpoints(app: RestApp, payments: Payments): void
     ...created,
   });
 
-  addAccountsOfCustomers(endpoints, payments.database, 'EXTERNAL', {
-    description: 'The bank accounts and wallets of customers, in pages, without deleted ones.',
-    ...shown,
-  });
-  addAccountsOfPlatform(endpoints, payments.database, 'EXTERNAL', {
-    description: "The platform's own bank accounts and wallets, without deleted ones.",
-    ...shown,
+  addAccountLists(endpoints, payments.database, 'EXTERNAL', {
+    ofCustomers: 'The bank accounts and wallets of customers, in pages, without deleted ones.',
+    ofPlatform: "The platform's own bank accounts and wallets, without deleted ones.",
+    filters,
+    item: ExternalAccountSchema,
+    record: externalAccountRecord,
   });
   changeEndpoints(endpoints, payments);
 }
@@ -212,4 +296,38 @@ function createdRecord({ warnings: found, ...row }: Awaited<ReturnType<typeof cr
     message,
   }));
   return { ...externalAccountRecord(row), ...(warnings.length > 0 && { warnings }) };
+}
+
+/**
+ * Checks the currency and owner given beside an account's id in a request, since callers may send accounts back in
+ * the form in which responses contain them. Ignores an unknown account, which the command refuses.
+ * @throws Refusal INVALID_CURRENCY, INVALID_INPUT
+ */
+export async function checkNamedAccount(
+  database: Database,
+  viewer: Viewer,
+  path: { readonly currency: FieldPath; readonly customerId?: FieldPath },
+  named: {
+    readonly accountId: string;
+    readonly currency?: string | undefined;
+    readonly customerId?: string | undefined;
+  },
+): Promise<void> {
+  if (named.currency === undefined && named.customerId === undefined) return;
+  const name = accountNameIn(named.accountId);
+  const account = name ? await readRow(database, 'Account', { AND: [visibleAccounts(viewer), { ...name }] }) : null;
+  if (!account) return;
+  if (named.currency !== undefined && named.currency !== account.currency) {
+    throw new Refusal('INVALID_CURRENCY', `the account is in ${account.currency}`, {
+      path: path.currency,
+      value: named.currency,
+    });
+  }
+  const owner = account.customerId === null ? undefined : publicId('Customer', account.customerId);
+  if (named.customerId !== undefined && named.customerId !== owner) {
+    throw new Refusal('INVALID_INPUT', 'the account belongs to another customer or to the platform', {
+      path: path.customerId,
+      value: named.customerId,
+    });
+  }
 }

@@ -1,0 +1,273 @@
+import { maxAmount } from '../../../../core/checks.ts';
+import { publicId } from '../../../../core/ids.ts';
+import { tokenOf } from '../../../../domain/access/caller.ts';
+import { approveTransaction, rejectTransaction } from '../../../../domain/approvals/approvals.ts';
+import { maxFacts } from '../../../../domain/commands/information.ts';
+import { fundAccount, sandboxSend } from '../../../../domain/sandbox/sandbox.ts';
+import { sandboxReceiveUma } from '../../../../domain/sandbox/sandbox-receive.ts';
+import { setExternalAccountStatus } from '../../../../domain/sandbox/set-account-status.ts';
+import { setKycStatus } from '../../../../domain/sandbox/set-kyc-status.ts';
+import { transferIn, transferInternal, transferOut } from '../../../../domain/transfers/transfers.ts';
+import { builder } from '../builder.ts';
+import { BeneficiaryVerificationStatus, ExternalAccountStatus, KycStatus } from '../enums.ts';
+import { mutation } from '../mutation.ts';
+import { Customer, ExternalAccount, InternalAccount, Transaction } from '../nouns.ts';
+import { SandboxScenarioInput } from '../scenario.ts';
+import { InformationFieldInput, RequiredField } from '../values/information.ts';
+import { MetadataInput, metadataOf, newMetadata } from '../values/metadata.ts';
+import { AmountInput, givenAmount } from '../values/money.ts';
+import { CustomerReferenceInput } from '../values/people.ts';
+
+mutation('transferOut', {
+  description: 'Sends money from an internal to an external account in one currency, without an exchange rate.',
+  input: (t) => ({
+    sourceAccountId: t.id({ required: true, description: 'The account to debit: InternalAccount:…' }),
+    destinationAccountId: t.id({ required: true, description: 'The account to pay: ExternalAccount:…' }),
+    amount: t.field({
+      type: AmountInput,
+      required: true,
+      description: `The amount to send: 1 to ${maxAmount} smallest units of the accounts' currency.`,
+    }),
+    description: t.string({ description: 'A note for the payment.' }),
+    metadata: t.field({ type: [MetadataInput], description: newMetadata }),
+  }),
+  scenario: 'how the payment turns out.',
+  isKeyRequired: true,
+  success: { row: { as: 'transaction', type: Transaction, description: 'The new payment, PENDING.' } },
+  refusals: ['InsufficientFundsError', 'LimitExceededError'],
+  validates: true,
+  resolve: ({ amount, metadata, ...input }, { payments, viewer }, key) =>
+    transferOut(payments, viewer, { ...input, amount: givenAmount(amount), metadata: metadataOf(metadata) }, key),
+});
+
+mutation('transferIn', {
+  description:
+    'Pulls money from an external to an internal account in one currency. The internal account is credited when the money has arrived.',
+  input: (t) => ({
+    sourceAccountId: t.id({ required: true, description: 'The account to pull from: ExternalAccount:…' }),
+    destinationAccountId: t.id({ required: true, description: 'The account to credit: InternalAccount:…' }),
+    amount: t.field({
+      type: AmountInput,
+      description:
+        'The amount to pull, no more than the destination may hold. When left out, the provider pulls what the account offers; the sandbox pulls 10000 smallest units.',
+    }),
+    description: t.string({ description: 'A note for the payment.' }),
+    metadata: t.field({ type: [MetadataInput], description: newMetadata }),
+  }),
+  scenario: 'how the payment turns out.',
+  isKeyRequired: true,
+  success: { row: { as: 'transaction', type: Transaction, description: 'The new payment, PENDING.' } },
+  refusals: ['LimitExceededError'],
+  validates: true,
+  resolve: ({ amount, metadata, ...input }, { payments, viewer }, key) =>
+    transferIn(
+      payments,
+      viewer,
+      { ...input, amount: amount && givenAmount(amount), metadata: metadataOf(metadata) },
+      key,
+    ),
+});
+
+mutation('transferInternal', {
+  description:
+    'Moves money in one currency between internal accounts of different owners: a customer and the platform, or two customers. The payment is COMPLETED immediately, and the receiver gets an INCOMING transaction of its own.',
+  input: (t) => ({
+    sourceAccountId: t.id({ required: true, description: 'The account to debit: InternalAccount:…' }),
+    destinationAccountId: t.id({
+      required: true,
+      description:
+        "The account to credit, in the same currency: InternalAccount:… The platform's own account can also receive money from a customer who may not move money.",
+    }),
+    amount: t.field({
+      type: AmountInput,
+      required: true,
+      description: 'The amount to move, no more than the destination may hold.',
+    }),
+    description: t.string({ description: 'A note for the payment.' }),
+    metadata: t.field({
+      type: [MetadataInput],
+      description: `${newMetadata} The receiver's transaction does not get them.`,
+    }),
+  }),
+  isKeyRequired: true,
+  success: {
+    row: {
+      as: 'transaction',
+      type: Transaction,
+      description: 'The OUTGOING payment of the source, which is COMPLETED.',
+    },
+  },
+  refusals: ['InsufficientFundsError', 'LimitExceededError'],
+  validates: true,
+  resolve: ({ amount, metadata, ...input }, { payments, viewer }, key) =>
+    transferInternal(payments, viewer, { ...input, amount: givenAmount(amount), metadata: metadataOf(metadata) }, key),
+});
+
+/** Payments that await approval: incoming ones by their platform, others by a second person. */
+
+builder.prismaObjectFields(Transaction, (t) => ({
+  approvalDueAt: t.optional('approvalDueAt', 'DateTime', {
+    description:
+      'The time until which the payment must be approved or rejected; null if it needs no approval, or if an approval that a policy required was given.',
+  }),
+  createdById: t.id({
+    nullable: true,
+    description:
+      'The token that began the payment, by making the transfer or executing the quote: ApiToken:… or ClientToken:… Null for payments from outside, and for quotes that were not executed. An app sees only its own token.',
+    select: { createdBy: true },
+    resolve: ({ createdBy }, _args, { viewer }) =>
+      viewer.kind === 'PLATFORM' || createdBy === tokenOf(viewer) ? createdBy : null,
+  }),
+  decidedById: t.id({
+    nullable: true,
+    description: 'The API token that approved or rejected the payment; null if no token did, and always null for apps.',
+    select: { decidedById: true },
+    resolve: ({ decidedById }, _args, { viewer }) =>
+      viewer.kind === 'PLATFORM' && decidedById !== null ? publicId('ApiToken', decidedById) : null,
+  }),
+  requestedReceiverInformation: t.json('requestedInformation', [RequiredField], {
+    description:
+      'The information about the receiver that the sending side requires or accepts, to be given to approveTransaction.',
+  }),
+}));
+
+mutation('approveTransaction', {
+  description:
+    'Approves a payment before its `approvalDueAt`. A payment that a policy holds back (CREATED) needs a token with APPROVE other than the token that requested it. Neither of the two may have created the other, directly or indirectly, and the approving token may not be limited by a token policy that requires the approval; otherwise the result is a ForbiddenError. The requirements of the payment are checked again. An incoming payment (PENDING) needs TRANSACT. Information in the customer record counts as given; if mandatory information is missing, the payment fails with MISSING_MANDATORY_PAYEE_DATA. If the payment is not waiting for approval, the result is a ConflictError with the code TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL.',
+  input: (t) => ({
+    transactionId: t.id({ required: true, description: 'The payment that waits for an approval: Transaction:…' }),
+    receiverCustomerInfo: t.field({
+      type: [InformationFieldInput],
+      description: `For an incoming payment: the information about the receiver that \`requestedReceiverInformation\` lists. At most ${maxFacts}.`,
+    }),
+  }),
+  success: { row: { as: 'transaction', type: Transaction, description: 'The payment, which has now begun.' } },
+  refusals: ['InsufficientFundsError'],
+  resolve: (input, { payments, viewer }, key) => approveTransaction(payments, viewer, input, key),
+});
+
+mutation('rejectTransaction', {
+  description:
+    'Rejects a payment before its `approvalDueAt`. It becomes REJECTED, and money that was already taken is returned. A payment that a policy holds back needs APPROVE; an incoming payment needs TRANSACT.',
+  input: (t) => ({
+    transactionId: t.id({ required: true, description: 'The payment that waits for an approval: Transaction:…' }),
+    reason: t.string({ description: 'Why the payment is rejected, for its timeline.' }),
+  }),
+  success: { row: { as: 'transaction', type: Transaction, description: 'The payment, which is now REJECTED.' } },
+  resolve: (input, { payments, viewer }, key) => rejectTransaction(payments, viewer, input, key),
+});
+
+mutation('sandboxReceiveUma', {
+  description:
+    'Sandbox only: simulates an incoming payment from an outside UMA address to a customer. It is PENDING until it is approved or rejected.',
+  input: (t) => ({
+    senderUmaAddress: t.string({
+      required: true,
+      description:
+        'The UMA address of the sender; any address is accepted. At sandbox.uma.money, payments from $pending.long.usd take a long time, and those from $fail.compliance.usd and $fail.timeout.usd fail after approval.',
+    }),
+    receiver: t.field({
+      type: CustomerReferenceInput,
+      required: true,
+      description: 'The customer who receives the payment.',
+    }),
+    currency: t.field({ type: 'CurrencyCode', required: true, description: 'The currency that arrives.' }),
+    amount: t.field({
+      type: AmountInput,
+      required: true,
+      description: `The amount that arrives: 1 to ${maxAmount} smallest units of the currency.`,
+    }),
+    requestedReceiverFields: t.stringList({
+      description: `The names of further information about the receiver that the sender requires: TAX_ID, … At most ${maxFacts}.`,
+    }),
+    sandboxScenario: t.field({
+      type: SandboxScenarioInput,
+      description: 'How the payment turns out once it is approved.',
+    }),
+  }),
+  success: { row: { as: 'transaction', type: Transaction, description: 'The new payment, which is PENDING.' } },
+  resolve: ({ receiver, currency, amount, ...input }, { payments, viewer }, key) => {
+    const received = {
+      ...input,
+      customerId: receiver.customerId,
+      receiverUmaAddress: receiver.umaAddress,
+      receivingCurrencyCode: currency,
+      receivingCurrencyAmount: givenAmount(amount),
+    };
+    return sandboxReceiveUma(payments, viewer, received, key);
+  },
+});
+
+mutation('sandboxFundAccount', {
+  description: 'Sandbox only: simulates a deposit to an internal account.',
+  input: (t) => ({
+    accountId: t.id({ required: true, description: 'The account to fund: InternalAccount:…' }),
+    amount: t.field({
+      type: AmountInput,
+      required: true,
+      description:
+        "The amount that arrives: 1 to 100000000000 smallest units of the account's currency, and no more than the account may hold.",
+    }),
+  }),
+  success: { row: { as: 'account', type: InternalAccount, description: 'The account with its new balance.' } },
+  resolve: ({ accountId, amount }, { payments, viewer }, key) =>
+    fundAccount(payments, viewer, { accountId, amount: givenAmount(amount) }, key),
+});
+
+mutation('sandboxSend', {
+  description:
+    "Sandbox only: simulates the deposit for a real-time funded quote. A deposit of exactly the quoted amount is converted and delivered immediately. If the deposit is too small, too large or too late, the payment fails and the money is credited to the customer's account in that currency. If the quote is already paid, the code is CONFLICT. If the customer was deleted, the code is CUSTOMER_DELETED, and the money goes back to its payer.",
+  input: (t) => ({
+    quoteId: t.id({ required: true, description: 'The quote to fund: Quote:…' }),
+    currency: t.field({
+      type: 'CurrencyCode',
+      required: true,
+      description: 'The currency of the deposit, which must be that of the quote.',
+    }),
+    amount: t.field({
+      type: AmountInput,
+      description: 'The amount of the deposit; exactly the amount of the quote by default.',
+    }),
+    sandboxScenario: t.field({ type: SandboxScenarioInput, description: 'How the payment turns out.' }),
+  }),
+  success: { row: { as: 'transaction', type: Transaction, description: 'The payment that the deposit funds.' } },
+  refusals: ['QuoteExpiredError'],
+  resolve: ({ currency, amount, ...input }, { payments, viewer }, key) => {
+    const sent = { ...input, currencyCode: currency, currencyAmount: amount && givenAmount(amount) };
+    return sandboxSend(payments, viewer, sent, key);
+  },
+});
+
+mutation('sandboxSetExternalAccountStatus', {
+  description:
+    "Sandbox only: changes an external account's status or verification, as its bank would. Possible changes: PENDING to ACTIVE, UNDER_REVIEW or INACTIVE; ACTIVE to UNDER_REVIEW or INACTIVE; UNDER_REVIEW to ACTIVE or INACTIVE; INACTIVE to ACTIVE. Any other change is refused with CONFLICT.",
+  input: (t) => ({
+    accountId: t.id({ required: true, description: 'The account to change: ExternalAccount:…' }),
+    status: t.field({
+      type: ExternalAccountStatus,
+      description: 'The new status of the account; no change when left out.',
+    }),
+    beneficiaryVerificationStatus: t.field({
+      type: BeneficiaryVerificationStatus,
+      description: "The new status of the owner's verification; no change when left out. For bank accounts only.",
+    }),
+    reason: t.string({ description: "The account's new `statusReason`: at most 500 characters." }),
+  }),
+  success: { row: { as: 'account', type: ExternalAccount, description: 'The changed account.' } },
+  resolve: (input, { payments, viewer }, key) => setExternalAccountStatus(payments, viewer, input, key),
+});
+
+mutation('sandboxSetKycStatus', {
+  description:
+    "Sandbox only: decides a customer's identity check, as its provider would. Any status may follow any other. When the name changes, the check is decided again.",
+  input: (t) => ({
+    customerId: t.id({ required: true, description: 'The customer whose identity check is decided: Customer:…' }),
+    kycStatus: t.field({
+      type: KycStatus,
+      required: true,
+      description: 'The new status. Only APPROVED and MANUALLY_APPROVED let the customer move money.',
+    }),
+  }),
+  success: { row: { as: 'customer', type: Customer, description: 'The changed customer.' } },
+  resolve: (input, { payments, viewer }, key) => setKycStatus(payments, viewer, input, key),
+});

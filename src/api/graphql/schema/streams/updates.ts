@@ -1,0 +1,327 @@
+import type {
+  ArgBuilder,
+  EnumRef,
+  FieldMap,
+  InputFieldMap,
+  InputShapeFromFields,
+  InterfaceRef,
+  ObjectRef,
+} from '@pothos/core';
+import { money } from '../../../../core/currencies.ts';
+import { terminalQuoteStatuses, terminalTransactionStatuses } from '../../../../core/statuses.ts';
+import type { Channel } from '../../../../domain/events/channel.ts';
+import { eventsOfNoun, type FollowedNoun } from '../../../../domain/events/row-events.ts';
+import { type Finality, finalityOf, isFinal } from '../../../../domain/settlement/finality.ts';
+import type { Event } from '../../../../infra/database/generated/client/client.ts';
+import { rowFromSnapshot } from '../../../../infra/database/rows.ts';
+import type { Context } from '../../context.ts';
+import { invalidInput } from '../../failure.ts';
+import { readAround } from '../../reading/planned.ts';
+import { builder, enumOf, type Types } from '../builder.ts';
+import { ExternalAccountStatus, KycStatus, QuoteStatus, TransactionStatus } from '../enums.ts';
+import { Account, Customer, Quote, Transaction } from '../nouns.ts';
+import {
+  type After,
+  afterDescription,
+  checkSubject,
+  filterOf,
+  type RowUpdate,
+  updatesOf,
+  watchMany,
+} from './stream.ts';
+import { visibleId } from './visible-ids.ts';
+import { type RowStream, watchRows } from './watch-rows.ts';
+
+type FieldBuilder<Noun extends FollowedNoun> = PothosSchemaTypes.ObjectFieldBuilder<Types, RowUpdate<Noun>>;
+type Updates<Noun extends FollowedNoun> = AsyncIterableIterator<RowUpdate<Noun>>;
+
+interface Followed<Noun extends FollowedNoun, Args extends InputFieldMap> {
+  readonly description: string;
+  /** The description of a message. */
+  readonly message: string;
+  /** The fields of a message besides the row, its position and its time. */
+  readonly fields: (t: FieldBuilder<Noun>) => FieldMap;
+  /** The arguments besides `after`. */
+  readonly args: (t: ArgBuilder<Types>) => Args;
+  readonly open: (args: InputShapeFromFields<Args>, after: After, context: Context) => Promise<Updates<Noun>>;
+}
+
+/** Adds the stream of a noun's rows, and the type of its messages. */
+function follow<Noun extends FollowedNoun, Row, Args extends InputFieldMap>(
+  noun: Noun,
+  type: ObjectRef<Types, Row> | InterfaceRef<Types, Row>,
+  { description, message, fields, args, open }: Followed<Noun, Args>,
+): void {
+  const word = noun.toLowerCase();
+  const Update = builder.objectRef<RowUpdate<Noun>>(`${noun}Update`).implement({
+    description: message,
+    fields: (t) => ({
+      cursor: t.string({
+        description: 'The position of the change in the feed: pass it as `after` to resume the stream.',
+        resolve: ({ cursor }) => cursor,
+      }),
+      [word]: t.field({
+        type,
+        description: `The ${word} as of this change.`,
+        // The row of the noun, in the form that its type expects.
+        resolve: ({ row }, _args, context, info) => readAround(noun, row, context, info) as never,
+      }),
+      ...fields(t),
+      occurredAt: t.field({
+        type: 'DateTime',
+        description: `When the ${word} changed.`,
+        resolve: ({ row }) => row.updatedAt,
+      }),
+    }),
+  });
+  builder.subscriptionField(`${word}Updates`, (t) =>
+    t.field({
+      type: Update,
+      description,
+      args: { ...args(t.arg), after: t.arg.string({ description: afterDescription }) },
+      subscribe: (_root, given, context) => {
+        // The arguments above, which the compiler cannot follow through the function that builds them.
+        const { after, ...rest } = given as unknown as { readonly after: After };
+        return open(rest as never, after, context);
+      },
+      resolve: (update) => update,
+    }),
+  );
+}
+
+/** Builds the fields with the status before a change, as the database has written it, and after the change. */
+function statuses<Noun extends FollowedNoun>(
+  t: FieldBuilder<Noun>,
+  type: EnumRef<Types, string>,
+  name: 'status' | 'kycStatus',
+  { before, after, nullable = false }: { before: string; after: string; nullable?: boolean },
+): FieldMap {
+  return {
+    [name === 'status' ? 'previousStatus' : 'previousKycStatus']: t.field({
+      type,
+      nullable: true,
+      description: `${before}, and for the current state at the start of the stream.`,
+      resolve: ({ change }) => change?.previousStatus,
+    }),
+    // Each noun with this status has a column for it.
+    [name]: t.field({
+      type,
+      nullable,
+      description: after,
+      resolve: ({ row }) => row[name as keyof typeof row] as never,
+    }),
+  };
+}
+
+/** Follows all rows of a noun that the caller may see or, if a customer is given, all of that customer. */
+async function followAll<Noun extends FollowedNoun>(
+  noun: Noun,
+  customerId: string | null | undefined,
+  after: After,
+  context: Context,
+): Promise<Updates<Noun>> {
+  const customer = await visibleId(context, 'Customer', customerId, 'of.customerId');
+  return watchMany(context, after, filterOf(eventsOfNoun[noun].types, customer), updatesOf[noun]);
+}
+
+const FollowedAccountsInput = builder.inputType('FollowedAccountsInput', {
+  description: 'The accounts that a stream follows, given by exactly one field.',
+  isOneOf: true,
+  fields: (t) => ({
+    accountId: t.id({ description: 'A single account: InternalAccount:… or ExternalAccount:…' }),
+    customerId: t.id({ description: 'All accounts of this customer: Customer:…' }),
+  }),
+});
+
+follow('Account', Account, {
+  description:
+    'Changes of accounts. A stream of one account begins with its current state; a stream of all accounts of a customer, or of all that the caller may see, begins with the next change. With `after`, it sends every change after that cursor.',
+  message:
+    'A change of an account: of its balance, its status or anything else. In a stream of one account, the first message is its current state.',
+  fields: (t) => ({
+    oldBalance: t.field({
+      type: 'Money',
+      nullable: true,
+      description:
+        'The balance before this change; null if the change did not affect it, and for the current state at the start of the stream.',
+      resolve: ({ row, change }) => (change?.oldBalance == null ? null : money(change.oldBalance, row.currency)),
+    }),
+    newBalance: t.field({
+      type: 'Money',
+      nullable: true,
+      description: 'The balance after this change; null for an external account.',
+      resolve: ({ row }) => (row.kind === 'INTERNAL' ? money(row.posted, row.currency) : null),
+    }),
+    ...statuses(t, ExternalAccountStatus, 'status', {
+      before: 'The status of the external account before this change; null for a new account',
+      after: 'The status of the external account after this change; null for an internal account.',
+      nullable: true,
+    }),
+  }),
+  args: (t) => ({
+    of: t({
+      type: FollowedAccountsInput,
+      description: 'The accounts to follow; by default all that the caller may see.',
+    }),
+  }),
+  open: async ({ of }, after, context) => {
+    checkSubject(of, 'of');
+    return of?.accountId == null
+      ? followAll('Account', of?.customerId, after, context)
+      : watchRows(context, after, { noun: 'Account', ids: [of.accountId], field: 'of.accountId' });
+  },
+});
+
+follow('Customer', Customer, {
+  description:
+    'Changes of customers and their identity checks. A stream of one customer begins with its current state and completes after its deletion; a stream of all customers that the caller may see begins with the next change. With `after`, it sends every change after that cursor.',
+  message:
+    'A change of a customer: of its identity check, its details or its deletion. In a stream of one customer, the first message is its current state.',
+  fields: (t) =>
+    statuses(t, KycStatus, 'kycStatus', {
+      before: 'The status of the check before this change; null for a new customer',
+      after: 'The status of the identity check after this change.',
+    }),
+  args: (t) => ({
+    customerId: t.id({ description: 'The customer to follow: Customer:… By default all that the caller may see.' }),
+  }),
+  open: async ({ customerId }, after, context) => {
+    checkSubject(customerId, 'customerId');
+    if (customerId == null) return followAll('Customer', undefined, after, context);
+    return watchRows(context, after, {
+      noun: 'Customer',
+      ids: [customerId],
+      field: 'customerId',
+      isLast: ({ snapshot }) => rowFromSnapshot('Customer', snapshot).isDeleted,
+      hasEnded: ({ isDeleted }) => isDeleted,
+    });
+  },
+});
+
+follow('Quote', Quote, {
+  description:
+    'The current state of a quote, then every change of its status, including its expiry (which the service decides). Completes after a terminal status.',
+  message: 'A change of a quote; the first message of a stream is its current state.',
+  fields: (t) => ({
+    ...statuses(t, QuoteStatus, 'status', {
+      before: 'The status of the quote before this change; null for a new quote',
+      after: 'The status of the quote after this change.',
+    }),
+    terminal: t.boolean({
+      description: 'Whether the status is terminal. The stream completes after it.',
+      resolve: ({ row }) => terminalQuoteStatuses.has(row.status),
+    }),
+  }),
+  args: (t) => ({ quoteId: t.id({ required: true, description: 'The quote to follow: Quote:…' }) }),
+  open: ({ quoteId }, after, context) =>
+    watchRows(context, after, {
+      noun: 'Quote',
+      ids: [quoteId],
+      field: 'quoteId',
+      isLast: (event) => event.terminal,
+      hasEnded: ({ status }) => terminalQuoteStatuses.has(status),
+    }),
+});
+
+const StreamEnd = enumOf('StreamEnd', 'When a stream of named transactions completes.', {
+  TERMINAL: 'When all of them have a terminal status.',
+  FINAL: 'When no further change of any of them is possible: no return by a bank, and no pending refund.',
+});
+
+const FollowedTransactionsInput = builder.inputType('FollowedTransactionsInput', {
+  description: 'The transactions that a stream follows, given by exactly one field.',
+  isOneOf: true,
+  fields: (t) => ({
+    transactionId: t.id({ description: 'A single transaction: Transaction:…' }),
+    transactionIds: t.idList({ description: 'These transactions, at least one: Transaction:…' }),
+    customerId: t.id({ description: 'All transactions of this customer: Customer:…' }),
+  }),
+});
+
+follow('Transaction', Transaction, {
+  description:
+    'Changes of transactions. A stream of named transactions begins with their current states and completes when all have ended; a stream of all transactions of a customer, or of all that the caller may see, begins with the next change. With `after`, it sends every change after that cursor.',
+  message: 'A change of a transaction. A stream of named transactions begins with the current state of each.',
+  fields: (t) => ({
+    ...statuses(t, TransactionStatus, 'status', {
+      before: 'The status before this change; null for a new transaction',
+      after: 'The status of the transaction after this change.',
+    }),
+    terminal: t.boolean({
+      description:
+        'Whether the status is terminal. A stream of named transactions completes after the last terminal status, unless it lasts until FINAL.',
+      resolve: ({ row }) => terminalTransactionStatuses.has(row.status),
+    }),
+  }),
+  args: (t) => ({
+    of: t({
+      type: FollowedTransactionsInput,
+      description: 'The transactions to follow; by default all that the caller may see.',
+    }),
+    until: t({
+      type: StreamEnd,
+      required: true,
+      defaultValue: 'TERMINAL',
+      description: 'When a stream of named transactions completes. Other streams never complete.',
+    }),
+  }),
+  open: async ({ of, until }, after, context) => {
+    checkSubject(of, 'of');
+    const ids = of?.transactionIds ?? (of?.transactionId == null ? undefined : [of.transactionId]);
+    if (!ids) return followAll('Transaction', of?.customerId, after, context);
+    const field = `of.${of?.transactionIds ? 'transactionIds' : 'transactionId'}`;
+    if (ids.length < 1) throw invalidInput('name at least one transaction', field);
+    return watchRows(context, after, { noun: 'Transaction', ids, field, ...ends(context, until) });
+  },
+});
+
+/** Returns what ends a transaction in a stream. */
+function ends(
+  { payments: { database } }: Context,
+  until: typeof StreamEnd.$inferType,
+): Pick<RowStream<'Transaction'>, 'isLast' | 'hasEnded' | 'endLater'> {
+  if (until === 'TERMINAL')
+    return {
+      isLast: (event) => event.terminal,
+      hasEnded: ({ status }) => terminalTransactionStatuses.has(status),
+    };
+  return {
+    hasEnded: (row) => isFinal(database, row),
+    endLater: ({ platformId, id }, following) =>
+      endWhenFinal(following, async () => finalityOf(database, platformId, id)),
+  };
+}
+
+/** The bounds, in milliseconds, on the delay until a rail is next checked while it watches for a bank return. */
+const lookMs = { least: 1_000, most: 60_000, afterFailure: 5_000 } as const;
+
+/**
+ * Ends a stream of one transaction once nothing can follow the version that its reader has seen. The end of a watch
+ * changes no status and so creates no event; this function polls for it.
+ * @returns a function to call with each version that the reader is shown
+ */
+function endWhenFinal(
+  channel: Pick<Channel<Event>, 'ended' | 'end'>,
+  look: () => Promise<Finality | undefined>,
+): (version: number) => void {
+  let shown = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const check = async (): Promise<void> => {
+    if (channel.ended) return;
+    const finality = await look();
+    if (!finality) return;
+    const { isFinal, version, dueInMs } = finality;
+    // A later version has an event, which is shown first.
+    if (isFinal && version <= shown) channel.end();
+    else if (dueInMs !== null) again(Math.min(Math.max(dueInMs, lookMs.least), lookMs.most));
+  };
+  const again = (ms: number) => {
+    clearTimeout(timer);
+    // An unreachable database is polled again, too.
+    timer = setTimeout(() => check().catch(() => again(lookMs.afterFailure)), ms).unref();
+  };
+  return (version) => {
+    shown = Math.max(shown, version);
+    again(0);
+  };
+}

@@ -1,0 +1,269 @@
+import type { ServerResponse } from 'node:http';
+import {
+  type ASTNode,
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  execute,
+  type GraphQLError,
+  getOperationAST,
+  Kind,
+  type OperationDefinitionNode,
+  visit,
+} from 'graphql';
+import { isAsyncIterable, mapAsyncIterator } from 'graphql-yoga';
+import { oncePer } from '../../../core/once-per.ts';
+import { inTurn, type TakeTurn } from '../../../core/turn.ts';
+import type { Session, Sessions } from '../../../domain/access/tokens/sessions.ts';
+import { mayDoAllThat, type Viewer } from '../../../domain/access/viewer.ts';
+import type { FeedPosition } from '../../../domain/events/cursor.ts';
+import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
+import { type Context, contextIn } from '../context.ts';
+import { failure } from '../failure.ts';
+import type { Message } from '../schema/streams/stream.ts';
+import type { SentDocuments } from './sent-documents.ts';
+
+/** The number of results that a group stores: members receive an event at about the same time, or execute it again. */
+const maxStored = 32;
+
+/** The subscriptions that get the same result for the same event. */
+interface Group {
+  members: number;
+  readonly args: ExecutionArgs;
+  /** The newest results as JSON, by the payload of the event. */
+  readonly texts: Map<unknown, Promise<string>>;
+}
+
+interface Follower {
+  /** Executes the document for one payload of its stream, or takes another follower's result. Returns JSON. */
+  textOf(payload: unknown): Promise<string>;
+  leave(): void;
+}
+
+/**
+ * Executes each event once for all subscriptions that get the same result, because they have the same document and
+ * variables, and callers with the same visibility and permissions. A thousand followers of a subject cost one
+ * execution and serialization.
+ */
+export class SharedResults {
+  readonly #groupsOf = oncePer((_operation: OperationDefinitionNode) => new Map<string, Group>());
+  readonly #serialize: (result: ExecutionResult, args: ExecutionArgs) => string;
+  readonly #takeTurn: TakeTurn;
+
+  /** `serialize` writes the JSON that clients get; `takeTurn` waits for an execution's turn in its platform. */
+  constructor(serialize: (result: ExecutionResult, args: ExecutionArgs) => string, takeTurn: TakeTurn) {
+    this.#serialize = serialize;
+    this.#takeTurn = takeTurn;
+  }
+
+  join(args: ExecutionArgs): Follower {
+    const operation = getOperationAST(args.document, args.operationName);
+    if (!operation) throw new Error('a subscription has an operation');
+    const groups = this.#groupsOf(operation);
+    const key = groupKey(operation, args);
+    const group = groups.get(key) ?? newGroup(args);
+    groups.set(key, group);
+    group.members += 1;
+    let hasLeft = false;
+    return {
+      textOf: (payload) => this.#textOf(group, payload),
+      leave: () => {
+        if (hasLeft) return;
+        hasLeft = true;
+        group.members -= 1;
+        if (group.members === 0 && groups.get(key) === group) groups.delete(key);
+      },
+    };
+  }
+
+  #textOf(group: Group, payload: unknown): Promise<string> {
+    const stored = group.texts.get(payload);
+    if (stored) return stored;
+    const text = this.#execute(group.args, payload);
+    if (group.members === 1) return text;
+    group.texts.set(payload, text);
+    if (group.texts.size > maxStored) for (const oldest of group.texts.keys()) if (group.texts.delete(oldest)) break;
+    return text;
+  }
+
+  async #execute(args: ExecutionArgs, payload: unknown): Promise<string> {
+    const { platformId } = contextIn(args).viewer;
+    // Any follower may be the first to ask: all belong to this platform.
+    const turn = await this.#takeTurn(platformId);
+    const result = await inTurn(turn, () =>
+      asPlatform(platformId, async () => execute({ ...args, rootValue: payload })),
+    );
+    return this.#serialize(result, args);
+  }
+}
+
+function newGroup(args: ExecutionArgs): Group {
+  const group: Group = {
+    members: 0,
+    texts: new Map(),
+    args: {
+      ...args,
+      // On behalf of all members: an action of one of them does not end anything for the others.
+      contextValue: {
+        ...contextIn(args),
+        isAbandoned: () => group.members === 0,
+        closeForRetry: () => undefined,
+      } satisfies Context,
+    },
+  };
+  return group;
+}
+
+/** Returns the key of all inputs to a result besides the document: the scope, and the variables below the root. */
+function groupKey(operation: OperationDefinitionNode, args: ExecutionArgs): string {
+  const { document, variableValues } = args;
+  // Everything about the caller except its token belongs to the key, since it may affect what the caller sees.
+  const { tokenId: _token, makers: _makers, subject: _subject, expiresAt: _end, ...scope } = contextIn(args).viewer;
+  // A missing variable differs from a null one.
+  const variables = variablesBelowRoot(operation, document).map((name) =>
+    variableValues && name in variableValues ? [name, variableValues[name]] : [name],
+  );
+  return JSON.stringify([scope, variables]);
+}
+
+/** Finds the variables that a result may depend on: all except those in arguments of the subscription's own field. */
+const variablesBelowRoot = oncePer((operation: OperationDefinitionNode, document: DocumentNode): readonly string[] => {
+  const names = new Set<string>();
+  const rootArguments = new Set<ASTNode>(
+    operation.selectionSet.selections.flatMap((selection) =>
+      selection.kind === Kind.FIELD ? (selection.arguments ?? []) : [],
+    ),
+  );
+  visit(document, {
+    // Variables are declared there, not used.
+    VariableDefinition: () => false,
+    Argument: (argument) => (rootArguments.has(argument) ? false : undefined),
+    Variable({ name }) {
+      names.add(name.value);
+    },
+  });
+  return [...names];
+});
+
+export interface StreamMessage {
+  readonly text: string;
+  /** Its position in the feed; undefined if it has none. */
+  readonly cursor?: string;
+  readonly position?: FeedPosition;
+}
+
+interface MessageOptions {
+  readonly present: (error: unknown) => GraphQLError;
+  readonly extensionsOf: (place: Place | undefined, isFirst: boolean) => ExecutionResult['extensions'];
+}
+
+export type Place = Pick<Message, 'cursor' | 'position'>;
+
+/** Returns the messages of an open subscription, each executed when its reader asks for it. */
+export function streamMessages(
+  payloads: AsyncIterable<unknown>,
+  follower: Follower,
+  { present, extensionsOf }: MessageOptions,
+): AsyncIterableIterator<StreamMessage> {
+  const source = payloads[Symbol.asyncIterator]();
+  let isFirst = true;
+  return {
+    async next() {
+      try {
+        const { done, value } = await source.next();
+        if (!done) {
+          const text = await follower.textOf(value);
+          const place = placeOf(value);
+          const extensions = extensionsOf(place, isFirst);
+          isFirst = false;
+          const more = extensions ? `${text.slice(0, -1)},"extensions":${JSON.stringify(extensions)}}` : text;
+          return { done: false, value: { text: more, ...place } };
+        }
+      } catch (error) {
+        follower.leave();
+        await source.return?.();
+        throw present(error);
+      }
+      follower.leave();
+      return { done: true, value: undefined };
+    },
+    async return() {
+      follower.leave();
+      await source.return?.();
+      return { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}
+
+/** Returns the same stream with its messages as data, for a server that serializes them itself. */
+export function asResults(
+  stream: AsyncIterableIterator<StreamMessage> | ExecutionResult,
+): AsyncIterableIterator<ExecutionResult> | ExecutionResult {
+  if (!isAsyncIterable(stream)) return stream;
+  return mapAsyncIterator(stream, ({ text }): ExecutionResult => JSON.parse(text));
+}
+
+function placeOf(payload: unknown): Place | undefined {
+  if (typeof payload !== 'object' || payload === null || !('position' in payload)) return undefined;
+  // Only messages of the feed have a position.
+  const { cursor, position } = payload as Message;
+  return { cursor, position };
+}
+
+/** The time after which a reader that has taken nothing from its event stream counts as disconnected. */
+const stallTimeoutMs = 30_000;
+
+/** The time between the last message to a reader and the close of its connection. */
+const closeDelayMs = 200;
+
+/** Writes the last message of a stream, which gives the reason for cutting its connection. */
+export type Farewell = (refusal: { readonly errors: readonly object[] }) => void;
+
+/**
+ * Holds an opened subscription in its connection's session. Returns a function that ends the hold, or the error if
+ * the token may not begin it.
+ */
+export async function holdStream(
+  { sessions, sent }: { readonly sessions: Sessions; readonly sent: SentDocuments },
+  args: ExecutionArgs,
+): Promise<(() => void) | GraphQLError> {
+  const { viewer: begun, session, eventStream, farewell } = contextIn(args);
+  const held = session ?? (eventStream && farewell && superviseStream(sessions, begun, eventStream, farewell));
+  if (!held) return () => undefined;
+  // The stream keeps the rights of the token with which it began.
+  const end = await held.begin(
+    async (viewer) =>
+      mayDoAllThat(viewer, begun) && (!viewer.trustedDocumentsOnly || sent.isRegistered(viewer, args.document)),
+  );
+  return end ?? failure('FORBIDDEN', 'the renewed token does not permit this operation');
+}
+
+/**
+ * Supervises an event stream (SSE) while it is open. Closes it if its token is no longer valid or no longer permits the
+ * operation, the server stops, or its reader stalls. The connection is cut without `complete`: a stock client
+ * reconnects and resumes after a cut, and takes `complete` as the end. A token's error is sent before the cut.
+ * @param farewell writes that error
+ */
+function superviseStream(sessions: Sessions, viewer: Viewer, response: ServerResponse, farewell: Farewell): Session {
+  let stalledSince: number | undefined;
+  const session = sessions.open(viewer, {
+    forbid: ({ code, message }) => {
+      session.close();
+      farewell({ errors: [{ message, extensions: { code } }] });
+      // A reader whose connection is cut at once may drop what it has just received.
+      setTimeout(() => response.destroy(), closeDelayMs);
+    },
+    leave: () => response.destroy(),
+    check: () => {
+      if (!response.writableNeedDrain) stalledSince = undefined;
+      else if (stalledSince === undefined) stalledSince = performance.now();
+      else if (performance.now() - stalledSince > stallTimeoutMs) response.destroy();
+    },
+  });
+  if (response.destroyed) session.close();
+  response.once('close', () => session.close());
+  return session;
+}

@@ -1,0 +1,83 @@
+import type { Context, MiddlewareHandler } from 'hono';
+import type { Cursors } from '../../core/cursors.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Viewer } from '../../domain/access/viewer.ts';
+import { readAfterHeader, readAfterOf } from '../../domain/events/read-after.ts';
+import type { Replicas } from '../../infra/database/replicas/replicas.ts';
+import type { RestBindings } from './node-adapter.ts';
+
+export interface RestEnvironment {
+  Bindings: RestBindings;
+  Variables: {
+    /** The authenticated caller, set before any endpoint runs. */
+    viewer: Viewer;
+    cursors: Cursors;
+    replicas: Replicas | undefined;
+    /** Whether the endpoint only reads, so that its response contains no token for later reads. */
+    onlyReads?: true;
+    /** Whether the command of this request has taken effect: a later error is not an error of the command. */
+    tookEffect?: true;
+  };
+}
+
+// Implements entity tags (RFC 9110, 8.8.3) of records with versions, and If-Match (13.1.1).
+
+/** The header with the tag of the record that a request changes, as named in errors. */
+export const ifMatch = 'If-Match';
+
+/** Sets the response's strong entity tag. */
+export function setTag(context: Context<RestEnvironment>, tag: string | number): void {
+  context.header('ETag', `"${tag}"`);
+}
+
+/**
+ * Returns the entity tag that a request requires; undefined for none or `*`. Weak tags never match. Several are
+ * refused.
+ */
+export function demandedTag(context: Context<RestEnvironment>): string | undefined {
+  const field = context.req.header(ifMatch)?.trim();
+  if (field === undefined || field === '*') return undefined;
+  const [, tag] = /^"([\x21\x23-\x7e]*)"$/.exec(field) ?? [];
+  if (tag !== undefined) return tag;
+  if (/^(W\/)?"[\x21\x23-\x7e]*"$/.test(field)) return '';
+  throw new Refusal('INVALID_INPUT', 'expected a single entity tag, as returned in ETag, or *', { path: [ifMatch] });
+}
+
+/** Returns the version that a request requires of its record; 0, which no record has, for a tag without a version. */
+export function demandedVersion(context: Context<RestEnvironment>): number | undefined {
+  const tag = demandedTag(context);
+  return tag === undefined ? undefined : /^[1-9]\d{0,8}$/.test(tag) ? Number(tag) : 0;
+}
+
+/** The request header that says which writes the reads must include, as named in errors. */
+const field = 'Payments-Read-After';
+
+/** Lets a read-only endpoint read from replicas, if there are any. */
+export const onReplicas: MiddlewareHandler<RestEnvironment> = async (context, next) => {
+  const { platformId } = context.get('viewer');
+  const sent = context.req.header(readAfterHeader);
+  const token = sent === undefined ? undefined : readAfter(context.get('cursors'), platformId, sent);
+  const replicas = context.get('replicas');
+  if (!replicas) return next();
+  context.set('onlyReads', true);
+  // The page after a cursor must be read from the same source as the page before it.
+  const isPage = context.req.query('cursor') !== undefined;
+  return replicas.reading(platformId, isPage ? undefined : token, () => next());
+};
+
+/** Adds the token for later reads to the response of a possible write. */
+export const withReadToken: MiddlewareHandler<RestEnvironment> = async (context, next) => {
+  await next();
+  const replicas = context.get('replicas');
+  if (!replicas || context.get('onlyReads')) return;
+  context.header(field, await replicas.afterWrite(context.get('viewer').platformId));
+};
+
+function readAfter(cursors: Cursors, platformId: string, text: string) {
+  try {
+    return readAfterOf(cursors, platformId, text);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    throw new Refusal(error.code, error.message, { path: [field] });
+  }
+}
