@@ -2,6 +2,7 @@ import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js';
 import 'swagger-ui-dist/swagger-ui.css';
 import '../pages.css';
 import './console.css';
+import { basicAuthorization, readSettings } from '../lab/settings.ts';
 import { makeAccessible, withoutNestedLinks } from './accessible.ts';
 import { type ExampleDocument, fillExamples, findIds } from './fill-examples.ts';
 import { findOperations } from './find-operations.ts';
@@ -15,7 +16,7 @@ interface Settings {
   readonly credentials?: { readonly clientId: string; readonly secret: string };
 }
 
-const settings = JSON.parse(document.getElementById('settings')?.textContent ?? '{}') as Settings;
+const settings = readSettings<Settings>();
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const setTheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
@@ -25,13 +26,15 @@ setTheme();
 /** Requests JSON from the service, with the sandbox's token if known; undefined on failure. */
 async function get(url: string): Promise<unknown> {
   const { credentials } = settings;
-  const headers = credentials && { authorization: `Basic ${btoa(`${credentials.clientId}:${credentials.secret}`)}` };
+  const headers = credentials && { authorization: basicAuthorization(credentials.clientId, credentials.secret) };
   const response = await fetch(url, headers && { headers }).catch(() => undefined);
   return response?.ok ? response.json() : undefined;
 }
 
-// The service's own document, whose structure is covered by a test.
+// The service's own document, whose structure is covered by a test. It has its server relative to its own address.
 const original = (await get(settings.document)) as ExampleDocument;
+const documentUrl = new URL(settings.document, location.href);
+original.servers = original.servers.map(({ url }) => ({ url: new URL(url, documentUrl).href }));
 
 /** Puts the sandbox's current ids into the examples, including those that the last request created, such as a quote. */
 async function fill(): Promise<void> {
