@@ -31,7 +31,7 @@ export function Lab({ settings, linked }: { readonly settings: Settings; readonl
     <SignedIn
       key={authorization}
       {...{ settings, linked, authorization }}
-      {...(!sandbox && { onSignOut: () => signIn(undefined) })}
+      onSignOut={sandbox ? undefined : () => signIn(undefined)}
     />
   );
 }
@@ -40,7 +40,7 @@ interface SignedInProps {
   readonly settings: Settings;
   readonly linked: Linked | undefined;
   readonly authorization: string;
-  readonly onSignOut?: () => void;
+  readonly onSignOut: (() => void) | undefined;
 }
 
 function SignedIn({ settings, linked, authorization, onSignOut }: SignedInProps) {
@@ -49,10 +49,7 @@ function SignedIn({ settings, linked, authorization, onSignOut }: SignedInProps)
   return (
     <div className="graphiql-container lab">
       <Suspense fallback={<Opening {...{ settings, picked }} onPick={setPicked} />}>
-        <Workbench
-          {...{ settings, linked, authorization, carried, operations, picked }}
-          {...(onSignOut && { onSignOut })}
-        />
+        <Workbench {...{ settings, linked, authorization, carried, operations, picked, onSignOut }} />
       </Suspense>
       <EventPane
         feed={feed}
