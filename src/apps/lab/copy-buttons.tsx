@@ -45,7 +45,7 @@ export function CopyButtons({ authorization }: { readonly authorization: string 
       <section
         id="copy"
         popover="auto"
-        className="lab-dialog"
+        className="card"
         aria-label="The operation, to copy"
         onToggle={({ newState }) => {
           // Unless a click outside has put it elsewhere.

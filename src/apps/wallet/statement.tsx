@@ -24,10 +24,12 @@ export function Statement({ accountId, onClose }: { accountId: string; onClose: 
   const account = data?.account;
   return (
     <dialog className="card" aria-labelledby="statement" onClose={onClose} ref={open}>
-      <form method="dialog">
+      <header>
         <h2 id="statement">Statement {account && `of ${account.displayName}`}</h2>
-        <button type="submit">Close</button>
-      </form>
+        <button type="button" onClick={({ currentTarget }) => currentTarget.closest('dialog')?.close()}>
+          Close
+        </button>
+      </header>
       {error && <p role="alert">{error.message}</p>}
       {account && 'statement' in account && (
         <>
