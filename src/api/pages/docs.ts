@@ -148,16 +148,8 @@ const searchKey = `addEventListener('keydown', (event) => {
   document.querySelector('[type=search]').focus();
 });`;
 
-interface Head {
-  readonly title: string;
-  /** What the page is called in its path. */
-  readonly here?: string;
-  /** The words of a search. */
-  readonly words?: string;
-}
-
-/** Builds a page with its path and the search at its head. */
-const docsPage = ({ title, here, words = '' }: Head, contents: Html): Page =>
+/** Builds a page with its path, which ends with `here`, and the search at its head. */
+const docsPage = (title: string, contents: Html, here?: string, words = ''): Page =>
   plainPage(
     title,
     html`<header class="crumbs"><nav aria-label="Path"><a href="/">Payments</a> / ${here === undefined ? 'Docs' : html`<a href="${docsPath}">Docs</a> / ${here}`}</nav>
@@ -179,24 +171,22 @@ function filePage(file: string, text: string, { files, ordered, titles }: Shelf)
   const place = ordered.indexOf(file);
   const [before, after] = [ordered[place - 1], ordered[place + 1]];
   return docsPage(
-    { title: titleOf(text, file), here: file },
+    titleOf(text, file),
     html`${
       sections.length > 2 &&
       html`<details class="contents"><summary>On this page</summary><ul>${sections.map(({ title, anchor }) => html`<li><a href="#${anchor}">${title}</a></li>`)}</ul></details>`
     }<main>${raw(contents)}</main><nav class="beside" aria-label="Pages beside this one"><span>${before && html`← ${linkTo(before, titles)}`}</span><span>${after && html`${linkTo(after, titles)} →`}</span></nav>`,
+    file,
   );
 }
 
 function sourcePage(file: string, text: string): Page {
-  return docsPage(
-    { title: file, here: file },
-    html`<main><h1>${file}</h1><pre tabindex="0"><code>${text}</code></pre></main>`,
-  );
+  return docsPage(file, html`<main><h1>${file}</h1><pre tabindex="0"><code>${text}</code></pre></main>`, file);
 }
 
 function listPage(groups: Groups, titles: Titles, others: readonly string[]): Page {
   return docsPage(
-    { title: 'Docs' },
+    'Docs',
     html`<main><h1>Docs</h1>
 ${groups.map(([reader, pages]) => html`<h2>${reader}</h2><ul>${pages.map((file) => html`<li>${linkTo(file, titles)}</li>`)}</ul>`)}
 <details><summary>Files that these pages refer to</summary><ul>${others.map((file) => html`<li><a href="${docsPath}/${file}">${file}</a></li>`)}</ul></details></main>`,
@@ -205,9 +195,11 @@ ${groups.map(([reader, pages]) => html`<h2>${reader}</h2><ul>${pages.map((file) 
 
 function foundPage(words: string, found: readonly Found[], titles: Titles): Page {
   return docsPage(
-    { title: `${words} · Docs`, here: 'Search', words },
+    `${words} · Docs`,
     html`<main><h1>Docs</h1><p role="status">${found.length === 0 && html`No page contains all of these words: ${words}. <a href="${docsPath}">See all pages</a>.`}</p>
 <ul>${found.map(({ file, title, anchor, excerpt }) => html`<li><a href="${docsPath}/${file}#${anchor}">${title}</a> <span class="quiet">${titles.get(file)}</span><br>${marked(excerpt, words)}</li>`)}</ul></main>`,
+    'Search',
+    words,
   );
 }
 

@@ -5,6 +5,7 @@ import { EventPane } from './event-pane.tsx';
 import { Feed, paymentOf } from './feed.ts';
 import { Opening } from './frame.tsx';
 import { Operations } from './operations.ts';
+import type { SessionProps } from './session.tsx';
 import { basicAuthorization, type Settings } from './settings.ts';
 
 /** GraphiQL, whose editor is large. */
@@ -36,12 +37,7 @@ export function Lab({ settings, linked }: { readonly settings: Settings; readonl
   );
 }
 
-interface SignedInProps {
-  readonly settings: Settings;
-  readonly linked: Linked | undefined;
-  readonly authorization: string;
-  readonly onSignOut: (() => void) | undefined;
-}
+type SignedInProps = Pick<SessionProps, 'settings' | 'linked' | 'authorization' | 'onSignOut'>;
 
 function SignedIn({ settings, linked, authorization, onSignOut }: SignedInProps) {
   const { carried, operations, feed } = useMemo(() => connect(settings, authorization), [settings, authorization]);

@@ -205,11 +205,6 @@ function Variables() {
   );
 }
 
-interface Opened {
-  readonly carried: CarriedValues;
-  readonly operations: Operations;
-}
-
 interface Tab {
   readonly id: string;
   readonly query: string | null;
@@ -217,7 +212,7 @@ interface Tab {
 }
 
 /** When a tab opens, writes the collected values into its variables, and shows the result of its operation or runs it. */
-function useOpenTab(tab: Tab | undefined, { carried, operations }: Opened): void {
+function useOpenTab(tab: Tab | undefined, { carried, operations }: Pick<SessionProps, 'carried' | 'operations'>): void {
   const { run, updateActiveTabValues } = useGraphiQLActions();
   const { variableEditor, responseEditor, queryEditor } = useGraphiQL(
     pick('variableEditor', 'responseEditor', 'queryEditor'),

@@ -163,13 +163,13 @@ const limitsOn = (currency: string, policies: PayeePickerQuery['viewer']['polici
 /** Says what limits still allow in each period: "$299.99 and 4 payments left today". */
 function leftText(limits: readonly Limit[]): string {
   const all = [...Map.groupBy(limits, ({ period }) => period)].map(([period, limits]) => {
-    const left = limits.map(({ leftAmount, leftPayments }) => leftAmount?.formatted ?? paymentsText(leftPayments));
+    const left = limits.map(
+      ({ leftAmount, leftPayments: count }) => leftAmount?.formatted ?? `${count} payment${count === 1 ? '' : 's'}`,
+    );
     return `${left.join(' and ')} left ${periods[period]}`;
   });
   return all.join(' · ');
 }
-
-const paymentsText = (count: number | null) => (count === 1 ? '1 payment' : `${count} payments`);
 
 const shortText = (available: string) => `The account has only ${available}.`;
 const beyondText = (limit: Limit) => `More than your limit allows: ${leftText([limit])}.`;
