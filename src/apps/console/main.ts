@@ -2,7 +2,6 @@ import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js';
 import 'swagger-ui-dist/swagger-ui.css';
 import '../pages.css';
 import './console.css';
-import { basicAuthorization, readSettings } from '../lab/settings.ts';
 import { makeAccessible, withoutNestedLinks } from './accessible.ts';
 import { type ExampleDocument, fillExamples, findIds } from './fill-examples.ts';
 import { findOperations } from './find-operations.ts';
@@ -16,7 +15,7 @@ interface Settings {
   readonly credentials?: { readonly clientId: string; readonly secret: string };
 }
 
-const settings = readSettings<Settings>();
+const settings = JSON.parse(document.getElementById('settings')?.textContent ?? '{}') as Settings;
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const setTheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
@@ -26,7 +25,7 @@ setTheme();
 /** Requests JSON from the service, with the sandbox's token if known; undefined on failure. */
 async function get(url: string): Promise<unknown> {
   const { credentials } = settings;
-  const headers = credentials && { authorization: basicAuthorization(credentials.clientId, credentials.secret) };
+  const headers = credentials && { authorization: `Basic ${btoa(`${credentials.clientId}:${credentials.secret}`)}` };
   const response = await fetch(url, headers && { headers }).catch(() => undefined);
   return response?.ok ? response.json() : undefined;
 }

@@ -15,8 +15,8 @@ export interface Settings {
 }
 
 /** Reads the settings that the service has written into the page. */
-export function readSettings<Page = Settings>(): Page {
-  return JSON.parse(document.getElementById('settings')?.textContent ?? '{}') as Page;
+export function readSettings(): Settings {
+  return JSON.parse(document.getElementById('settings')?.textContent ?? '{}') as Settings;
 }
 
 /** Returns the value of the Authorization header for the credentials of an API token. */
