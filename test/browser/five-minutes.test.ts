@@ -73,8 +73,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect(movements).toContain('RefundLiquidity → USD account$9.92');
     await screenshot(labPage, 'five-minutes-timeline');
 
-    await labPage.getByRole('button', { name: 'Copy as curl' }).click();
-    const curl = (await labPage.locator('dialog pre').textContent()) ?? '';
+    const curl = await lab.copied('Copy as curl');
     await screenshot(labPage, 'five-minutes-curl');
     expect(curl).toMatch(/^curl -s http:\/\/127\.0\.0\.1:\d+\/graphql/);
     expect(curl).toContain('Timeline');

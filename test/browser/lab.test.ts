@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { buildSchema, parse, validate } from 'graphql';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { format } from 'prettier';
 import { describe, expect, test } from 'vitest';
 import { journey } from '../../src/apps/lab/further-steps.ts';
@@ -73,10 +73,11 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect(await lab.run('Transaction:')).not.toContain('code');
     await lab.open('UMA: look up');
     expect(await lab.run('FULL_NAME')).toContain('Lookup:');
-    await lab.open('UMA: quote');
-    expect(await lab.run('totalReceivingAmount')).toContain('Quote:');
+    await lab.open('UMA: pay');
+    await lab.eventOf(await lab.run('Transaction:'), 'COMPLETED').waitFor();
 
-    await lab.open('Fail on purpose');
+    await page.getByRole('button', { name: 'Next: Fail on purpose' }).click();
+    await lab.isOpen('Fail on purpose');
     expect(await lab.run('Transaction:')).not.toContain('"code"');
     const failed = lab.event('Outgoing payment FAILED');
     await failed.first().click();
@@ -118,8 +119,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await failing.waitFor();
 
     // The curl command copied from a tab sends the same request as the tab.
-    await page.getByRole('button', { name: 'Copy as curl' }).click();
-    const curl = (await page.locator('dialog pre').textContent()) ?? '';
+    const curl = await lab.copied('Copy as curl');
     expect(curl).toContain(`curl -s ${started.gateway.url}/graphql`);
     const [, authorization = '', body = ''] = /-H 'authorization: ([^']+)'.*-d '(.+)'$/s.exec(curl) ?? [];
     const answer = await fetch(`${started.gateway.url}/graphql`, {
@@ -171,13 +171,28 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await editor.getByText('fragment').waitFor({ state: 'detached' });
     await editor.getByText('filter: { customerId: $id }').waitFor();
 
-    await page.getByRole('button', { name: 'Share' }).click();
-    const link = (await page.locator('dialog pre').textContent()) ?? '';
+    const lab = labOf(page);
+    const link = await lab.copied('Share');
     expect(Object.fromEntries(new URLSearchParams(new URL(link).hash.slice(1)))).toEqual({
       query: 'query Mine($id: ID!) {\n  accounts(filter: { customerId: $id }) {\n    totalCount\n  }\n}\n',
       variables: '{\n  "id": "Customer:1"\n}',
     });
-    await page.getByRole('button', { name: 'Close', exact: true }).click();
+    // What is shown does not block the page. It closes with its button, Escape or a click outside, and the focus returns.
+    const share = page.getByRole('button', { name: 'Share' });
+    for (const close of [
+      () => lab.copy.getByRole('button', { name: 'Close' }).click(),
+      () => page.keyboard.press('Escape'),
+      () => page.locator('.lab-about').click(),
+    ]) {
+      await share.click();
+      await lab.copy.getByRole('button', { name: 'Close' }).focus();
+      await close();
+      await lab.copy.waitFor({ state: 'hidden' });
+      await expect.poll(() => share.evaluate((button) => button === document.activeElement)).toBe(true);
+    }
+    await share.click();
+    await lab.open('Watch');
+    await lab.copy.waitFor({ state: 'hidden' });
     // If the lab is already open, a link opens its tab.
     await page.goto(link.replace('Mine', 'Yours'));
     await page.getByRole('tab', { name: 'Yours', selected: true }).waitFor();
@@ -204,6 +219,14 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     const lab = labOf(page);
     await lab.tap('Quote');
     await lab.run('Quote:');
+    // The variables have room, and the explorer leaves the keyboard closed.
+    const variables = page.getByRole('region', { name: 'Variables and headers' });
+    const bottomOf = (part: Locator) => part.evaluate((element) => element.getBoundingClientRect().bottom);
+    expect(await bottomOf(variables.getByText('"100.00"'))).toBeLessThan(await bottomOf(variables));
+    await page.getByRole('button', { name: 'Explorer' }).tap();
+    await page.locator('.graphiql-explorer-root input').first().waitFor();
+    expect(await page.evaluate(() => document.activeElement?.tagName)).not.toBe('INPUT');
+    await page.getByRole('button', { name: 'Explorer' }).tap();
     await page.getByRole('button', { name: 'Next: Execute' }).tap();
     await lab.isOpen('Execute');
     const completed = lab.eventOf(await lab.run('Transaction:'), 'COMPLETED');
@@ -265,10 +288,37 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await answer.getByText('"PROCESSING"').first().waitFor();
     await page.emulateMedia({ colorScheme: 'dark' });
     await page.setViewportSize({ width: 390, height: 844 });
+    const [server, filter] = [page.getByLabel('Server', { exact: true }), page.getByLabel('Filter')];
+    expect(await server.locator('option').allTextContents()).toEqual([`${started.gateway.url}/2025-10-13`]);
+    expect((await filter.boundingBox())?.width).toBeGreaterThan(320);
     await screenshot(page, 'console-phone-dark');
     expect(asked.foreign).toEqual([]);
     expect(asked.refusedByPolicy).toEqual([]);
     await page.close();
+  });
+
+  test('the docs are searched from each of their pages, by the key / or by touch', async () => {
+    const context = await started.browser.newContext({
+      ...{ viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
+    });
+    const page = await context.newPage();
+    const search = page.getByRole('searchbox', { name: 'Search the docs' });
+    const isFocused = () => search.evaluate((field) => field === document.activeElement);
+    for (const path of ['', '/docs/streams.md', '/schema.graphql', '?q=stream']) {
+      await page.goto(`${started.gateway.url}/docs${path}`);
+      expect(await isFocused()).toBe(false);
+      await page.keyboard.press('/');
+      expect(await isFocused()).toBe(true);
+    }
+    // In the field it is a character.
+    await search.fill('');
+    await search.pressSequentially('rotate /key');
+    expect(await search.inputValue()).toBe('rotate /key');
+    await search.fill('rotate key');
+    await page.getByRole('button', { name: 'Search' }).tap();
+    await page.getByRole('link', { name: 'Rotate a key' }).tap();
+    await page.getByRole('heading', { name: 'Rotate a key' }).waitFor();
+    await context.close();
   });
 });
 

@@ -69,7 +69,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
     await lab.run('Transaction:');
     await lab.open('UMA: look up');
     await lab.run('Lookup:');
-    await lab.open('UMA: quote');
+    await lab.open('UMA: pay');
     await lab.run('totalReceivingAmount');
     await lab.open('Fail on purpose');
     await lab.eventOf(await lab.run('Transaction:'), 'FAILED').waitFor();

@@ -121,7 +121,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await page.goto(`${started.gateway.url}/wallet`);
     const pay = page.getByRole('region', { name: 'Pay' });
     await pay.getByLabel('From').selectOption({ index: await optionWith(page, 'From', 'USD account') });
-    await pay.getByText('$100.00 left today · 5 payments left today').waitFor();
+    await pay.getByText('$100.00 and 5 payments left today', { exact: true }).waitFor();
     await pay.getByLabel('To').selectOption({ index: 0 });
     await pay.getByLabel('Amount').fill('100.01');
     await pay.getByRole('button', { name: 'Get a quote' }).click();
@@ -135,7 +135,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
       .filter({ hasText: /^waits for approval until / })
       .waitFor();
     await pay.getByText(/^Next: an approval, until /).waitFor();
-    await pay.getByText('$79.99 left today · 4 payments left today').waitFor();
+    await pay.getByText('$79.99 and 4 payments left today', { exact: true }).waitFor();
     const history = page.getByRole('region', { name: 'History' });
     const waiting = history.getByRole('listitem').filter({ hasText: '$20.01' });
     await waiting.getByText(/waits for approval/).waitFor();
@@ -153,7 +153,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     const boss = await serverOf(sandbox, 'VIEW', 'APPROVE');
     await succeed(boss, 'approveTransaction', { transactionId: transactions.edges[0].node.id });
     await pay.getByRole('status').filter({ hasText: 'COMPLETED' }).waitFor();
-    await pay.getByText('$79.99 left today').waitFor();
+    await pay.getByText('$79.99 and 4 payments left today').waitFor();
     await succeed(sandbox, 'deletePolicy', { subjectId: customerId });
     await page.close();
   });
@@ -165,6 +165,15 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     const pay = page.getByRole('region', { name: 'Pay' });
     await pay.getByText('New payee').click();
     const form = pay.getByRole('form', { name: 'New payee' });
+    // Kinds of payees have one name, in the list of payees as in the form.
+    const kinds = await form.getByLabel('Where the account is').locator('option').allTextContents();
+    expect(kinds).toEqual(expect.arrayContaining(['US account · USD', 'Lightning · BTC']));
+    const groups = await pay
+      .getByLabel('To')
+      .locator('optgroup')
+      .evaluateAll((all) => all.map((one) => one.getAttribute('label')));
+    expect(kinds.map((kind) => kind.split(' · ')[0])).toEqual(expect.arrayContaining(groups));
+    expect(groups).toContain('US account');
     for (const [type, { taken, refused }] of Object.entries(accountExamples)) {
       await form.getByLabel('Where the account is').selectOption(type);
       for (const [details, isTaken] of [
@@ -254,6 +263,46 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await pay.getByRole('button', { name: 'Get a quote' }).click();
     await pay.getByText('The account has only €10,000.00.').waitFor();
     expect(await pay.getByRole('button', { name: /^Pay/ }).isDisabled()).toBe(true);
+    await page.close();
+  });
+
+  test('a payment that is refused says why with amounts as its reader writes them', async () => {
+    const sandbox = connect(started.gateway.url, '', `Basic ${btoa('sandbox:sandbox')}`);
+    const customerId = await sampleCustomer(sandbox);
+    const page = await started.browser.newPage({ locale: 'de-DE' });
+    // What others pay meanwhile does not reach the page.
+    await page.routeWebSocket(/graphql/, (socket) => {
+      const server = socket.connectToServer();
+      server.onMessage((message) => /"type":"next"/.test(String(message)) || socket.send(message));
+    });
+    await page.goto(`${started.gateway.url}/wallet`);
+    const pay = page.getByRole('region', { name: 'Pay' });
+    const quote = async (amount: string) => {
+      await pay.getByLabel('Amount').fill(amount);
+      await pay.getByRole('button', { name: 'Get a quote' }).click();
+      await pay.getByRole('timer').waitFor();
+    };
+    const said = () => pay.getByRole('alert').textContent();
+    await pay.getByLabel('From').selectOption({ index: await optionWith(page, 'From', 'EUR account') });
+    await quote('2.000,00');
+    const limits = [{ period: 'DAY', currency: 'EUR', amount: { decimal: '1234.50' } }];
+    await succeed(sandbox, 'setPolicy', { subjectId: customerId, limits });
+    await pay.getByRole('button', { name: /^Pay / }).click();
+    await expect.poll(said).toBe('More than your limit allows: 1.234,50\u00a0€ left today.');
+    await succeed(sandbox, 'deletePolicy', { subjectId: customerId });
+
+    await quote('3.000,00');
+    const accounts = async (kind: string) => {
+      const filter = `{ customerId: "${customerId}", kind: ${kind}, currency: "EUR" }`;
+      return (await sandbox.ask(`{ accounts(first: 1, filter: ${filter}) { edges { node { id } } } }`)).accounts
+        .edges[0].node.id;
+    };
+    await succeed(sandbox, 'transferOut', {
+      ...{ sourceAccountId: await accounts('INTERNAL'), destinationAccountId: await accounts('EXTERNAL') },
+      amount: 8_765_50,
+    });
+    await pay.getByRole('button', { name: /^Pay / }).click();
+    await expect.poll(said).toBe('The account has only 1.234,50\u00a0€.');
     await page.close();
   });
 });

@@ -9,6 +9,7 @@ export function labOf(page: Page) {
   const result = page.locator('.result-window .view-lines');
   const events = page.locator('.lab-events li');
   const tab = (title: string) => page.getByRole('tab', { name: new RegExp(`^\\d+ ${title}$`) });
+  const copy = page.getByRole('region', { name: 'The operation, to copy' });
   const isOpen = async (title: string) => {
     await expect.poll(() => tab(title).getAttribute('aria-selected'), { interval: 20 }).toBe('true');
   };
@@ -35,6 +36,13 @@ export function labOf(page: Page) {
     async tap(title: string): Promise<void> {
       await tab(title).tap();
       await isOpen(title);
+    },
+    /** The text that can be copied, while it is shown. */
+    copy,
+    /** Presses a button that copies the operation, and returns the text that it shows. */
+    async copied(name: string): Promise<string> {
+      await page.getByRole('button', { name }).click();
+      return (await copy.locator('pre').textContent()) ?? '';
     },
     /** Presses the button and waits until the answer has the text; returns the visible part. */
     async run(text: string): Promise<string> {

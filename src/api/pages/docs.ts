@@ -2,7 +2,7 @@ import { glob, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { html, raw } from 'hono/html';
 import { type Found, search } from './docs-search.ts';
-import { type Page, plainPage } from './layout.ts';
+import { type Html, type Page, plainPage } from './layout.ts';
 import { renderMarkdown } from './markdown.ts';
 
 /** The root of the documentation: each file is shown below it at its repository path, so that links work. */
@@ -141,13 +141,24 @@ function groupsOf(pages: readonly string[]): Groups {
   ];
 }
 
-const crumbs = (here?: string) =>
-  html`<nav class="crumbs"><a href="/">Payments</a> / ${here === undefined ? 'Docs' : html`<a href="${docsPath}">Docs</a> / ${here}`}</nav>`;
+/** Goes to the search when / is pressed outside a field. */
+const searchKey = `addEventListener('keydown', (event) => {
+  if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || event.target.closest('input')) return;
+  event.preventDefault();
+  document.querySelector('[type=search]').focus();
+});`;
+
+/** Builds a page with its path, which ends with `here`, and the search at its head. */
+const docsPage = (title: string, contents: Html, here?: string, words = ''): Page =>
+  plainPage(
+    title,
+    html`<header class="crumbs"><nav aria-label="Path"><a href="/">Payments</a> / ${here === undefined ? 'Docs' : html`<a href="${docsPath}">Docs</a> / ${here}`}</nav>
+<form role="search" action="${docsPath}"><input type="search" name="q" value="${words}" placeholder="Search the docs" aria-label="Search the docs" aria-keyshortcuts="/" title="Press / to search" required> <button>Search</button></form></header>
+${contents}`,
+    searchKey,
+  );
 
 const linkTo = (file: string, titles: Titles) => html`<a href="${docsPath}/${file}">${titles.get(file)}</a>`;
-
-const searchForm = (words = '') =>
-  html`<form role="search" action="${docsPath}"><label>Search the docs <input type="search" name="q" value="${words}" required></label> <button>Search</button></form>`;
 
 interface Shelf {
   readonly files: ReadonlySet<string>;
@@ -159,36 +170,36 @@ function filePage(file: string, text: string, { files, ordered, titles }: Shelf)
   const { html: contents, sections } = renderMarkdown(text, file, files);
   const place = ordered.indexOf(file);
   const [before, after] = [ordered[place - 1], ordered[place + 1]];
-  return plainPage(
+  return docsPage(
     titleOf(text, file),
-    html`${crumbs(file)}${
+    html`${
       sections.length > 2 &&
       html`<details class="contents"><summary>On this page</summary><ul>${sections.map(({ title, anchor }) => html`<li><a href="#${anchor}">${title}</a></li>`)}</ul></details>`
     }<main>${raw(contents)}</main><nav class="beside" aria-label="Pages beside this one"><span>${before && html`← ${linkTo(before, titles)}`}</span><span>${after && html`${linkTo(after, titles)} →`}</span></nav>`,
+    file,
   );
 }
 
 function sourcePage(file: string, text: string): Page {
-  return plainPage(
-    file,
-    html`${crumbs(file)}<main><h1>${file}</h1><pre tabindex="0"><code>${text}</code></pre></main>`,
-  );
+  return docsPage(file, html`<main><h1>${file}</h1><pre tabindex="0"><code>${text}</code></pre></main>`, file);
 }
 
 function listPage(groups: Groups, titles: Titles, others: readonly string[]): Page {
-  return plainPage(
+  return docsPage(
     'Docs',
-    html`${crumbs()}<main><h1>Docs</h1>${searchForm()}
+    html`<main><h1>Docs</h1>
 ${groups.map(([reader, pages]) => html`<h2>${reader}</h2><ul>${pages.map((file) => html`<li>${linkTo(file, titles)}</li>`)}</ul>`)}
 <details><summary>Files that these pages refer to</summary><ul>${others.map((file) => html`<li><a href="${docsPath}/${file}">${file}</a></li>`)}</ul></details></main>`,
   );
 }
 
 function foundPage(words: string, found: readonly Found[], titles: Titles): Page {
-  return plainPage(
+  return docsPage(
     `${words} · Docs`,
-    html`${crumbs('Search')}<main><h1>Docs</h1>${searchForm(words)}<p role="status">${found.length === 0 && html`No page contains all of these words: ${words}. <a href="${docsPath}">See all pages</a>.`}</p>
+    html`<main><h1>Docs</h1><p role="status">${found.length === 0 && html`No page contains all of these words: ${words}. <a href="${docsPath}">See all pages</a>.`}</p>
 <ul>${found.map(({ file, title, anchor, excerpt }) => html`<li><a href="${docsPath}/${file}#${anchor}">${title}</a> <span class="quiet">${titles.get(file)}</span><br>${marked(excerpt, words)}</li>`)}</ul></main>`,
+    'Search',
+    words,
   );
 }
 

@@ -13,26 +13,28 @@ export interface Page {
   readonly policy: string;
 }
 
-/** The script of a page that is readable without it. */
-interface Enlivened {
-  readonly assets: Assets;
-  readonly settings: object;
-}
+/** The script of a page that is readable without it: the front page's, with its settings, or a text. */
+type Script = { readonly assets: Assets; readonly settings: object } | string;
 
 /** Builds a page from its contents and the common style. It loads only its own pictures and the front page's script. */
-export function plainPage(title: string, contents: Html, script?: Enlivened): Page {
-  const files = script?.assets.of('front');
+export function plainPage(title: string, contents: Html, script: Script = ''): Page {
+  const files = typeof script === 'object' && script.assets.of('front');
+  const written = typeof script === 'string' && script !== '';
+  const sources = files ? "script-src 'self'; connect-src 'self'; " : written ? `script-src '${hashOf(script)}'; ` : '';
   return {
     html: document(
       title,
-      html`<style>${raw(style)}</style>${files && scriptsOf(files, script?.settings)}`,
+      html`<style>${raw(style)}</style>${files && scriptsOf(files, script.settings)}${written && html`<script type="module">${raw(script)}</script>`}`,
       html`<body class="page">
 ${contents}
 </body>`,
     ),
-    policy: `default-src 'none'; style-src '${styleHash}'; img-src 'self' data:; ${files ? "script-src 'self'; connect-src 'self'; " : ''}base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
+    policy: `default-src 'none'; style-src '${hashOf(style)}'; img-src 'self' data:; ${sources}base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
   };
 }
+
+/** Returns the source of a style or script within the page, for its policy. */
+const hashOf = (text: string) => `sha256-${hash('sha256', text, 'base64')}`;
 
 /** The scripts of a page, and their input. */
 function scriptsOf({ scripts }: PageFiles, settings?: object) {
@@ -127,12 +129,11 @@ export async function sendPage(response: ServerResponse, status: number, { html,
 }
 
 /** The icon of the pages in browser tabs: a coin. */
-export const icon =
+const icon =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ccircle cx='8' cy='8' r='7' fill='%230b6bcb'/%3E%3Cpath d='M5 6h6M5 10h6' stroke='white' stroke-width='1.6'/%3E%3C/svg%3E";
 
 /** The style of all pages. Bundled pages have it in their bundles. */
 const style = readFileSync(path.resolve(import.meta.dirname, '../../apps/pages.css'), 'utf8');
-const styleHash = `sha256-${hash('sha256', style, 'base64')}`;
 
 /** The parts of the pages that the settings allow. */
 export interface Shown {

@@ -24,7 +24,7 @@ function notFoundPage(path: string, shown: Shown): Page {
 const labFiles = ['lab', 'editor.worker', 'json.worker', 'graphql.worker'] as const;
 
 /** Builds the page of the lab. In the sandbox, its settings contain credentials and a funded account. */
-export async function labPage(assets: Assets, { sandbox, documents }: Shown): Promise<Page> {
+async function labPage(assets: Assets, { sandbox, documents }: Shown): Promise<Page> {
   const worker = (name: string) => assets.of(`${name}.worker`)?.scripts[0];
   const settings = {
     ...(sandbox && { sandbox: { ...sandbox.credentials, ...(await sandbox.payer()) } }),
@@ -72,19 +72,17 @@ export async function openPages(shown: Shown): Promise<Pages> {
   ]);
   // Built at the first request for a page, since most processes never get one.
   let docs: Promise<Docs> | undefined;
+  const bundled: Readonly<Record<string, (() => Page | Promise<Page>) | false>> = {
+    '/lab': shown.lab && (() => labPage(assets, shown)),
+    '/wallet': shown.sandbox !== undefined && (() => walletPage(assets)),
+    [consolePath]: shown.documents && (() => consolePage(assets, shown)),
+  };
   return {
     async answer(request, response, path) {
       if (path === '/') return answerFront(request, response, assets, shown);
-      if (path === '/lab' && shown.lab) {
-        await sendPage(response, 200, await labPage(assets, shown));
-        return true;
-      }
-      if (path === '/wallet' && shown.sandbox) {
-        await sendPage(response, 200, walletPage(assets));
-        return true;
-      }
-      if (path === consolePath && shown.documents) {
-        await sendPage(response, 200, consolePage(assets, shown));
+      const build = bundled[path];
+      if (build) {
+        await sendPage(response, 200, await build());
         return true;
       }
       // The path at which users look for GraphiQL.

@@ -10,6 +10,7 @@ interface Guide {
 }
 
 export interface ExampleDocument {
+  servers: readonly { readonly url: string }[];
   readonly 'x-example-guide': Guide;
 }
 

@@ -30,8 +30,10 @@ async function get(url: string): Promise<unknown> {
   return response?.ok ? response.json() : undefined;
 }
 
-// The service's own document, whose structure is covered by a test.
+// The service's own document, whose structure is covered by a test. It has its server relative to its own address.
 const original = (await get(settings.document)) as ExampleDocument;
+const documentUrl = new URL(settings.document, location.href);
+original.servers = original.servers.map(({ url }) => ({ url: new URL(url, documentUrl).href }));
 
 /** Puts the sandbox's current ids into the examples, including those that the last request created, such as a quote. */
 async function fill(): Promise<void> {

@@ -1,5 +1,3 @@
-declare module '*.css';
-
 declare module 'swagger-ui-dist/swagger-ui-es-bundle.js' {
   /** Shows the document. https://github.com/swagger-api/swagger-ui/blob/master/docs/usage/configuration.md */
   const SwaggerUI: (options: Readonly<Record<string, unknown>>) => {

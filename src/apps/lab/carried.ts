@@ -43,7 +43,8 @@ export class CarriedValues {
   }
 }
 
-function parseObject(text: string): Record<string, unknown> | undefined {
+/** Parses a JSON object; undefined if the text is anything else. */
+export function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value)

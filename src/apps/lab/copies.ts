@@ -1,4 +1,4 @@
-import { getOperationAST, parse } from 'graphql';
+import { isSubscription } from './operations.ts';
 
 /** An operation of a tab, as it would be sent now. */
 export interface Sent {
@@ -36,10 +36,10 @@ export function asCurl(sent: Sent): string {
   const { url, query, variables, authorization } = sent;
   const body = JSON.stringify({ query, ...(Object.keys(variables).length > 0 && { variables }) });
   return [
-    `curl -s${isSubscription(query) ? 'N' : ''} ${url}`,
+    `curl -s${isSubscription(sent) ? 'N' : ''} ${url}`,
     ...(authorization === undefined ? [] : [`-H ${quoted(`authorization: ${authorization}`)}`]),
     `-H 'content-type: application/json'`,
-    ...(isSubscription(query) ? [`-H 'accept: text/event-stream'`] : []),
+    ...(isSubscription(sent) ? [`-H 'accept: text/event-stream'`] : []),
     `-d ${quoted(body)}`,
   ].join(' \\\n  ');
 }
@@ -51,7 +51,7 @@ export function asCode(sent: Sent): string {
     `const query = /* GraphQL */ ${'`'}\n${query.trim().replaceAll(/[`\\$]/g, '\\$&')}\n${'`'};`,
     `const variables = ${JSON.stringify(variables, null, 2)};`,
   ];
-  if (isSubscription(query)) {
+  if (isSubscription(sent)) {
     return [
       `import { createClient } from 'graphql-ws';\n`,
       ...parts,
@@ -77,12 +77,4 @@ export function asCode(sent: Sent): string {
 
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
-}
-
-function isSubscription(query: string): boolean {
-  try {
-    return getOperationAST(parse(query))?.operation === 'subscription';
-  } catch {
-    return false;
-  }
 }

@@ -1,4 +1,5 @@
 import { useEffect, useState, useSyncExternalStore } from 'react';
+import { wordOf } from '../wallet/payment.tsx';
 import { type Feed, type FeedEvent, type FeedState, paymentOf } from './feed.ts';
 
 /** The labels for the states of the connection to the feed. */
@@ -52,8 +53,9 @@ export function EventPane({ feed, onPick }: EventPaneProps) {
         {events.map((event) => (
           <li key={event.id} data-transaction={paymentOf(event)}>
             <button type="button" onClick={() => onPick(event)} title="Open its timeline; take its cursor for Resume">
-              <span className="lab-event-what">
-                {nameOf(event)} <b data-status={statusOf(event)}>{statusOf(event)}</b>
+              <span>
+                {wordOf(event.type === 'TEST' ? 'WEBHOOK_TEST' : event.type)}{' '}
+                <b data-status={statusOf(event)}>{statusOf(event)}</b>
               </span>
               <span className="quiet">
                 <time dateTime={event.occurredAt}>{new Date(event.occurredAt).toLocaleTimeString()}</time>{' '}
@@ -65,11 +67,6 @@ export function EventPane({ feed, onPick }: EventPaneProps) {
       </ol>
     </aside>
   );
-}
-
-function nameOf({ type }: FeedEvent): string {
-  const [first = '', ...rest] = (type === 'TEST' ? 'WEBHOOK_TEST' : type).toLowerCase().replaceAll('_', ' ');
-  return first.toUpperCase() + rest.join('');
 }
 
 function statusOf({ subject }: FeedEvent): string {

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { journey, stepOf } from './further-steps.ts';
 import type { Settings } from './settings.ts';
-import { TabBar, type TabBarProps } from './tab-bar.tsx';
+import { type Tab, TabBar, type TabBarProps } from './tab-bar.tsx';
 
 interface FrameProps extends TabBarProps {
   readonly settings: Settings;
@@ -85,9 +85,6 @@ function storedTabs(): { readonly tabs: readonly StoredTab[]; readonly activeTab
   };
 }
 
-interface StoredTab {
-  readonly id: string;
-  readonly title: string;
-  readonly operationName: string | null;
+interface StoredTab extends Tab {
   readonly query: string | null;
 }

@@ -1,6 +1,5 @@
-import { createClient } from 'graphql-ws';
-import { resumingClient } from '../client/resume.ts';
 import { basicAuthorization, readSettings } from './settings.ts';
+import { openSocket } from './socket.ts';
 
 // The part of the front page that is alive: the sandbox's payments by status, and the last that moved.
 
@@ -40,12 +39,7 @@ const [board, list, empty] = ['statuses', 'moves', 'no-moves'].map((id) => docum
 if (sandbox) follow(basicAuthorization(sandbox.clientId, sandbox.secret));
 
 function follow(authorization: string): void {
-  const client = createClient({
-    url: new URL('graphql', location.href).href.replace('http', 'ws'),
-    connectionParams: { authorization },
-    retryAttempts: Number.POSITIVE_INFINITY,
-    shouldRetry: () => true,
-  });
+  const client = openSocket(authorization);
   let isCounting = false;
   let hasMoved = false;
   // Counts anew instead of counting along: the totals and the stream do not begin at the same moment.
@@ -60,7 +54,7 @@ function follow(authorization: string): void {
     }
     isCounting = false;
   };
-  resumingClient(client).subscribe<Moves>(
+  client.subscribe<Moves>(
     { query: moves },
     {
       next: ({ data }) => {

@@ -110,10 +110,10 @@ const furtherSteps: readonly Step[] = [
     gives: ({ lookUpReceiver: { lookup } }) => ({ lookup: lookup?.id }),
   },
   {
-    operation: 'QuoteToUma',
-    title: 'UMA: quote',
-    about: 'A quote to that address, with what its receiver wants to know. Execute it in the tab Execute.',
-    query: `mutation QuoteToUma($source: ID!, $lookup: ID!, $address: String!) {
+    operation: 'PayToUma',
+    title: 'UMA: pay',
+    about: 'Pays that address in one request, with what its receiver wants to know.',
+    query: `mutation PayToUma($source: ID!, $lookup: ID!, $address: String!) {
   createQuote(
     input: {
       source: { account: { accountId: $source } }
@@ -125,12 +125,12 @@ const furtherSteps: readonly Step[] = [
       ]
       lockedCurrencySide: SENDING
       lockedCurrencyAmount: { decimal: "20.00" }
+      immediatelyExecute: true
     }
   ) {
     ... on CreateQuoteSuccess {
       quote {
         id
-        expiresAt
         exchangeRate
         totalReceivingAmount {
           formatted

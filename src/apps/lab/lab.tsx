@@ -5,6 +5,7 @@ import { EventPane } from './event-pane.tsx';
 import { Feed, paymentOf } from './feed.ts';
 import { Opening } from './frame.tsx';
 import { Operations } from './operations.ts';
+import type { SessionProps } from './session.tsx';
 import { basicAuthorization, type Settings } from './settings.ts';
 
 /** GraphiQL, whose editor is large. */
@@ -31,17 +32,12 @@ export function Lab({ settings, linked }: { readonly settings: Settings; readonl
     <SignedIn
       key={authorization}
       {...{ settings, linked, authorization }}
-      {...(!sandbox && { onSignOut: () => signIn(undefined) })}
+      onSignOut={sandbox ? undefined : () => signIn(undefined)}
     />
   );
 }
 
-interface SignedInProps {
-  readonly settings: Settings;
-  readonly linked: Linked | undefined;
-  readonly authorization: string;
-  readonly onSignOut?: () => void;
-}
+type SignedInProps = Pick<SessionProps, 'settings' | 'linked' | 'authorization' | 'onSignOut'>;
 
 function SignedIn({ settings, linked, authorization, onSignOut }: SignedInProps) {
   const { carried, operations, feed } = useMemo(() => connect(settings, authorization), [settings, authorization]);
@@ -49,10 +45,7 @@ function SignedIn({ settings, linked, authorization, onSignOut }: SignedInProps)
   return (
     <div className="graphiql-container lab">
       <Suspense fallback={<Opening {...{ settings, picked }} onPick={setPicked} />}>
-        <Workbench
-          {...{ settings, linked, authorization, carried, operations, picked }}
-          {...(onSignOut && { onSignOut })}
-        />
+        <Workbench {...{ settings, linked, authorization, carried, operations, picked, onSignOut }} />
       </Suspense>
       <EventPane
         feed={feed}

@@ -1,5 +1,4 @@
 import { createRoot } from 'react-dom/client';
-import './workers.ts';
 import { takeLinked } from './copies.ts';
 import { Lab } from './lab.tsx';
 import { readSettings } from './settings.ts';
@@ -10,9 +9,18 @@ import '@graphiql/plugin-history/style.css';
 import '../pages.css';
 import './lab.css';
 
+const settings = readSettings();
+// The editors check documents and variables in workers, whose files are next to this one.
+Object.assign(globalThis, {
+  MonacoEnvironment: {
+    getWorker: (_id: string, label: string) =>
+      new Worker(settings.workers[label === 'json' || label === 'graphql' ? label : 'editor'], { type: 'module' }),
+  },
+});
+
 const linked = takeLinked();
 // A link that is opened where the lab is already open changes only the fragment.
 addEventListener('hashchange', () => location.reload());
 
 const root = document.getElementById('lab');
-if (root) createRoot(root).render(<Lab settings={readSettings()} linked={linked} />);
+if (root) createRoot(root).render(<Lab {...{ settings, linked }} />);

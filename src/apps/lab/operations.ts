@@ -1,6 +1,6 @@
 import { type DocumentNode, getOperationAST, Kind, parse } from 'graphql';
-import { type Client, createClient } from 'graphql-ws';
-import { resumingClient } from '../client/resume.ts';
+import type { Client } from 'graphql-ws';
+import { openSocket } from './socket.ts';
 
 interface Request {
   readonly query: string;
@@ -50,8 +50,6 @@ interface OperationsOptions {
   readonly onResult: (operationName: string | null | undefined, data: unknown) => void;
 }
 
-/** The close code of a socket whose credentials are wrong or have expired. */
-const forbidden = 4403;
 /** The maximum number of stream messages that a tab shows. */
 const shownMessages = 100;
 
@@ -120,22 +118,10 @@ export class Operations {
     return () => this.#listeners.delete(listener);
   };
 
-  /** Returns a socket with these credentials. It reconnects by itself, and its subscriptions resume. */
+  /** Returns the socket with these credentials. */
   socket(authorization: string): Client {
-    let socket = this.#sockets.get(authorization);
-    if (!socket) {
-      socket = resumingClient(
-        createClient({
-          url: new URL('graphql', location.href).href.replace('http', 'ws'),
-          connectionParams: { authorization },
-          retryAttempts: Number.POSITIVE_INFINITY,
-          shouldRetry: (error) => !(error instanceof CloseEvent && error.code === forbidden),
-          // An unanswered ping means a dead connection: after a laptop's sleep, or after a change of network.
-          keepAlive: 10_000,
-        }),
-      );
-      this.#sockets.set(authorization, socket);
-    }
+    const socket = this.#sockets.get(authorization) ?? openSocket(authorization);
+    this.#sockets.set(authorization, socket);
     return socket;
   }
 
@@ -242,7 +228,7 @@ function withOwnName(request: Request): Request {
   }
 }
 
-function isSubscription({ query, operationName }: Request): boolean {
+export function isSubscription({ query, operationName }: Request): boolean {
   try {
     return getOperationAST(parse(query), operationName)?.operation === 'subscription';
   } catch {

@@ -13,7 +13,7 @@ import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore
 import { type DrawnPayment, PaymentDrawing } from '../wallet/payment.tsx';
 import type { CarriedValues } from './carried.ts';
 import type { Linked } from './copies.ts';
-import { CopyDialog } from './copy-dialog.tsx';
+import { CopyButtons } from './copy-buttons.tsx';
 import { Frame } from './frame.tsx';
 import { journey, stepOf } from './further-steps.ts';
 import type { Answer, Operations } from './operations.ts';
@@ -29,7 +29,7 @@ export interface SessionProps {
   readonly linked: Linked | undefined;
   /** The step that was requested elsewhere on the page. */
   readonly picked: { readonly operation: string } | undefined;
-  readonly onSignOut?: () => void;
+  readonly onSignOut: (() => void) | undefined;
 }
 
 /** Renders the tabs, and the editors and the response of the open one. */
@@ -118,7 +118,7 @@ export function Session({ settings, authorization, carried, operations, linked, 
       <div className="lab-editors">
         <div className="lab-tools">
           <DocumentTools />
-          <CopyDialog authorization={authorization} />
+          <CopyButtons authorization={authorization} />
         </div>
         <section className="lab-query" aria-label="Operation">
           {canRun || <pre className="lab-unloaded">{tab?.query}</pre>}
@@ -205,11 +205,6 @@ function Variables() {
   );
 }
 
-interface Opened {
-  readonly carried: CarriedValues;
-  readonly operations: Operations;
-}
-
 interface Tab {
   readonly id: string;
   readonly query: string | null;
@@ -217,7 +212,7 @@ interface Tab {
 }
 
 /** When a tab opens, writes the collected values into its variables, and shows the result of its operation or runs it. */
-function useOpenTab(tab: Tab | undefined, { carried, operations }: Opened): void {
+function useOpenTab(tab: Tab | undefined, { carried, operations }: Pick<SessionProps, 'carried' | 'operations'>): void {
   const { run, updateActiveTabValues } = useGraphiQLActions();
   const { variableEditor, responseEditor, queryEditor } = useGraphiQL(
     pick('variableEditor', 'responseEditor', 'queryEditor'),

@@ -1,7 +1,7 @@
 import { type KeyboardEvent, useEffect, useLayoutEffect, useRef } from 'react';
 import { journey, stepOf } from './further-steps.ts';
 
-interface Tab {
+export interface Tab {
   readonly id: string;
   readonly title: string;
   readonly operationName: string | null;

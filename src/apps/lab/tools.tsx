@@ -81,7 +81,7 @@ export function Shortcuts() {
       <button type="button" popoverTarget="shortcuts">
         Shortcuts
       </button>
-      <section id="shortcuts" popover="auto" className="lab-dialog" aria-label="Keyboard shortcuts">
+      <section id="shortcuts" popover="auto" className="card" aria-label="Keyboard shortcuts">
         <dl>
           {shortcuts.map(([keys, effect]) => (
             <Fragment key={keys}>

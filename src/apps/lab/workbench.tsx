@@ -2,6 +2,7 @@ import { DOC_EXPLORER_PLUGIN, DocExplorer, DocExplorerStore, useDocExplorer } fr
 import { explorerPlugin } from '@graphiql/plugin-explorer';
 import { HISTORY_PLUGIN, History, HistoryStore, useHistory } from '@graphiql/plugin-history';
 import { GraphiQLProvider, Tooltip } from '@graphiql/react';
+import { useEffect, useRef } from 'react';
 import { journey } from './further-steps.ts';
 import { Session, type SessionProps } from './session.tsx';
 
@@ -23,10 +24,43 @@ function RequestHistory() {
   );
 }
 
+const explorer = explorerPlugin({ showAttribution: false });
+
+/**
+ * Renders the builder of documents. Its inputs take the focus whenever they appear, which opens the keyboard of a phone:
+ * if the person last did something elsewhere, such as opening a tab, the focus goes back.
+ */
+function Explorer() {
+  const builder = useRef<HTMLDivElement>(null);
+  const isUsed = useRef(false);
+  useEffect(() => {
+    const ended = new AbortController();
+    const note = ({ target, key }: Event & { readonly key?: string }) => {
+      isUsed.current = key === 'Tab' || (target instanceof Node && builder.current?.contains(target) === true);
+    };
+    for (const type of ['pointerdown', 'keydown'])
+      document.addEventListener(type, note, { capture: true, signal: ended.signal });
+    return () => ended.abort();
+  }, []);
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: it only passes the focus on
+    <div
+      ref={builder}
+      onFocus={({ target, relatedTarget }) => {
+        if (isUsed.current) return;
+        target.blur();
+        if (relatedTarget instanceof HTMLElement) relatedTarget.focus();
+      }}
+    >
+      <explorer.content />
+    </div>
+  );
+}
+
 /** The plugins beside the editors: the schema, a builder of documents from it, and the history of requests. */
 const plugins = [
   schemaPlugin,
-  { ...explorerPlugin({ showAttribution: false }), title: 'Explorer' },
+  { ...explorer, title: 'Explorer', content: Explorer },
   { ...HISTORY_PLUGIN, content: RequestHistory },
 ];
 

@@ -5,14 +5,15 @@ import {
   CreateQuote,
   type CreateQuoteMutation,
   ExecuteQuote,
+  type ExecuteQuoteMutation,
   PayeePicker,
   type PayeePickerQuery,
 } from '../client/generated/documents.ts';
 import { useCountdown, useTransaction } from '../client/react.ts';
 import { decimalOf } from './amount.ts';
-import { NewPayee } from './payee.tsx';
+import { kinds, NewPayee } from './payee.tsx';
 import { PaymentDrawing } from './payment.tsx';
-import { locale, statusText } from './service.ts';
+import { locale, reasonOf, statusText } from './service.ts';
 
 type Quoted = Extract<CreateQuoteMutation['createQuote'], { __typename: 'CreateQuoteSuccess' }>;
 
@@ -28,6 +29,8 @@ export function Pay() {
   const [sourceId, setSource] = useState<string>();
   const sources = customer?.sources.edges.flatMap(({ node }) => ('balance' in node ? [node] : [])) ?? [];
   const payable = moneyFirst(sources);
+  const paid = customer?.payees.edges.flatMap(({ node }) => ('accountInfo' in node ? [node] : [])) ?? [];
+  const payees = Map.groupBy(paid, ({ accountInfo }) => accountInfo.accountType);
   const source = payable.find(({ id }) => id === sourceId) ?? payable[0];
   const limits = data && source ? limitsOn(source.balance.currency.code, data.viewer.policies) : [];
   const amountField = useRef<HTMLInputElement>(null);
@@ -61,10 +64,10 @@ export function Pay() {
       if (result?.__typename === 'CreateQuoteSuccess') setQuoted({ ...result, sourceId: text('source') });
       else if (result && 'message' in result) {
         const isAmount = result.fields.some(({ path }) => path.includes('lockedCurrencyAmount'));
-        setRefusal({ message: result.message, isAmount });
+        setRefusal({ message: refusalText(result), isAmount });
       }
     } catch (error) {
-      setRefusal({ message: error instanceof Error ? error.message : String(error) });
+      setRefusal({ message: reasonOf(error) });
     }
   }
 
@@ -85,11 +88,14 @@ export function Pay() {
         <label>
           To
           <select name="payee" required value={payee} onChange={({ target }) => setPayee(target.value)}>
-            {customer?.payees.edges.map(({ node }) => (
-              <option key={node.id} value={node.id}>
-                {node.displayName} · {node.currency.code} {node.maskedNumber}
-                {'accountInfo' in node && ` · ${kindText(node.accountInfo)}`}
-              </option>
+            {[...payees].map(([type, accounts]) => (
+              <optgroup key={type} label={kinds[type]}>
+                {accounts.map(({ id, displayName, currency, maskedNumber }) => (
+                  <option key={id} value={id}>
+                    {displayName} · {currency.code} {maskedNumber}
+                  </option>
+                ))}
+              </optgroup>
             ))}
           </select>
         </label>
@@ -105,7 +111,7 @@ export function Pay() {
             aria-invalid={refusal?.isAmount === true}
           />
         </label>
-        {limits.length > 0 && <p id="left">{limits.map(({ text }) => text).join(' · ')}</p>}
+        {limits.length > 0 && <p id="left">{leftText(limits)}</p>}
         <button type="submit" disabled={!customer} aria-busy={loading}>
           Get a quote
         </button>
@@ -146,35 +152,43 @@ const periods = {
   LAST_30_DAYS: 'in 30 days',
 } as const;
 
-/** What a policy still allows: an amount, or a number of payments. */
-interface Limit {
-  /** "$299.99 left today" */
-  readonly text: string;
-  readonly leftAmount: { readonly amount: string } | null;
-  readonly leftPayments: number | null;
+type Limit = Omit<PayeePickerQuery['viewer']['policies'][number]['limits'][number], 'renewsAt'>;
+
+/** Returns the limits on payments in a currency. */
+const limitsOn = (currency: string, policies: PayeePickerQuery['viewer']['policies']): Limit[] =>
+  policies.flatMap(({ limits }) =>
+    limits.filter(({ leftAmount }) => !leftAmount || leftAmount.currency.code === currency),
+  );
+
+/** Says what limits still allow in each period: "$299.99 and 4 payments left today". */
+function leftText(limits: readonly Limit[]): string {
+  const all = [...Map.groupBy(limits, ({ period }) => period)].map(([period, limits]) => {
+    const left = limits.map(
+      ({ leftAmount, leftPayments: count }) => leftAmount?.formatted ?? `${count} payment${count === 1 ? '' : 's'}`,
+    );
+    return `${left.join(' and ')} left ${periods[period]}`;
+  });
+  return all.join(' · ');
 }
 
-/** Returns how much the customer may still pay in a currency, and how often. */
-function limitsOn(currency: string, policies: PayeePickerQuery['viewer']['policies']): Limit[] {
-  return policies.flatMap(({ limits }) =>
-    limits.flatMap(({ period, leftAmount, leftPayments }) => {
-      if (leftAmount && leftAmount.currency.code !== currency) return [];
-      const left = leftAmount ? leftAmount.formatted : `${leftPayments} payments`;
-      return [{ text: `${left} left ${periods[period]}`, leftAmount, leftPayments }];
-    }),
-  );
+const shortText = (available: string) => `The account has only ${available}.`;
+const beyondText = (limit: Limit) => `More than your limit allows: ${leftText([limit])}.`;
+
+type Refused = Extract<
+  CreateQuoteMutation['createQuote'] | ExecuteQuoteMutation['executeQuote'],
+  { readonly message: string }
+>;
+
+/** Returns why a payment was refused, with amounts in the reader's notation: the service's message has its own. */
+function refusalText(refused: Refused): string {
+  if ('available' in refused && refused.available) return shortText(refused.available.formatted);
+  return 'limit' in refused && refused.limit ? beyondText(refused.limit) : refused.message;
 }
 
 interface Refusal {
   readonly message: string;
   /** Whether the amount is what was refused. */
   readonly isAmount?: boolean;
-}
-
-/** Returns the kind of an account in words: "CAD account", "US account", "IBAN". */
-function kindText({ accountType }: { readonly accountType: string }): string {
-  const [first, ...rest] = accountType.split('_');
-  return [first, ...rest.map((word) => word.toLowerCase())].join(' ');
 }
 
 /** Sorts the accounts that hold money before the others, which cannot pay. */
@@ -205,10 +219,7 @@ function QuoteCard({ quoted, available, limits, onRefused, onCancelled }: QuoteC
   const limit = limits.find(
     ({ leftAmount, leftPayments }) => leftPayments === 0 || (leftAmount && isBeyond(leftAmount)),
   );
-  const tooMuch =
-    available && isBeyond(available)
-      ? `The account has only ${available.formatted}.`
-      : limit && `More than your limit allows: ${limit.text}.`;
+  const tooMuch = available && isBeyond(available) ? shortText(available.formatted) : limit && beyondText(limit);
   const seconds = useCountdown(quote.expiresAt, serverTime);
   const [executeQuote, { loading, data }] = useMutation(ExecuteQuote);
   // Every press uses the same key: even if a response is lost, the quote is paid once.
@@ -220,9 +231,9 @@ function QuoteCard({ quoted, available, limits, onRefused, onCancelled }: QuoteC
     const input = { quoteId: quote.id, idempotencyKey: key.current };
     try {
       const result = (await executeQuote({ variables: { input, locale } })).data?.executeQuote;
-      if (result && 'message' in result) onRefused(result.message);
+      if (result && 'message' in result) onRefused(refusalText(result));
     } catch (error) {
-      onRefused(error instanceof Error ? error.message : String(error));
+      onRefused(reasonOf(error));
     }
   }
 

@@ -4,11 +4,32 @@ import { type FormEvent, useId, useState } from 'react';
 import {
   AddPayee,
   type AddPayeeMutation,
+  type ExternalAccountType,
   PayeeForm,
   type PayeeFormQuery,
   PayeePicker,
 } from '../client/generated/documents.ts';
-import { locale } from './service.ts';
+import { locale, reasonOf } from './service.ts';
+
+/** The kinds of payees in words. */
+export const kinds: Readonly<Record<ExternalAccountType, string>> = {
+  BASE_WALLET: 'Base wallet',
+  CAD_ACCOUNT: 'Canadian account',
+  CLABE: 'Mexican account',
+  GBP_ACCOUNT: 'British account',
+  IBAN: 'IBAN account',
+  LAYER2_WALLET: 'Bitcoin layer 2 wallet',
+  LIGHTNING: 'Lightning',
+  NGN_ACCOUNT: 'Nigerian account',
+  PHP_ACCOUNT: 'Philippine account',
+  PIX: 'Pix key',
+  POLYGON_WALLET: 'Polygon wallet',
+  SGD_ACCOUNT: 'Singapore account',
+  SOLANA_WALLET: 'Solana wallet',
+  TRON_WALLET: 'Tron wallet',
+  UPI: 'UPI address',
+  US_ACCOUNT: 'US account',
+};
 
 type Form = PayeeFormQuery['externalAccountForms'][number];
 type Field = Form['fields'][number];
@@ -51,7 +72,7 @@ export function NewPayee({ customerId, onAdded }: { customerId: string; onAdded:
         onAdded(result.existing.id);
       } else if (result && 'message' in result) setOutcome(refused(form, result));
     } catch (error) {
-      setOutcome({ refusal: error instanceof Error ? error.message : String(error) });
+      setOutcome({ refusal: reasonOf(error) });
     }
   }
 
@@ -67,12 +88,13 @@ export function NewPayee({ customerId, onAdded }: { customerId: string; onAdded:
             setOutcome({});
           }}
         >
-          {forms.map(({ accountType, description, currencies }) => (
+          {forms.map(({ accountType, currencies }) => (
             <option key={accountType} value={accountType}>
-              {currencies.map(({ code }) => code).join(', ')} · {sentence(description)}
+              {kinds[accountType]} · {currencies.map(({ code }) => code).join(', ')}
             </option>
           ))}
         </select>
+        <small>{sentence(form.description)}</small>
       </label>
       {/* After an addition its fields are new, and empty. */}
       <Details key={`${form.accountType} ${added}`} form={form} faults={outcome.faults ?? {}} />

@@ -41,7 +41,7 @@ export function PaymentDrawing({ payment }: { readonly payment: DrawnPayment }) 
             {reason}
           </li>
         ))}
-        {next && <li className="next">{next}</li>}
+        {next && <li className="quiet next">{next}</li>}
       </ol>
       {movements.length > 0 && (
         <ul className="legs" aria-label="Movements in the ledger">

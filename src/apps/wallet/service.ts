@@ -48,6 +48,9 @@ export function statusText({ status, approvalDueAt }: { status: string; approval
   return status === 'CREATED' && approvalDueAt ? `waits for approval until ${timeText(approvalDueAt)}` : status;
 }
 
+/** Returns why a request failed. */
+export const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
 /** Formats a time for the reader's locale. */
 export function timeText(time: string): string {
   return times.format(new Date(time));
@@ -55,30 +58,22 @@ export function timeText(time: string): string {
 
 /** Cuts and restores the wallet's network, to show what happens when a phone is in a tunnel. */
 export class Network {
-  #isCut = false;
+  isCut = false;
 
   /** Sends a request, unless the network is cut. */
   readonly fetch: typeof fetch = (input, init) =>
-    this.#isCut ? Promise.reject(new TypeError('The network is cut.')) : fetch(input, init);
+    this.isCut ? Promise.reject(new TypeError('The network is cut.')) : fetch(input, init);
 
   /** Opens a socket, as WebSocket does; while the network is cut, returns a socket that closes at once. */
   readonly WebSocket = Object.assign(
     (() => {
-      const isCut = () => this.#isCut;
+      const isCut = () => this.isCut;
       return function open(url: string, protocols?: string) {
         return isCut() ? deadSocket() : new WebSocket(url, protocols);
       };
     })(),
     { CONNECTING: 0, OPEN: 1, CLOSING: 2, CLOSED: 3 },
   );
-
-  get isCut(): boolean {
-    return this.#isCut;
-  }
-
-  set isCut(cut: boolean) {
-    this.#isCut = cut;
-  }
 }
 
 /** Creates the stand-in for a socket while the network is cut. */

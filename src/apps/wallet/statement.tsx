@@ -1,6 +1,6 @@
 import { useQuery } from '@apollo/client/react';
 import { useState } from 'react';
-import { Statement as StatementQuery } from '../client/generated/documents.ts';
+import { type StatementQuery as StatementData, Statement as StatementQuery } from '../client/generated/documents.ts';
 import { More, partyText } from './history.tsx';
 import { wordOf } from './payment.tsx';
 import { locale, timeText } from './service.ts';
@@ -24,10 +24,12 @@ export function Statement({ accountId, onClose }: { accountId: string; onClose: 
   const account = data?.account;
   return (
     <dialog className="card" aria-labelledby="statement" onClose={onClose} ref={open}>
-      <form method="dialog">
+      <header>
         <h2 id="statement">Statement {account && `of ${account.displayName}`}</h2>
-        <button type="submit">Close</button>
-      </form>
+        <button type="button" onClick={({ currentTarget }) => currentTarget.closest('dialog')?.close()}>
+          Close
+        </button>
+      </header>
       {error && <p role="alert">{error.message}</p>}
       {account && 'statement' in account && (
         <>
@@ -66,19 +68,11 @@ export function Statement({ accountId, onClose }: { accountId: string; onClose: 
   );
 }
 
-interface BalanceLineProps {
-  /** The entries, newest first. */
-  readonly edges: readonly {
-    readonly node: {
-      readonly occurredAt: string;
-      readonly amount: { readonly amount: string };
-      readonly balanceAfter: { readonly amount: string; readonly formatted: string } | null;
-    };
-  }[];
-}
+/** The entries, newest first. */
+type Entries = Extract<StatementData['account'], { readonly statement: unknown }>['ledgerEntries'];
 
 /** Draws the balance over the entries that the list shows, up to now: a step at each. */
-function BalanceLine({ edges }: BalanceLineProps) {
+function BalanceLine({ edges }: Pick<Entries, 'edges'>) {
   const entries = edges.flatMap(({ node }) => (node.balanceAfter ? [{ ...node, after: node.balanceAfter }] : []));
   const [newest, oldest] = [entries[0], entries.at(-1)];
   if (!newest || !oldest) return null;

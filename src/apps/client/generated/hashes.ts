@@ -8,9 +8,9 @@ export const AddPayee =
 export const CancelQuote =
   'sha256:7d3d9983cdf0b4ce8c5b45c278748a2999fd10ea2742013566bc2b4d37d6c226' as Operation<of.CancelQuoteMutation, of.CancelQuoteMutationVariables>;
 export const CreateQuote =
-  'sha256:72a1f7933204e8a6d5c5d9cf7cb4223ba52824196cc1456a6c8a60f34d5eea52' as Operation<of.CreateQuoteMutation, of.CreateQuoteMutationVariables>;
+  'sha256:384d86a159c5a0c9205c6ce705c89d8b2574235cdd319812d6c9deed583d1a90' as Operation<of.CreateQuoteMutation, of.CreateQuoteMutationVariables>;
 export const ExecuteQuote =
-  'sha256:12bb61a18ee49cc805e03695d828b5ae724305309b78b6a9b67f94dc3db4a59e' as Operation<of.ExecuteQuoteMutation, of.ExecuteQuoteMutationVariables>;
+  'sha256:706362b9a796e4f10fd3fa516e8195aaa6e832c0f7367b7c656da9204f68819d' as Operation<of.ExecuteQuoteMutation, of.ExecuteQuoteMutationVariables>;
 export const History =
   'sha256:d06d1eb25710377d13ba860791dbc6a32dc461062893a25e7edf99f451db31d0' as Operation<of.HistoryQuery, of.HistoryQueryVariables>;
 export const Home =

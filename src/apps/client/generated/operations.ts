@@ -1125,7 +1125,7 @@ export type CreateQuoteMutation = { createQuote:
     | { __typename: 'IdempotencyMismatchError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'InsufficientFundsError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }>, available: { formatted: string } | null, required: { formatted: string } | null }
     | { __typename: 'InvalidInputError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'LimitExceededError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'LimitExceededError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }>, limit: { period: PolicyPeriod, leftPayments: number | null, leftAmount: { amount: ScalarText<'BigInt'>, formatted: string, currency: { code: string } } | null } | null }
     | { __typename: 'NotFoundError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'UnavailableError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
@@ -1159,7 +1159,7 @@ export type ExecuteQuoteMutation = { executeQuote:
     | { __typename: 'IdempotencyMismatchError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'InsufficientFundsError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }>, available: { formatted: string } | null, required: { formatted: string } | null }
     | { __typename: 'InvalidInputError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'LimitExceededError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'LimitExceededError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }>, limit: { period: PolicyPeriod, leftPayments: number | null, leftAmount: { amount: ScalarText<'BigInt'>, formatted: string, currency: { code: string } } | null } | null }
     | { __typename: 'NotFoundError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'QuoteExpiredError', code: RefusalCode, message: string, expiredAt: ScalarText<'DateTime'>, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
@@ -2056,6 +2056,19 @@ export const CreateQuote = `mutation CreateQuote($input: CreateQuoteInput!, $loc
         formatted(locale: $locale)
       }
     }
+    ... on LimitExceededError {
+      limit {
+        period
+        leftPayments
+        leftAmount {
+          amount
+          formatted(locale: $locale)
+          currency {
+            code
+          }
+        }
+      }
+    }
   }
 }` as Operation<CreateQuoteMutation, CreateQuoteMutationVariables>;
 
@@ -2090,6 +2103,19 @@ export const ExecuteQuote = `mutation ExecuteQuote($input: ExecuteQuoteInput!, $
       }
       required {
         formatted(locale: $locale)
+      }
+    }
+    ... on LimitExceededError {
+      limit {
+        period
+        leftPayments
+        leftAmount {
+          amount
+          formatted(locale: $locale)
+          currency {
+            code
+          }
+        }
       }
     }
     ... on QuoteExpiredError {

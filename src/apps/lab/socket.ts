@@ -1,0 +1,18 @@
+import { type Client, createClient } from 'graphql-ws';
+import { resumingClient } from '../client/resume.ts';
+
+/** The close code of a socket whose credentials are wrong or have expired. */
+const forbidden = 4403;
+
+/** Opens a socket with these credentials. It reconnects by itself, and its subscriptions resume. */
+export const openSocket = (authorization: string): Client =>
+  resumingClient(
+    createClient({
+      url: new URL('graphql', location.href).href.replace('http', 'ws'),
+      connectionParams: { authorization },
+      retryAttempts: Number.POSITIVE_INFINITY,
+      shouldRetry: (error) => !(error instanceof CloseEvent && error.code === forbidden),
+      // An unanswered ping means a dead connection: after a laptop's sleep, or after a change of network.
+      keepAlive: 10_000,
+    }),
+  );
