@@ -223,15 +223,15 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
     (period) =>
       [
         /^no window of a policy was ever exceeded/,
-        `update policy set limits = '[{"period": "${period}", "currency": "USD", "amount": "99"}]'`,
+        `update policy set limit_periods = '{${period}}', limit_currencies = '{USD}', limit_maxima = '{99}'`,
       ] as const,
   ),
-  [/^no window of a policy was ever exceeded/, `update policy set limits = '[{"period": "DAY", "payments": 1}]'`],
+  [/^no window of a policy was ever exceeded/, `update policy set limit_periods = '{DAY}', limit_currencies = '{""}', limit_maxima = '{1}'`],
   // Payments that count no longer have counted, too.
   [
     /^no window of a policy was ever exceeded/,
     `with delivered as (delete from policy_use where released_at is null)
-     update policy set limits = '[{"period": "DAY", "payments": 0}]'`,
+     update policy set limit_periods = '{DAY}', limit_currencies = '{""}', limit_maxima = '{0}'`,
   ],
   [/^the stored usage of a window of a policy is the sum/, 'delete from policy_use'],
   [/^the statuses of a quote and its transaction agree/, `update quote set status = 'FAILED'`],

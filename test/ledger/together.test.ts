@@ -378,7 +378,7 @@ async function stateNow(): Promise<unknown> {
     (select jsonb_agg(jsonb_build_array(t.id, t.status, t.version, t.refund_amount) order by t.id) from transaction t) as transactions,
     (select jsonb_agg(jsonb_build_array(q.id, q.status, q.version) order by q.id) from quote q) as quotes,
     (select jsonb_agg(jsonb_build_array(o.id, o.due_at is null) order by o.id) from rail_order o) as orders,
-    (select jsonb_agg(jsonb_build_array(p.subject_type, (select jsonb_object_agg(key, value -> 'used') from jsonb_each(p.used))) order by p.id) from policy p) as policies,
+    (select jsonb_agg(jsonb_build_array(p.subject_type, p.used) order by p.id) from policy p) as policies,
     (select jsonb_agg(jsonb_build_array(u.transaction_id, u.amount, u.released_at is null) order by u.transaction_id, u.policy_id) from policy_use u) as uses,
     (select jsonb_agg(jsonb_build_array(r.key, r.refusal, r.result -> 'row' -> 'id') order by r.key) from idempotency_record r
       where r.operation = 'together') as records,

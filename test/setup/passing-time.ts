@@ -60,7 +60,7 @@ export function passHours({ databaseUrl }: TestGateway, hours: number): Promise<
     const by = `interval '${hours} hours'`;
     await client.query(`begin;
       update policy_use set used_at = used_at - ${by}, released_at = released_at - ${by};
-      update policy set used = (select coalesce(jsonb_object_agg(key, jsonb_set(value, '{from}', to_jsonb((value ->> 'from')::timestamptz - ${by}))), '{}') from jsonb_each(used)),
+      update policy set summed_at = array(select s.at - ${by} from unnest(summed_at) with ordinality as s(at, n) order by n),
         updated_at = updated_at - ${by};
       commit`);
   });

@@ -5,7 +5,7 @@ create or replace function limits_of(p_platform uuid, p_policy uuid) returns jso
 as $$
 begin
   return (
-    select coalesce(jsonb_agg(limit_state(p, l.value, clock_ms()) order by l.ordinality), '[]')
-    from policy p, jsonb_array_elements(p.limits) with ordinality l where p.platform_id = p_platform and p.id = p_policy);
+    select coalesce(jsonb_agg(limit_state(p, n, clock_ms()) order by n), '[]')
+    from policy p, generate_subscripts(p.limit_maxima, 1) n where p.platform_id = p_platform and p.id = p_policy);
 end
 $$;

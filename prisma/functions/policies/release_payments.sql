@@ -16,13 +16,11 @@ begin
       and case m."to" when 'REFUNDED' then 'REFUNDED' else 'FAILED' end::policy_release = any (p.release_on)
     returning u.*
   loop
-    update policy set used = (
-      select coalesce(jsonb_object_agg(w.key, case
-        when (w.value ->> 'from')::timestamptz > v_use.used_at then w.value
-        when position(' ' in w.key) = 0 then jsonb_set(w.value, '{used}', to_jsonb((w.value -> 'used')::numeric - 1))
-        when split_part(w.key, ' ', 2) = v_use.currency then jsonb_set(w.value, '{used}', to_jsonb((w.value -> 'used')::numeric - v_use.amount))
-        else w.value end), '{}')
-      from jsonb_each(used) w)
+    update policy set used = array(
+      select l.used - case when v_use.used_at >= window_start(l.period, time_zone, l.summed_at) and l.currency in ('', v_use.currency)
+        then case l.currency when '' then 1 else v_use.amount end else 0 end
+      from unnest(limit_periods, limit_currencies, used, summed_at) with ordinality as l(period, currency, used, summed_at, number)
+      order by l.number)
     where platform_id = v_use.platform_id and id = v_use.policy_id;
   end loop;
 end

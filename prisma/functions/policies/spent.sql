@@ -1,25 +1,21 @@
--- Returns the usage of a policy's limit in the window that starts at p_start: an amount or a number of payments. The
--- policy stores the usage of its last window. If the window has since moved by less than an hour, only the payments
--- that have left it are read and subtracted; otherwise all payments in the window are summed.
-create or replace function spent(p_policy policy, p_limit jsonb, p_start timestamptz) returns numeric
+-- Returns what is used of a policy's limit, given by its number, at a given time: an amount or a number of payments. The
+-- policy stores the usage of the window in which it last summed the payments. If the window has moved by less than a day
+-- since then, only the payments that have left it are read and subtracted; otherwise all payments in it are summed.
+create or replace function spent(p_policy policy, p_limit int, p_at timestamptz) returns bigint
   language plpgsql stable
 as $$
 declare
-  v_known jsonb := p_policy.used -> concat_ws(' ', p_limit ->> 'period', p_limit ->> 'currency');
-  v_from timestamptz := v_known ->> 'from';
-  v_currency text := p_limit ->> 'currency';
-  v_moved boolean := coalesce(v_from < p_start and v_from > p_start - interval '1 hour', false);
-  v_sum numeric;
+  v_currency text := p_policy.limit_currencies[p_limit];
+  v_since timestamptz := window_start(p_policy.limit_periods[p_limit], p_policy.time_zone, p_policy.summed_at[p_limit]);
+  v_start timestamptz := window_start(p_policy.limit_periods[p_limit], p_policy.time_zone, p_at);
+  v_moved boolean := v_since <= v_start and v_since > v_start - interval '1 day';
+  v_sum bigint;
 begin
-  if v_from = p_start then
-    return (v_known -> 'used')::numeric;
-  end if;
-  select coalesce(sum(case when v_currency is null then 1 else u.amount end), 0) into v_sum
+  select coalesce(sum(case v_currency when '' then 1 else u.amount end), 0) into v_sum
   from policy_use u
-  where u.platform_id = p_policy.platform_id and u.policy_id = p_policy.id and u.released_at is null
-    and (v_currency is null or u.currency = v_currency)
-    and u.used_at >= case when v_moved then v_from else p_start end
-    and u.used_at < case when v_moved then p_start else 'infinity' end;
-  return case when v_moved then (v_known -> 'used')::numeric - v_sum else v_sum end;
+  where u.platform_id = p_policy.platform_id and u.policy_id = p_policy.id and u.released_at is null and v_currency in ('', u.currency)
+    and u.used_at >= case when v_moved then v_since else v_start end
+    and u.used_at < case when v_moved then v_start else 'infinity' end;
+  return case when v_moved then p_policy.used[p_limit] - v_sum else v_sum end;
 end
 $$;

@@ -174,7 +174,9 @@ create table policy (
   id uuid not null default uuid_v7(),
   subject_type text not null,
   subject_id uuid not null,
-  limits jsonb not null,
+  limit_periods text[],
+  limit_currencies text[],
+  limit_maxima bigint[],
   kinds payment_kind[],
   receiver_account_ids text[],
   receiver_countries text[],
@@ -184,7 +186,8 @@ create table policy (
   time_zone text not null,
   release_on policy_release[],
   approval jsonb,
-  used jsonb not null default '{}',
+  used bigint[],
+  summed_at timestamptz(3)[],
   version integer not null default 1,
   created_at timestamptz(3) not null default clock_ms(),
   updated_at timestamptz(3) not null default clock_ms(),
@@ -1822,65 +1825,39 @@ begin
 end
 $$;
 
-create or replace function check_policy(p_policy policy, p_spend jsonb, p_at timestamptz) returns jsonb
+create or replace function check_policy(p_policy policy, p_spend jsonb, p_at timestamptz, p_exceeded int) returns jsonb
   language plpgsql stable
 as $$
 declare
-  v_currency text := p_spend ->> 'currency';
-  v_used jsonb := p_policy.used;
   v_receivers text[] := p_policy.receiver_account_ids || p_policy.receiver_countries || p_policy.receiver_uma_addresses;
-  v_local timestamp;
-  v_time text;
+  v_currencies text[] := array_remove(p_policy.limit_currencies, '');
+  v_maximum bigint := p_policy.limit_maxima[p_exceeded];
+  v_more bigint := case p_policy.limit_currencies[p_exceeded] when '' then 1 else (p_spend ->> 'amount')::bigint end;
+  v_local timestamp := p_at at time zone p_policy.time_zone;
+  v_time text := to_char(v_local, 'HH24:MI');
   v_rule text;
   v_free_at timestamptz;
-  v_limit jsonb;
-  v_key text;
-  v_most numeric;
-  v_more numeric;
-  v_start timestamptz;
-  v_spent numeric;
 begin
-  if cardinality(p_policy.kinds) > 0 and (p_spend ->> 'kind')::payment_kind <> all (p_policy.kinds) then
+  if p_policy.kinds <> '{}' and (p_spend ->> 'kind')::payment_kind <> all (p_policy.kinds) then
     v_rule := 'KIND';
   elsif v_receivers <> '{}' and not v_receivers && array[p_spend ->> 'account_id', p_spend ->> 'country', lower(p_spend ->> 'uma_address')] then
     v_rule := 'RECEIVER';
-  elsif p_policy.limits @? '$[*].currency' and not p_policy.limits @> jsonb_build_array(jsonb_build_object('currency', v_currency)) then
+  elsif v_currencies <> '{}' and p_spend ->> 'currency' <> all (v_currencies) then
     v_rule := 'CURRENCY';
-  elsif p_policy.hours_from is not null then
-    v_local := p_at at time zone p_policy.time_zone;
-    v_time := to_char(v_local, 'HH24:MI');
-    -- If the hours end on the next day, one of the two conditions is enough.
-    if (v_time >= p_policy.hours_from)::int + (v_time < p_policy.hours_to)::int <= (p_policy.hours_from < p_policy.hours_to)::int then
-      v_rule := 'HOURS';
-      v_free_at := (v_local::date + p_policy.hours_from::time + case when v_time < p_policy.hours_from then '0' else '1 day' end::interval)
-        at time zone p_policy.time_zone;
-    end if;
-  end if;
-  for v_at in 0 .. jsonb_array_length(p_policy.limits) - 1 loop
-    exit when v_rule is not null;
-    v_limit := p_policy.limits -> v_at;
-    continue when v_limit ->> 'currency' <> v_currency;
-    v_most := coalesce(v_limit ->> 'amount', v_limit ->> 'payments');
-    v_more := case when v_limit ? 'payments' then 1 else (p_spend ->> 'amount')::numeric end;
-    v_start := window_start(v_limit ->> 'period', p_policy.time_zone, p_at);
-    v_key := concat_ws(' ', v_limit ->> 'period', v_limit ->> 'currency');
-    -- The window is usually still the stored one, and a comparison costs less than a call.
-    v_spent := case when v_start is null then 0
-      when (v_used #>> array[v_key, 'from'])::timestamptz = v_start then (v_used #> array[v_key, 'used'])::numeric
-      else spent(p_policy, v_limit, v_start) end;
-    if v_spent + v_more > v_most then
-      v_rule := 'LIMIT';
-      v_free_at := case when v_more <= v_most then frees_at(p_policy, v_limit, p_at, v_spent + v_more - v_most) end;
-    elsif v_start is not null then
-      v_used := v_used || jsonb_build_object(v_key, jsonb_build_object('from', v_start, 'used', v_spent + v_more));
-    end if;
-  end loop;
-  if v_rule is null then
-    return v_used;
+  -- If the hours end on the next day, one of the two conditions is enough.
+  elsif (v_time >= p_policy.hours_from)::int + (v_time < p_policy.hours_to)::int <= (p_policy.hours_from < p_policy.hours_to)::int then
+    v_rule := 'HOURS';
+    v_free_at := (v_local::date + p_policy.hours_from::time + case when v_time < p_policy.hours_from then '0' else '1 day' end::interval)
+      at time zone p_policy.time_zone;
+  elsif p_exceeded is not null then
+    v_rule := 'LIMIT';
+    v_free_at := case when v_more <= v_maximum then frees_at(p_policy, p_exceeded, p_at, p_policy.used[p_exceeded] + v_more - v_maximum) end;
+  else
+    return null;
   end if;
   return jsonb_build_object(
     'code', 'LIMIT_EXCEEDED', 'id', p_policy.id, 'subjectType', p_policy.subject_type, 'subjectId', p_policy.subject_id, 'rule', v_rule,
-    'freeAt', v_free_at, 'limit', case when v_rule = 'LIMIT' then limit_state(p_policy, v_limit, p_at) end);
+    'freeAt', v_free_at, 'limit', case when v_rule = 'LIMIT' then limit_state(p_policy, p_exceeded, p_at) end);
 end
 $$;
 
@@ -2056,54 +2033,61 @@ create or replace function count_payments(p_answers jsonb[], p_policies policy[]
 as $$
 declare
   v_now timestamptz := clock_ms();
-  v_platform uuid;
   v_spend jsonb;
-  v_subjects uuid[];
   v_policy policy;
-  v_checked jsonb;
-  v_used jsonb[] := array_fill(null::jsonb, array[cardinality(p_policies)]);
-  v_counting jsonb[];
-  v_due timestamptz;
-  v_reserves boolean;
+  v_more bigint;
 begin
   for v_at in 1 .. cardinality(p_answers) loop
     v_spend := p_answers[v_at] #> '{plans,0,plan,spend}';
     continue when v_spend is null;
-    v_platform := p_answers[v_at] #>> '{plans,0,platform}';
-    v_subjects := uuids(v_spend -> 'subjects');
-    v_counting := v_used;
-    v_checked := '{}';
-    v_due := null;
-    v_reserves := false;
-    for v_number in 1 .. cardinality(p_policies) loop
-      v_policy := p_policies[v_number];
-      continue when v_policy.platform_id <> v_platform or v_policy.subject_id <> all (v_subjects);
-      v_policy.used := coalesce(v_used[v_number], v_policy.used);
-      v_checked := check_policy(v_policy, v_spend, v_now);
-      exit when v_checked ? 'code';
-      v_counting[v_number] := v_checked;
-      if v_policy.approval is not null and not v_spend ? 'waits' and needs_approval(v_policy, v_spend) then
-        v_due := least(v_due, (v_spend ->> 'until')::timestamptz, v_now + (v_policy.approval ->> 'expiresInSeconds')::int * interval '1 second');
-        v_reserves := v_reserves or (v_policy.approval ->> 'reserves')::boolean;
+    declare
+      v_before policy[] := p_policies;
+      v_exceeded int;
+      v_refusal jsonb;
+      v_due timestamptz;
+      v_reserves boolean;
+    begin
+      for v_number in 1 .. cardinality(p_policies) loop
+        v_policy := p_policies[v_number];
+        continue when not v_spend -> 'subjects' ? v_policy.subject_id::text;
+        for v_limit in 1 .. cardinality(v_policy.used) loop
+          v_more := case v_policy.limit_currencies[v_limit] when '' then 1 when v_spend ->> 'currency' then (v_spend ->> 'amount')::bigint else 0 end;
+          -- What has left the window since it was summed only matters if the payment does not fit.
+          if v_policy.summed_at[v_limit] not between v_now - interval '1 hour' and v_now
+              or v_policy.used[v_limit] + v_more > v_policy.limit_maxima[v_limit] then
+            v_policy.used[v_limit] := spent(v_policy, v_limit, v_now);
+            v_policy.summed_at[v_limit] := v_now;
+            if v_more > 0 and v_policy.used[v_limit] + v_more > v_policy.limit_maxima[v_limit] then
+              v_exceeded := v_limit;
+              exit;
+            end if;
+          end if;
+          v_policy.used[v_limit] := v_policy.used[v_limit] + case v_policy.limit_periods[v_limit] when 'PAYMENT' then 0 else v_more end;
+        end loop;
+        if v_exceeded is not null or v_policy.kinds <> '{}' or v_policy.hours_from is not null or v_spend ->> 'currency' <> all (v_policy.limit_currencies)
+            or v_policy.receiver_account_ids || v_policy.receiver_countries || v_policy.receiver_uma_addresses <> '{}' then
+          v_refusal := check_policy(v_policy, v_spend, v_now, v_exceeded);
+          exit when v_refusal is not null;
+        end if;
+        p_policies[v_number] := v_policy;
+        if v_policy.approval is not null and not v_spend ? 'waits' and needs_approval(v_policy, v_spend) then
+          v_due := least(v_due, (v_spend ->> 'until')::timestamptz, v_now + (v_policy.approval ->> 'expiresInSeconds')::int * interval '1 second');
+          v_reserves := coalesce(v_reserves, false) or (v_policy.approval ->> 'reserves')::boolean;
+        end if;
+      end loop;
+      if v_refusal is not null or v_due is not null then
+        p_policies := v_before;
+        p_answers[v_at] := jsonb_build_object('outcome', 'now', 'refusal', coalesce(v_refusal, jsonb_build_object(
+          'code', 'APPROVAL_REQUIRED', 'dueAt', v_due, 'reserves', v_reserves, 'dueInMs', (extract(epoch from v_due - v_now) * 1000)::bigint)));
       end if;
-    end loop;
-    if v_due is not null and not v_checked ? 'code' then
-      v_checked := jsonb_build_object('code', 'APPROVAL_REQUIRED', 'dueAt', v_due, 'reserves', v_reserves,
-        'dueInMs', (extract(epoch from v_due - v_now) * 1000)::bigint);
-    end if;
-    if v_checked ? 'code' then
-      p_answers[v_at] := jsonb_build_object('outcome', 'now', 'refusal', v_checked);
-      continue;
-    end if;
-    v_used := v_counting;
-    insert into policy_use (platform_id, transaction_id, policy_id, used_at, amount, currency)
-    select v_platform, (v_spend ->> 'transaction_id')::uuid, p.id, v_now, (v_spend ->> 'amount')::bigint, v_spend ->> 'currency'
-    from unnest(p_policies) p where p.platform_id = v_platform and p.subject_id = any (v_subjects);
+    end;
   end loop;
-  for v_number in 1 .. cardinality(p_policies) loop
-    continue when v_used[v_number] is null;
-    v_policy := p_policies[v_number];
-    update policy set used = v_used[v_number] where platform_id = v_policy.platform_id and id = v_policy.id;
+  foreach v_policy in array p_policies loop
+    insert into policy_use (platform_id, transaction_id, policy_id, used_at, amount, currency)
+    select v_policy.platform_id, (s.spend ->> 'transaction_id')::uuid, v_policy.id, v_now, (s.spend ->> 'amount')::bigint, s.spend ->> 'currency'
+    from (select a #> '{plans,0,plan,spend}' as spend from unnest(p_answers) a) s where s.spend -> 'subjects' ? v_policy.subject_id::text;
+    update policy set used = v_policy.used, summed_at = v_policy.summed_at
+    where platform_id = v_policy.platform_id and id = v_policy.id and (used <> v_policy.used or summed_at <> v_policy.summed_at);
   end loop;
   return p_answers;
 end
@@ -2255,13 +2239,13 @@ begin
 end
 $$;
 
-create or replace function frees_at(p_policy policy, p_limit jsonb, p_at timestamptz, p_much numeric) returns timestamptz
+create or replace function frees_at(p_policy policy, p_limit int, p_at timestamptz, p_much bigint) returns timestamptz
   language plpgsql stable
 as $$
 declare
-  v_period text := p_limit ->> 'period';
+  v_period text := p_policy.limit_periods[p_limit];
   v_zone text := p_policy.time_zone;
-  v_currency text := p_limit ->> 'currency';
+  v_currency text := p_policy.limit_currencies[p_limit];
 begin
   if v_period in ('DAY', 'MONTH') then
     return (date_trunc(v_period, p_at at time zone v_zone) + ('1 ' || v_period)::interval) at time zone v_zone;
@@ -2269,10 +2253,10 @@ begin
   return (
     select r.used_at + case v_period when 'LAST_24_HOURS' then interval '24 hours' else interval '720 hours' end
     from (
-      select u.used_at, sum(case when v_currency is null then 1 else u.amount end) over (order by u.used_at, u.transaction_id) as freed
+      select u.used_at, sum(case v_currency when '' then 1 else u.amount end) over (order by u.used_at, u.transaction_id) as freed
       from policy_use u
       where u.platform_id = p_policy.platform_id and u.policy_id = p_policy.id and u.released_at is null
-        and (v_currency is null or u.currency = v_currency) and u.used_at >= window_start(v_period, v_zone, p_at)) r
+        and v_currency in ('', u.currency) and u.used_at >= window_start(v_period, v_zone, p_at)) r
     where r.freed >= p_much order by r.used_at limit 1);
 end
 $$;
@@ -2592,21 +2576,23 @@ begin
 end
 $$;
 
-create or replace function limit_state(p_policy policy, p_limit jsonb, p_at timestamptz) returns jsonb
+create or replace function limit_state(p_policy policy, p_limit int, p_at timestamptz) returns jsonb
   language plpgsql stable
 as $$
 declare
-  v_start timestamptz := window_start(p_limit ->> 'period', p_policy.time_zone, p_at);
-  v_used numeric := case when v_start is null then 0 else spent(p_policy, p_limit, v_start) end;
-  v_left numeric := greatest(coalesce((p_limit ->> 'amount')::numeric, (p_limit ->> 'payments')::numeric) - v_used, 0);
+  v_period text := p_policy.limit_periods[p_limit];
+  v_currency text := nullif(p_policy.limit_currencies[p_limit], '');
+  v_maximum bigint := p_policy.limit_maxima[p_limit];
+  v_used bigint := spent(p_policy, p_limit, p_at);
+  v_left bigint := greatest(v_maximum - v_used, 0);
 begin
   return jsonb_build_object(
-    'period', p_limit -> 'period', 'currency', p_limit -> 'currency', 'amount', p_limit -> 'amount', 'payments', p_limit -> 'payments')
-    || case when p_limit ? 'payments'
-         then jsonb_build_object('usedAmount', null, 'leftAmount', null, 'usedPayments', v_used, 'leftPayments', v_left)
-         else jsonb_build_object('usedAmount', v_used::text, 'leftAmount', v_left::text, 'usedPayments', null, 'leftPayments', null) end
-    || jsonb_build_object('renewsAt', case when v_used > 0 then
-         to_char(frees_at(p_policy, p_limit, p_at, 1) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end);
+    'period', v_period, 'currency', v_currency, 'amount', null, 'usedAmount', null, 'leftAmount', null,
+    'payments', null, 'usedPayments', null, 'leftPayments', null, 'renewsAt', case when v_used > 0 then
+      to_char(frees_at(p_policy, p_limit, p_at, 1) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end)
+    || case when v_currency is null
+         then jsonb_build_object('payments', v_maximum, 'usedPayments', v_used, 'leftPayments', v_left)
+         else jsonb_build_object('amount', v_maximum::text, 'usedAmount', v_used::text, 'leftAmount', v_left::text) end;
 end
 $$;
 
@@ -2615,8 +2601,8 @@ create or replace function limits_of(p_platform uuid, p_policy uuid) returns jso
 as $$
 begin
   return (
-    select coalesce(jsonb_agg(limit_state(p, l.value, clock_ms()) order by l.ordinality), '[]')
-    from policy p, jsonb_array_elements(p.limits) with ordinality l where p.platform_id = p_platform and p.id = p_policy);
+    select coalesce(jsonb_agg(limit_state(p, n, clock_ms()) order by n), '[]')
+    from policy p, generate_subscripts(p.limit_maxima, 1) n where p.platform_id = p_platform and p.id = p_policy);
 end
 $$;
 
@@ -2801,13 +2787,11 @@ begin
       and case m."to" when 'REFUNDED' then 'REFUNDED' else 'FAILED' end::policy_release = any (p.release_on)
     returning u.*
   loop
-    update policy set used = (
-      select coalesce(jsonb_object_agg(w.key, case
-        when (w.value ->> 'from')::timestamptz > v_use.used_at then w.value
-        when position(' ' in w.key) = 0 then jsonb_set(w.value, '{used}', to_jsonb((w.value -> 'used')::numeric - 1))
-        when split_part(w.key, ' ', 2) = v_use.currency then jsonb_set(w.value, '{used}', to_jsonb((w.value -> 'used')::numeric - v_use.amount))
-        else w.value end), '{}')
-      from jsonb_each(used) w)
+    update policy set used = array(
+      select l.used - case when v_use.used_at >= window_start(l.period, time_zone, l.summed_at) and l.currency in ('', v_use.currency)
+        then case l.currency when '' then 1 else v_use.amount end else 0 end
+      from unnest(limit_periods, limit_currencies, used, summed_at) with ordinality as l(period, currency, used, summed_at, number)
+      order by l.number)
     where platform_id = v_use.platform_id and id = v_use.policy_id;
   end loop;
 end
@@ -2952,26 +2936,22 @@ begin
 end
 $$;
 
-create or replace function spent(p_policy policy, p_limit jsonb, p_start timestamptz) returns numeric
+create or replace function spent(p_policy policy, p_limit int, p_at timestamptz) returns bigint
   language plpgsql stable
 as $$
 declare
-  v_known jsonb := p_policy.used -> concat_ws(' ', p_limit ->> 'period', p_limit ->> 'currency');
-  v_from timestamptz := v_known ->> 'from';
-  v_currency text := p_limit ->> 'currency';
-  v_moved boolean := coalesce(v_from < p_start and v_from > p_start - interval '1 hour', false);
-  v_sum numeric;
+  v_currency text := p_policy.limit_currencies[p_limit];
+  v_since timestamptz := window_start(p_policy.limit_periods[p_limit], p_policy.time_zone, p_policy.summed_at[p_limit]);
+  v_start timestamptz := window_start(p_policy.limit_periods[p_limit], p_policy.time_zone, p_at);
+  v_moved boolean := v_since <= v_start and v_since > v_start - interval '1 day';
+  v_sum bigint;
 begin
-  if v_from = p_start then
-    return (v_known -> 'used')::numeric;
-  end if;
-  select coalesce(sum(case when v_currency is null then 1 else u.amount end), 0) into v_sum
+  select coalesce(sum(case v_currency when '' then 1 else u.amount end), 0) into v_sum
   from policy_use u
-  where u.platform_id = p_policy.platform_id and u.policy_id = p_policy.id and u.released_at is null
-    and (v_currency is null or u.currency = v_currency)
-    and u.used_at >= case when v_moved then v_from else p_start end
-    and u.used_at < case when v_moved then p_start else 'infinity' end;
-  return case when v_moved then (v_known -> 'used')::numeric - v_sum else v_sum end;
+  where u.platform_id = p_policy.platform_id and u.policy_id = p_policy.id and u.released_at is null and v_currency in ('', u.currency)
+    and u.used_at >= case when v_moved then v_since else v_start end
+    and u.used_at < case when v_moved then v_start else 'infinity' end;
+  return case when v_moved then p_policy.used[p_limit] - v_sum else v_sum end;
 end
 $$;
 
@@ -3169,7 +3149,7 @@ create trigger guard before update on customer for each row execute function sta
 create trigger stamp before update on platform for each row
   when ((old.uma_domain, old.currencies, old.trusted_documents) is distinct from (new.uma_domain, new.currencies, new.trusted_documents))
   execute function stamp_version();
-create trigger stamp before update of limits on policy for each row execute function stamp_version();
+create trigger stamp before update of limit_maxima on policy for each row execute function stamp_version();
 create trigger stamp before update on webhook_endpoint for each row
   when ((old.url, old.event_types, old.description, old.status = 'DISABLED', old.secret, old.token_id)
     is distinct from (new.url, new.event_types, new.description, new.status = 'DISABLED', new.secret, new.token_id))

@@ -1,16 +1,16 @@
 import type { Rule } from './rule.ts';
 
-/** The amount that a payment uses of a limit `l` of a policy. */
-const taken = "(case when l.value ? 'payments' then 1 else u.amount end)";
+/** What a payment uses of a limit `l` of a policy. */
+const taken = "(case l.currency when '' then 1 else u.amount end)";
 /**
  * The end of the window of `l` in which a payment was counted; a rolling window ends for each payment separately
  * (window_start.sql).
  */
-const windowEnd = `case l.value ->> 'period'
+const windowEnd = `case l.period
   when 'PAYMENT' then u.used_at
   when 'LAST_24_HOURS' then u.used_at + interval '24 hours'
   when 'LAST_30_DAYS' then u.used_at + interval '720 hours'
-  else (date_trunc(l.value ->> 'period', u.used_at at time zone p.time_zone) + ('1 ' || (l.value ->> 'period'))::interval) at time zone p.time_zone end`;
+  else (date_trunc(l.period, u.used_at at time zone p.time_zone) + ('1 ' || l.period)::interval) at time zone p.time_zone end`;
 
 /** The auditor's rules about policies. They check everything that policies have counted, since little of it is old. */
 export const policyRules: readonly Rule[] = [
@@ -24,26 +24,27 @@ export const policyRules: readonly Rule[] = [
   {
     rule: 'no window of a policy was ever exceeded by the payments that it has allowed since it was set',
     // Each payment counts from the moment when it was allowed until its window ends or the policy releases it.
-    offenders: () => `select platform_id, policy_id, transaction_id, value, used from (
-        select u.platform_id, u.policy_id, u.transaction_id, l.value, e.more > 0 and u.used_at > p.updated_at as is_allowed,
-          case l.value ->> 'period' when 'PAYMENT' then e.more
+    offenders: () => `select platform_id, policy_id, transaction_id, period, currency, maximum, used from (
+        select u.platform_id, u.policy_id, u.transaction_id, l.period, l.currency, l.maximum, e.more > 0 and u.used_at > p.updated_at as is_allowed,
+          case l.period when 'PAYMENT' then e.more
             else sum(e.more) over (partition by p.platform_id, p.id, l.number order by e.at, e.more) end as used
-        from policy p cross join jsonb_array_elements(p.limits) with ordinality as l(value, number)
-        join policy_use u on u.platform_id = p.platform_id and u.policy_id = p.id and u.currency = coalesce(l.value ->> 'currency', u.currency)
+        from policy p cross join unnest(p.limit_periods, p.limit_currencies, p.limit_maxima) with ordinality as l(period, currency, maximum, number)
+        join policy_use u on u.platform_id = p.platform_id and u.policy_id = p.id and l.currency in ('', u.currency)
         cross join lateral (values
           (u.used_at, ${taken}),
           (greatest(u.used_at, least(u.released_at, ${windowEnd})), -${taken})) as e(at, more)
-      ) s where is_allowed and used > coalesce((value ->> 'amount')::numeric, (value ->> 'payments')::numeric)`,
+      ) s where is_allowed and used > maximum`,
   },
   {
     rule: 'the stored usage of a window of a policy is the sum of the payments that count in it',
-    offenders: () => `select p.platform_id, p.id as policy_id, w.key, w.value, s.used
-      from policy p cross join jsonb_each(p.used) w cross join lateral (
-        select coalesce(sum(case when w.key like '% %' then u.amount else 1 end), 0) as used from policy_use u
+    offenders: () => `select p.platform_id, p.id as policy_id, l.*, s.used as counted
+      from policy p cross join unnest(p.limit_periods, p.limit_currencies, p.used, p.summed_at) as l(period, currency, used, summed_at)
+      cross join window_start(l.period, p.time_zone, l.summed_at) as since cross join lateral (
+        select coalesce(sum(${taken}), 0) as used from policy_use u
         where u.platform_id = p.platform_id and u.policy_id = p.id and u.released_at is null
-          and u.used_at >= (w.value ->> 'from')::timestamptz and split_part(w.key, ' ', 2) in ('', u.currency)) s
-      where (w.value -> 'used')::numeric <> s.used
+          and u.used_at >= since and l.currency in ('', u.currency)) s
+      where l.used <> s.used
         -- Older rows may have been deleted, so they are not compared.
-        and (w.value ->> 'from')::timestamptz > clock_timestamp() - interval '31 days'`,
+        and since > clock_timestamp() - interval '31 days'`,
   },
 ];

@@ -101,8 +101,7 @@ export const setPolicy = recordCommand((database, caller, input: SetPolicy) => (
       const found = await policies.findFirst({ where: key });
       checkPolicy(input, found);
       const policy = found
-        ? // Usage is summed again when the policy is next used (spent.sql).
-          await policies.update({ where: { platformId_subjectId: key }, data: { ...terms, used: {}, updatedAt } })
+        ? await policies.update({ where: { platformId_subjectId: key }, data: { ...terms, updatedAt } })
         : await policies.create({ data: { ...key, subjectType: subject.type, ...terms } });
       return { result: {}, answer: { policy } };
     };
@@ -230,7 +229,13 @@ function termsOf(input: SetPolicy): Terms {
     () => checkTimeZone(input.timeZone),
   );
   return {
-    ...{ limits, hoursFrom, hoursTo, timeZone: input.timeZone },
+    limitPeriods: limits.map(({ period }) => period),
+    limitCurrencies: limits.map(({ currency }) => currency),
+    limitMaxima: limits.map(({ maximum }) => maximum),
+    // Usage is summed again when the policy is next used (spent.sql).
+    used: limits.map(() => 0n),
+    summedAt: limits.map(() => new Date(0)),
+    ...{ hoursFrom, hoursTo, timeZone: input.timeZone },
     kinds: [...new Set(kinds ?? [])],
     receiverAccountIds: [...new Set(receiverAccountIds ?? [])],
     receiverCountries: countries,
@@ -286,7 +291,7 @@ async function requireTimeZone({ pool }: Database, timeZone: string): Promise<vo
   });
 }
 
-/** Validates limits. Amounts are stored as text, because JSON numbers are rounded when they are parsed. */
+/** Validates limits. A limit on the number of payments has an empty currency. */
 function limitsOf(limits: readonly GivenLimit[], paths: FieldPath = at('limits')) {
   const stored = limits.map(({ period, currency: code, amount, payments }, position) => {
     const path = [...paths, position];
@@ -295,17 +300,16 @@ function limitsOf(limits: readonly GivenLimit[], paths: FieldPath = at('limits')
         throw invalid('a limit must be either an amount in a currency or a number of payments', path);
       if (period === 'PAYMENT') throw invalid('a single payment can only be limited by an amount', path);
       if (payments < 0) throw invalid('the number of payments must be 0 or more', [...path, 'payments']);
-      return { period, payments };
+      return { period, currency: '', maximum: BigInt(payments) };
     }
     if (code == null) throw invalid('a limit needs an amount and its currency, or a number of payments', path);
     const currency = currencyOf(code);
     if (!currency)
       throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(code)}`, [...path, 'currency']);
     if (amount == null) throw new Refusal('INVALID_AMOUNT', 'an amount is required', [...path, 'amount']);
-    const units = smallestUnits(amount, currency, [...path, 'amount']);
-    return { period, currency: currency.code, amount: units.toString() };
+    return { period, currency: currency.code, maximum: smallestUnits(amount, currency, [...path, 'amount']) };
   });
-  const names = stored.map((limit) => `${limit.period} ${'currency' in limit ? limit.currency : ''}`);
+  const names = stored.map(({ period, currency }) => `${period} ${currency}`);
   const twice = names.findIndex((name, position) => names.indexOf(name) !== position);
   if (twice >= 0) throw invalid('there are two limits for this period', [...paths, twice]);
   return stored;
@@ -324,5 +328,5 @@ function approvalOf({ above, ...given }: GivenApproval): StoredApproval {
     above.map((one) => ({ period: 'PAYMENT', ...one })),
     [...at('approval'), 'above'],
   );
-  return { ...given, above: limits.map(({ currency = '', amount = '' }) => ({ currency, amount })) };
+  return { ...given, above: limits.map(({ currency, maximum }) => ({ currency, amount: maximum.toString() })) };
 }

@@ -29,8 +29,6 @@ export async function limitsOfPolicies({ pool }: Database, platformId: string) {
 /** Returns whether a policy of a viewer's token, or of one that created it, limits amounts. */
 export async function limitsAmounts(database: Database, { platformId, makers }: Viewer): Promise<boolean> {
   const where = { platformId, subjectId: { in: [...makers] } };
-  const policies = await database.prisma.policy.findMany({ where, select: { limits: true } });
-  return policies.some(
-    ({ limits }) => Array.isArray(limits) && limits.some((limit) => Object(limit).amount !== undefined),
-  );
+  const policies = await database.prisma.policy.findMany({ where, select: { limitCurrencies: true } });
+  return policies.some(({ limitCurrencies }) => limitCurrencies.some((currency) => currency !== ''));
 }

@@ -204,21 +204,21 @@ export const functionBugs: Bugs = {
     },
   },
   'prisma/functions/policies/check_policy.sql': {
-    'payments/policies › allows what fits; a refusal states the limit, the usage and when it is free again': {
-      'if v_spent + v_more > v_most then': 'if v_spent > v_most then',
-    },
     'payments/policies › allows some %s and no others (%s): %j': {
-      'if cardinality(p_policy.kinds) > 0 and': 'if false and',
+      "if p_policy.kinds <> '{}' and": 'if false and',
       "elsif v_receivers <> '{}' and": 'elsif false and',
-      "elsif p_policy.limits @? '$[*].currency' and": 'elsif false and',
+      "elsif v_currencies <> '{}' and": 'elsif false and',
     },
     'payments/policies › allows payments within its hours, and states when they begin': {
-      'elsif p_policy.hours_from is not null then': 'elsif false then',
+      'elsif (v_time >= p_policy.hours_from)::int': 'elsif false and (v_time >= p_policy.hours_from)::int',
     },
   },
   'prisma/functions/policies/count_payments.sql': {
     'ledger/together › plans that share a transaction have the same result as one after another, whatever they share': {
-      'v_policy.used := coalesce(v_used[v_number], v_policy.used);': 'null;',
+      'p_policies := v_before;': 'null;',
+    },
+    'payments/policies › allows what fits; a refusal states the limit, the usage and when it is free again': {
+      'if v_more > 0 and v_policy.used[v_limit] + v_more > v_policy.limit_maxima[v_limit] then': 'if v_policy.used[v_limit] > v_policy.limit_maxima[v_limit] then',
     },
   },
   'prisma/functions/policies/is_payment_of.sql': {
@@ -244,12 +244,12 @@ export const functionBugs: Bugs = {
   'prisma/functions/policies/release_payments.sql': {
     'payments/policies › releases the usage of a failed or returned payment as declared: %j': {
       "case m.\"to\" when 'REFUNDED' then 'REFUNDED' else 'FAILED' end::policy_release = any (p.release_on)": 'true',
-      "when (w.value ->> 'from')::timestamptz > v_use.used_at then w.value": 'when true then w.value',
+      'v_use.used_at >= window_start(l.period, time_zone, l.summed_at)': 'false',
     },
   },
   'prisma/functions/policies/spent.sql': {
     'payments/policies › a payment leaves a rolling window while others are made': {
-      "(v_known -> 'used')::numeric - v_sum else": "(v_known -> 'used')::numeric else",
+      'p_policy.used[p_limit] - v_sum else': 'p_policy.used[p_limit] else',
     },
   },
   'prisma/functions/policies/token_makers.sql': {
