@@ -1,16 +1,16 @@
-import { getNullableType, isInputObjectType, isListType } from 'graphql';
+import { type GraphQLInputType, isInputObjectType } from 'graphql';
 import { expect, test } from 'vitest';
 import { argumentPath, inputPaths } from '../../src/api/graphql/schema/input-paths.ts';
 import { schema } from '../../src/api/graphql/server/schema.ts';
+import { placesIn } from '../setup/inputs.ts';
 
 /** Returns the @oneOf fields of a mutation's input, except amounts, each with the path that leads there. */
-function choicesOf(type: unknown, path: readonly string[] = []): string[] {
-  const here = getNullableType(type as Parameters<typeof getNullableType>[0]);
-  if (isListType(here)) return choicesOf(here.ofType, path);
-  if (!isInputObjectType(here)) return [];
-  const inside = Object.values(here.getFields()).flatMap(({ name, type: of }) => choicesOf(of, [...path, name]));
-  return here.isOneOf && here.name !== 'AmountInput' ? [path.join('.'), ...inside] : inside;
-}
+const choicesOf = (input: GraphQLInputType): string[] =>
+  [...placesIn('', input)].flatMap(({ path, type }) =>
+    isInputObjectType(type) && type.isOneOf && type.name !== 'AmountInput'
+      ? [path.filter((step) => step !== '0').join('.')]
+      : [],
+  );
 
 test('the table has exactly the choices that the inputs of mutations have', () => {
   const mutations = Object.values(schema.getMutationType()?.getFields() ?? {});
