@@ -80,6 +80,12 @@ describe.each([
   });
 });
 
+test('a secret key in the settings is used unchanged, and production creates none', async () => {
+  const given = Buffer.alloc(32, 7);
+  expect(await findSecretKey({ ...settings(), SECRET_KEY: given })).toBe(given);
+  expect(await findSecretKey({ ...settings(), NODE_ENV: 'production' })).toBe(undefined);
+});
+
 test('an empty client-token.key stops startup with a sentence that names it', async () => {
   const file = path.join(directory, 'client-token.key');
   await writeFile(file, '');

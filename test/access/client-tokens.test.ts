@@ -1,8 +1,16 @@
 import { hash } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { afterAll, expect, test, vi } from 'vitest';
-import { act, execute, fieldsOf, refusal, succeed, tokenInput, usdToEur } from '../setup/acts.ts';
-import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { act, announce, execute, fieldsOf, receiptOf, refusal, succeed, tokenInput, usdToEur } from '../setup/acts.ts';
+import { subscribed } from '../setup/feed.ts';
+import {
+  connect,
+  type Data,
+  startTestGateway,
+  type TestGateway,
+  type TestPlatform,
+  testGateway,
+} from '../setup/gateway.ts';
 import { appOf, payingApp } from '../setup/new-credentials.ts';
 import { expireToken } from '../setup/passing-time.ts';
 import { restClient } from '../setup/rest.ts';
@@ -10,14 +18,11 @@ import { makeScene, type Scene } from '../setup/scene.ts';
 import { countedGateway } from '../setup/statements.ts';
 import { nextOf } from '../setup/streams.ts';
 
-const t = await startTestGateway();
+const t = await testGateway();
 const counting = await countedGateway(t);
+afterAll(() => counting.stop());
 const mine = await makeScene(t.platform);
 const theirs = await makeScene(t.platform);
-afterAll(async () => {
-  await counting.stop();
-  await t.stop();
-});
 
 const minted = (input: object, by: TestPlatform = t.platform): Promise<Data> =>
   act(by, 'createClientToken', tokenInput(input), 'token tokenId expiresAt');
@@ -96,10 +101,9 @@ test('idempotency keys of one app are independent of those of other apps and of 
   const other = await quoted(b, theirs, { idempotencyKey: 'one' });
   expect(other).toMatchObject({ replayed: false });
   expect(other.quote.id).not.toBe(first.quote.id);
-  const receipt = '{ mutationReceipt(operation: CREATE_QUOTE, idempotencyKey: "one") { outcome result { id } } }';
-  expect((await a.ask(receipt)).mutationReceipt.result.id).toBe(first.quote.id);
-  expect((await b.ask(receipt)).mutationReceipt.result.id).toBe(other.quote.id);
-  expect((await t.platform.ask(receipt)).mutationReceipt).toEqual({ outcome: 'NONE', result: null });
+  expect((await receiptOf(a, 'createQuote', 'one')).result.id).toBe(first.quote.id);
+  expect((await receiptOf(b, 'createQuote', 'one')).result.id).toBe(other.quote.id);
+  expect(await receiptOf(t.platform, 'createQuote', 'one')).toMatchObject({ outcome: 'NONE', result: null });
 });
 
 test('a token of one quote shows that quote and its transaction, without names or accounts', async () => {
@@ -138,7 +142,7 @@ test('a token of one quote shows that quote and its transaction, without names o
   const payer = await phone({ quoteId: id, permissions: ['VIEW', 'TRANSACT'] });
   const watched = payer.watch('subscription { events { type customer { id } } }');
   const next = nextOf(watched);
-  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(1), { timeout: 60_000 });
+  await subscribed(t, 1);
   // Meanwhile events happen that this app must not see.
   await quoted(t.platform, theirs);
   expect(await execute(payer, id)).toMatchObject({ quote: { status: 'PROCESSING' } });
@@ -168,21 +172,11 @@ test('minting is refused for unknown subjects, and for rights beyond those of th
 
 test('an app cannot run server-only operations, whatever its permissions', async () => {
   const app = await paying();
-  const { transaction } = await succeed(
-    t.platform,
-    'sandboxReceiveUma',
-    {
-      senderUmaAddress: '$success.usd@sandbox.uma.money',
-      receiver: { customerId: mine.customerId },
-      currency: 'USD',
-      amount: 700,
-    },
-    'transaction { id }',
-  );
+  const { id: transactionId } = await announce(t.platform, mine.customerId, 700);
   const calls = {
     // Its own payment, which its platform has to approve.
-    approveTransaction: { transactionId: transaction.id },
-    rejectTransaction: { transactionId: transaction.id },
+    approveTransaction: { transactionId },
+    rejectTransaction: { transactionId },
     transferInternal: { sourceAccountId: mine.usd, destinationAccountId: theirs.usd, amount: 1 },
     sandboxSetKycStatus: { customerId: mine.customerId, kycStatus: 'APPROVED' },
     sandboxSetExternalAccountStatus: { accountId: mine.outsideUsd, status: 'INACTIVE' },
@@ -204,10 +198,11 @@ test('a token is returned only once; a repeat of its key names it', async () => 
   expect(repeat).toMatchObject({ code: 'CONFLICT', path: ['input', 'idempotencyKey'] });
   expect(repeat.message).toContain(tokenId);
   expect(await minted({ ...input, customerId: theirs.customerId })).toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });
-  const { mutationReceipt } = await t.platform.ask(
-    '{ mutationReceipt(operation: CREATE_CLIENT_TOKEN, idempotencyKey: "mint-1") { outcome code result { id } } }',
-  );
-  expect(mutationReceipt).toEqual({ outcome: 'SUCCEEDED', code: null, result: { id: tokenId } });
+  expect(await receiptOf(t.platform, 'createClientToken', 'mint-1')).toMatchObject({
+    outcome: 'SUCCEEDED',
+    code: null,
+    result: { id: tokenId },
+  });
 });
 
 test('a revoked or forged client token is treated like a missing one', async () => {
@@ -294,13 +289,8 @@ test('tokens are listed by customer and by whether they are active, to managers 
 });
 
 test('API tokens are created, listed, used and revoked by callers who may manage', async () => {
-  const create = (by: TestPlatform, name: string) =>
-    act(
-      by,
-      'createApiToken',
-      { name, permissions: ['VIEW'] },
-      'secret apiToken { id clientId name permissions lastUsedAt }',
-    );
+  const shown = 'secret apiToken { id clientId name permissions lastUsedAt }';
+  const create = (by: TestPlatform, name: string) => act(by, 'createApiToken', { name, permissions: ['VIEW'] }, shown);
   const { secret, apiToken } = await create(t.platform, 'reader');
   expect(apiToken).toMatchObject({ name: 'reader', permissions: ['VIEW'], lastUsedAt: null });
   const reader = connect(t.url, '', `Basic ${Buffer.from(`${apiToken.clientId}:${secret}`).toString('base64')}`);
@@ -313,9 +303,7 @@ test('API tokens are created, listed, used and revoked by callers who may manage
 
   const list = '{ apiTokens { totalCount edges { node { id name } } } }';
   expect((await t.platform.ask(list)).apiTokens.edges[0].node).toEqual({ id: apiToken.id, name: 'reader' });
-  expect(await fieldsOf(t.platform, 'node', apiToken.id, 'id')).toEqual({
-    id: apiToken.id,
-  });
+  expect(await fieldsOf(t.platform, 'node', apiToken.id, 'id')).toEqual({ id: apiToken.id });
   const { totalCount } = (await t.platform.ask(list)).apiTokens;
   await succeed(t.platform, 'revokeApiToken', { tokenId: apiToken.id });
   expect((await t.platform.ask(list)).apiTokens.totalCount).toBe(totalCount - 1);

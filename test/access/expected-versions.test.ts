@@ -2,7 +2,7 @@ import { getNamedType, isInputObjectType } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { schema } from '../../src/api/graphql/server/schema.ts';
 import { type Operation, operationNames } from '../../src/domain/access/operations.ts';
-import { act, announce, mint, quote, succeed, untilStatus, usdToEur } from '../setup/acts.ts';
+import { act, announce, mint, quote, receiptOf, succeed, untilStatus, usdToEur } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { serverOf } from '../setup/new-credentials.ts';
 import { restClient } from '../setup/rest.ts';
@@ -184,10 +184,7 @@ test('a refusal for the version is stored with its key, and its receipt has the 
   const input = { customerId, expectedVersion: 7, idempotencyKey: 'stale' };
   for (let sent = 0; sent < 2; sent++)
     expect(await change('updateCustomer', input)).toMatchObject({ code: 'CONFLICT' });
-  const { mutationReceipt } = await platform.ask(
-    '{ mutationReceipt(operation: UPDATE_CUSTOMER, idempotencyKey: "stale") { outcome code } }',
-  );
-  expect(mutationReceipt).toEqual({ outcome: 'REFUSED', code: 'CONFLICT' });
+  expect(await receiptOf(platform, 'updateCustomer', 'stale')).toMatchObject({ outcome: 'REFUSED', code: 'CONFLICT' });
   const other = await change('updateCustomer', { ...input, expectedVersion: 1 });
   expect(other).toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });
 });

@@ -54,13 +54,12 @@ describe('without the grant', () => {
 });
 
 const payTo = (app: TestPlatform, umaAddress: string, lookupId: string) =>
-  quote(app, {
-    source: { account: { accountId: own.usd } },
-    destination: { uma: { umaAddress, currency: 'USD' } },
-    lookupId,
-    lockedCurrencyAmount: 10_000,
-    senderCustomerInfo: sender,
-  });
+  quote(
+    app,
+    between(own.usd, '', 10_000, {
+      ...{ destination: { uma: { umaAddress, currency: 'USD' } }, lookupId, senderCustomerInfo: sender },
+    }),
+  );
 
 describe('with the grant', () => {
   test('an app looks up a receiver for its customer, and pays with the lookup', async () => {

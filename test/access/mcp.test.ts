@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { basicAuthorization } from '../../src/domain/access/tokens/basic-authorization.ts';
-import { act, mint, succeed } from '../setup/acts.ts';
+import { act, mint, moving, succeed } from '../setup/acts.ts';
 import { connect, type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
 import { balanceOf, externalAccount, makeScene, usAccount } from '../setup/scene.ts';
@@ -50,12 +50,8 @@ interface Agent {
 
 /** Creates a token with its own documents, for an agent. */
 async function tokenFor(texts: readonly string[], input: object = {}): Promise<Agent> {
-  const { apiToken, secret } = await succeed(
-    t.platform,
-    'createApiToken',
-    { name: 'agent', permissions: ['VIEW', 'TRANSACT'], documents: texts.map(sha256), ...input },
-    'secret apiToken { id clientId }',
-  );
+  const made = { name: 'agent', permissions: ['VIEW', 'TRANSACT'], documents: texts.map(sha256), ...input };
+  const { apiToken, secret } = await succeed(t.platform, 'createApiToken', made, 'secret apiToken { id clientId }');
   return { tokenId: apiToken.id, authorization: basicAuthorization({ clientId: apiToken.clientId, secret }) };
 }
 
@@ -162,12 +158,7 @@ test('the schema of a tool accepts what GraphQL accepts, with its descriptions',
     [{ payee: payees[0], amount: '1.00' }, false],
   ] as const)
     expect([args, pay?.(args)]).toEqual([args, isValid]);
-  const input = {
-    sourceAccountId: scene.usd,
-    destinationAccountId: payees[0],
-    amount: { units: '100' },
-    idempotencyKey: 'k',
-  };
+  const input = moving(scene.usd, payees[0] ?? '', 100, { idempotencyKey: 'k' });
   for (const [changed, isValid] of [
     [{}, true],
     [{ amount: { decimal: '1.00' } }, true],
@@ -269,12 +260,7 @@ describe('an agent instructed to', () => {
     const agent = await payingAgent();
     const client = await clientOf(agent);
     const args = { payee: payees[0], amount: '10.00', key: 'skipped' };
-    const input = {
-      sourceAccountId: scene.usd,
-      destinationAccountId: payees[0],
-      amount: { units: 1_000 },
-      idempotencyKey: 'skipped',
-    };
+    const input = moving(scene.usd, payees[0] ?? '', 1_000, { idempotencyKey: 'skipped' });
     const { confirmation } = await call(client, 'PayBill', args);
     const ofOther = await call(await clientOf(await payingAgent()), 'PayBill', args);
     await unchanged(async () => {
@@ -283,14 +269,10 @@ describe('an agent instructed to', () => {
       for (const other of [{ amount: '11.00' }, { payee: payees[1] }, { key: 'another' }])
         expect(await call(client, 'PayBill', { ...args, ...other, confirmation })).toMatchObject({ isError: true });
       expect(await call(client, 'Transfer', { input, confirmation })).toMatchObject({ isError: true });
-      expect(
-        (await call(client, 'Transfer', { input: { ...input, validateOnly: false } })).data.transferOut,
-      ).toMatchObject({
-        __typename: 'ValidatedPayment',
-      });
-      expect(await messageOf(client.callTool({ name: 'PayBill', arguments: { ...args, check: false } }))).toContain(
-        'PayBill has no argument check',
-      );
+      const { data } = await call(client, 'Transfer', { input: { ...input, validateOnly: false } });
+      expect(data.transferOut).toMatchObject({ __typename: 'ValidatedPayment' });
+      const checked = client.callTool({ name: 'PayBill', arguments: { ...args, check: false } });
+      expect(await messageOf(checked)).toContain('PayBill has no argument check');
       for (const key of [undefined, '', 'two words', 1])
         expect(await call(client, 'PayBill', { ...args, key })).toMatchObject({ isError: true });
       for (const wrong of [[input], 'input', null, undefined])
@@ -301,7 +283,7 @@ describe('an agent instructed to', () => {
   test('invent a document runs nothing, on any path', async () => {
     const { authorization } = await payingAgent();
     const own = connect(t.url, t.platform.platformId, authorization);
-    const input = { sourceAccountId: scene.usd, destinationAccountId: payees[0], amount: { units: 100 } };
+    const input = moving(scene.usd, payees[0] ?? '', 100);
     await unchanged(async () => {
       const client = await clientOf({ authorization });
       for (const name of ['transferOut', 'OfOthers', sha256(ofOthersText), '__proto__'])

@@ -13,8 +13,8 @@ import { type Operation, operationNames, showsExisting } from '../../src/domain/
 import { platformItself } from '../../src/domain/access/platform-itself.ts';
 import { deletePolicy } from '../../src/domain/policies/policies.ts';
 import { transferOut } from '../../src/domain/transfers/transfers.ts';
-import { act, between, succeed } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { act, between, feedEnd, succeed } from '../setup/acts.ts';
+import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { serverOf } from '../setup/new-credentials.ts';
 import { restClient } from '../setup/rest.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
@@ -26,15 +26,12 @@ import { endpointUntil } from '../webhooks/endpoint.ts';
  * nothing else: neither the owner nor the owner's other records.
  */
 
-const t = await startTestGateway({ SANDBOX_PACE_MS: 600_000 });
+const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 const counting = await countedGateway(t);
+afterAll(() => counting.stop());
 const scene = await makeScene(t.platform);
 await succeed(t.platform, 'setPolicy', { subjectId: scene.customerId });
 const blind = await serverOf({ ...t.platform, url: counting.url }, 'TRANSACT', 'MANAGE');
-afterAll(async () => {
-  await counting.stop();
-  await t.stop();
-});
 
 /** The list is reversed each time, so that every call is a change. */
 const currencies = ['USD', 'EUR'];
@@ -289,7 +286,7 @@ test('granting access to events, or reading them through an endpoint, needs VIEW
       'replayWebhookEvents',
       {
         endpointId: id,
-        events: { between: { before: (await t.platform.ask('{ viewer { feedCursor } }')).viewer.feedCursor } },
+        events: { between: { before: await feedEnd(t.platform) } },
       },
     ],
     ['resendWebhookDelivery', { deliveryId: deliveries[0].id }],

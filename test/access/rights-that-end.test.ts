@@ -3,6 +3,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { parseRange } from '../../src/core/address-ranges.ts';
 import { between, quote, succeed } from '../setup/acts.ts';
 import { uuidIn } from '../setup/connections.ts';
+import { subscribed } from '../setup/feed.ts';
 import { connect, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { appOf, type Bearer, serverOf } from '../setup/new-credentials.ts';
 import { expireToken } from '../setup/passing-time.ts';
@@ -23,16 +24,13 @@ const app = (input: object) => appOf(t.platform, input);
 const ofCustomer = (rest?: object) => app({ customerId: scene.customerId, ...rest });
 
 const balances = 'subscription { accountUpdates { account { id } newBalance { amount } } }';
-const subscribed = (count: number) =>
-  vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(count), { timeout: 60_000 });
-const released = () => subscribed(0);
 
 /** Opens a socket that subscribes to balances. */
 async function following(authorization: string, query = balances): Promise<RawSocket> {
   const before = t.gateway.feed.subscriptions;
   const raw = await openRawSocket(t.url, authorization);
   raw.send({ id: '1', type: 'subscribe', payload: { query } });
-  await subscribed(before + 1);
+  await subscribed(t, before + 1);
   return raw;
 }
 
@@ -50,7 +48,7 @@ async function followingOverHttp(authorization: string): Promise<readonly Promis
     return response;
   });
   const responses = await Promise.all(opened);
-  await subscribed(before + 2);
+  await subscribed(t, before + 2);
   return responses.map(async ({ body }) => {
     let said = '';
     const decoder = new TextDecoder();
@@ -92,7 +90,7 @@ describe('a socket subscribed to balances', () => {
     const raw = await following(first.authorization);
     renew(raw, newer);
     expect((await raw.closed).code).toBe(4403);
-    await released();
+    await subscribed(t, 0);
   });
 });
 
@@ -122,7 +120,7 @@ test('a stream continues with a token of the same or more rights, and then ends 
   expect((await raw.receive('next')).payload.data.accountUpdates.account.id).toBe(scene.usd);
   await succeed(t.platform, 'revokeApiToken', { tokenId: newer.tokenId });
   expect((await raw.closed).code).toBe(4403);
-  await released();
+  await subscribed(t, 0);
 });
 
 test('a stream still opening when a lesser token renews its socket does not open', async () => {
@@ -139,7 +137,7 @@ test('a stream still opening when a lesser token renews its socket does not open
   const { payload } = await Promise.race([raw.receive('error'), raw.receive('next')]);
   expect((payload.errors ?? payload)[0].extensions.code).toBe('FORBIDDEN');
   raw.socket.close();
-  await released();
+  await subscribed(t, 0);
 });
 
 test('a socket rejects credentials that could not be looked up, and continues with its own', async () => {
@@ -158,35 +156,40 @@ test('a socket rejects credentials that could not be looked up, and continues wi
 });
 
 describe('the streams of a token end within seconds', () => {
-  const endings: Readonly<Record<string, readonly [code: string, (token: Bearer) => Promise<unknown>]>> = {
+  const ofServer = () => server(['VIEW']);
+  type Ending = readonly [code: string, token: () => Promise<Bearer>, end: (token: Bearer) => Promise<unknown>];
+  const endings: Readonly<Record<string, Ending>> = {
     'is revoked': [
       'UNAUTHENTICATED',
-      ({ tokenId: id }) => succeed(t.platform, 'revokeApiToken', { tokenId: id, revokeDescendants: false }),
+      ofServer,
+      ({ tokenId }) => succeed(t.platform, 'revokeApiToken', { tokenId, revokeDescendants: false }),
     ],
     'loses its permission to read': [
       'FORBIDDEN',
+      ofServer,
       ({ tokenId: id }) => t.owner.query(`update api_token set permissions = '{TRANSACT}' where id = $1`, [uuidIn(id)]),
     ],
+    'of an app is revoked': [
+      'UNAUTHENTICATED',
+      ofCustomer,
+      ({ tokenId }) => succeed(t.platform, 'revokeClientToken', { tokenId }),
+    ],
+    // The database's clock decides when it has expired.
+    'of an app expires': ['UNAUTHENTICATED', ofCustomer, ({ tokenId }) => expireToken(t, tokenId)],
   };
 
-  test.each(Object.entries(endings))('when the token %s', async (_name, [code, end]) => {
-    const token = await server(['VIEW']);
+  test.each(Object.entries(endings))('when the token %s', async (_name, [code, make, end]) => {
+    const [token, living] = [await make(), await following((await make()).authorization)];
     const raw = await following(token.authorization);
     const said = await followingOverHttp(token.authorization);
     await end(token);
     expect((await raw.closed).code).toBe(4403);
     for (const all of await Promise.all(said)) expect(all).toContain(code);
-    await released();
-  });
-
-  test('when it expires', async () => {
-    const token = await ofCustomer();
-    const raw = await following(token.authorization);
-    const said = await followingOverHttp(token.authorization);
-    await expireToken(t, token.tokenId);
-    expect((await raw.closed).code).toBe(4403);
-    for (const all of await Promise.all(said)) expect(all).toContain('UNAUTHENTICATED');
-    await released();
+    await subscribed(t, 1);
+    await fund(t.platform, scene.usd, 1n);
+    await living.receive('next');
+    living.socket.close();
+    await subscribed(t, 0);
   });
 });
 
@@ -201,16 +204,16 @@ describe('when a platform starts to allow registered documents only', () => {
     const goesOn = await following(own.authorization, registered);
     const ends = await following(own.authorization);
     const overHttp = await openEventStream(`${t.url}/graphql`, own.authorization, { query: balances });
-    await subscribed(3);
+    await subscribed(t, 3);
     const told = nextOf(overHttp.events);
     await settings.ask('PATCH', '/config', { trustedDocuments: 'ALL' });
     expect((await ends.closed).code).toBe(4403);
     expect(await told).toMatchObject({ data: { errors: [{ extensions: { code: 'FORBIDDEN' } }] } });
-    await subscribed(1);
+    await subscribed(t, 1);
     await settings.ask('POST', `/sandbox/internal-accounts/${account}/fund`, { amount: 7 });
     expect((await goesOn.receive('next')).payload.data.accountUpdates.account.id).toBe(account);
     await settings.ask('DELETE', `/trusted-documents/${hash('sha256', registered)}`, undefined, 204);
     expect((await goesOn.closed).code).toBe(4403);
-    await released();
+    await subscribed(t, 0);
   });
 });

@@ -1,11 +1,11 @@
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import { isRequiredArgument } from 'graphql';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { schema } from '../../src/api/graphql/server/schema.ts';
 import { asPlatform } from '../../src/infra/database/connections/platform-scope.ts';
 import { ended, lookUp, mint, pay, quote, succeed, umaAddressOf, usdToEur } from '../setup/acts.ts';
+import { sequenced } from '../setup/feed.ts';
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
+import { exchange } from '../setup/raw-http.ts';
 import { base, restClient } from '../setup/rest.ts';
 import { makeScene } from '../setup/scene.ts';
 import { selection } from '../setup/selection.ts';
@@ -33,7 +33,7 @@ async function makeThings(platform: TestPlatform): Promise<Things> {
   const { apiToken } = await succeed(platform, 'createApiToken', token, 'apiToken { id }');
   const { id: quoteId } = await quote(platform, usdToEur(scene));
   // The endpoint gets no event, so that it stays as it is.
-  await vi.waitFor(async () => expect((await t.owner.query('select from outbox limit 1')).rowCount).toBe(0), 60_000);
+  await sequenced(t);
   await fetch(`${t.url}${base}/config`, {
     method: 'PATCH',
     headers: { authorization: platform.authorization, 'content-type': 'application/json' },
@@ -59,15 +59,10 @@ interface Exchange {
 
 /** Sends requests in one piece over one connection, and returns their responses in the same order. */
 async function pipelined(requests: readonly string[]): Promise<Exchange[]> {
-  const { hostname, port } = new URL(t.url);
-  const socket = connect(Number(port), hostname);
-  const chunks: Buffer[] = [];
-  socket.on('data', (chunk) => chunks.push(chunk));
   const last = requests.at(-1) ?? '';
   // After its response the server closes the connection.
-  socket.write([...requests.slice(0, -1), last.replace('HTTP/1.1\r\n', 'HTTP/1.1\r\nConnection: close\r\n')].join(''));
-  await once(socket, 'close');
-  return answersIn(Buffer.concat(chunks));
+  const all = [...requests.slice(0, -1), last.replace('HTTP/1.1\r\n', 'HTTP/1.1\r\nConnection: close\r\n')];
+  return answersIn(Buffer.from(await exchange(t.url, all.join(''), 'latin1'), 'latin1'));
 }
 
 /** Parses consecutive responses, each with its length or in chunks. */

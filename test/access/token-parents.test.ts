@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { act, quote, refusal, succeed, usdToEur } from '../setup/acts.ts';
 import { uuidIn } from '../setup/connections.ts';
+import { subscribed } from '../setup/feed.ts';
 import { connect, type Data, startTestGateway, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { appOf, type Bearer, serverOf } from '../setup/new-credentials.ts';
 import { restClient } from '../setup/rest.ts';
@@ -280,7 +281,7 @@ test('streams and sockets of tokens that end with another are closed', async () 
   const raw = await openRawSocket(t.url, apps[1]?.authorization ?? '');
   raw.send({ id: '1', type: 'subscribe', payload: document });
   const open = await openEventStream(`${t.url}/graphql`, grandchild.authorization, document);
-  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(before + 2), { timeout: 60_000 });
+  await subscribed(t, before + 2);
   const last = nextOf(open.events);
   await succeed(platform, 'revokeApiToken', { tokenId: parent.tokenId });
   expect((await raw.closed).code).toBe(4403);

@@ -1,18 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type GraphQLInputType,
-  getNullableType,
-  isEnumType,
-  isInputObjectType,
-  isListType,
-  isNonNullType,
-} from 'graphql';
+import type { GraphQLInputType } from 'graphql';
 import { expect, test } from 'vitest';
 import { schema } from '../../src/api/graphql/server/schema.ts';
 import { accountTypes } from '../../src/core/account-types.ts';
 import { longest } from '../../src/core/texts.ts';
 import { act } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
+import { placesIn, putAt } from '../setup/inputs.ts';
 import { base as restBase, restClient } from '../setup/rest.ts';
 import { longTexts, type StrangeText, strangeTexts } from '../setup/strange-texts.ts';
 import { calls, type Variables } from './matrix/graphql-calls.ts';
@@ -71,47 +65,15 @@ function kindOf({ owner, path }: Pick<Place, 'owner' | 'path'>): Kind {
 }
 
 /** Returns the texts of an input, each with a function that builds a value around it. */
-function textsIn(owner: string, type: GraphQLInputType, path: readonly string[], put: Place['put']): Place[] {
-  const bare = getNullableType(type);
-  if (isListType(bare)) {
-    return textsIn(owner, bare.ofType, [...path, '0'], (around, text) => put(around, text)).map((place) => ({
-      ...place,
-      put: (around, text) => [place.put(Array.isArray(around) ? around[0] : undefined, text)],
-    }));
-  }
-  if (isInputObjectType(bare)) {
-    if (accountInputs.has(bare.name)) return [];
-    return Object.values(bare.getFields()).flatMap((field) =>
-      textsIn(bare.name, field.type, [...path, field.name], (_around, text) => text).map((place) => ({
-        ...place,
-        put: (around: unknown, text: string) => {
-          const there = (around as Variables | undefined) ?? {};
-          const rest = bare.isOneOf ? {} : { ...minimal(type), ...there };
-          return { ...rest, [field.name]: place.put(there[field.name], text) };
-        },
-      })),
-    );
-  }
-  return !isEnumType(bare) && ['String', 'ID'].includes(bare.name) ? [{ owner, path, put }] : [];
-}
-
-/** Returns the minimal input of a type. */
-function minimal(type: GraphQLInputType): Variables {
-  const bare = getNullableType(type);
-  if (!isInputObjectType(bare) || bare.isOneOf) return {};
-  return Object.fromEntries(
-    Object.values(bare.getFields())
-      .filter((field) => isNonNullType(field.type) && field.defaultValue === undefined)
-      .map((field) => [field.name, sampleOf(field.type, field.name)]),
-  );
-}
-
-function sampleOf(type: GraphQLInputType, name: string): unknown {
-  const bare = getNullableType(type);
-  if (isListType(bare)) return [];
-  if (isInputObjectType(bare)) return minimal(type);
-  if (isEnumType(bare)) return bare.getValues()[0]?.name;
-  return name === 'country' ? 'US' : name === 'name' ? 'FULL_NAME' : 'x1';
+function textsIn(field: string, type: GraphQLInputType): Place[] {
+  const all = [...placesIn(field, type)];
+  const details = all.filter(({ type: inner }) => 'name' in inner && accountInputs.has(inner.name));
+  const isInDetails = (path: readonly string[]) =>
+    details.some((one) => one.path.every((step, at) => path[at] === step));
+  return all.flatMap(({ owner, path, type: inner }) => {
+    if (!('name' in inner) || !['String', 'ID'].includes(inner.name) || isInDetails(path)) return [];
+    return [{ owner, path, put: (around, text) => putAt(type, around, path, text) }];
+  });
 }
 
 /** Returns the variables of a call that already have a field, or else the first ones. */
@@ -167,7 +129,7 @@ test('every text of every mutation is refused or stored as the table of strange 
         const code = answer.data?.[field]?.code ?? answer.errors?.[0]?.extensions?.code;
         if (!/^INVALID_|_NOT_FOUND$/.test(code)) wrong.push(`${field} ${place.path.join('.')}: ${code}`);
       };
-      return textsIn(field, input.type, [], (_around, text) => text).flatMap((place) => {
+      return textsIn(field, input.type).flatMap((place) => {
         const kind = kindOf(place);
         if (kind === 'machine') return ['a\0b', 'a\ud800b'].map((text) => () => refusesUnstorable(place, text));
         texts += 1;

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { pay, succeed } from '../setup/acts.ts';
 import { triedAs } from '../setup/connections.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import { makeScene } from '../setup/scene.ts';
 
 // Every operator command that changes something writes an audit record in the same transaction (decision 79).
 
@@ -13,13 +13,8 @@ const secrets = {
   SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
 };
 
-let t: TestGateway;
-let scene: Scene;
-beforeAll(async () => {
-  t = await startTestGateway({ SECRET_KEY: Buffer.alloc(32, 7) });
-  scene = await makeScene(t.platform, 1_000n);
-});
-afterAll(() => t.stop());
+const t = await testGateway({ SECRET_KEY: Buffer.alloc(32, 7) });
+const scene = await makeScene(t.platform, 1_000n);
 
 const ops = (...args: string[]) => runOps(t.databaseUrl, args, secrets);
 async function answer(...args: string[]): Promise<Data> {

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { keyId, SecretBox, sealedWith } from '../../src/core/secret-box.ts';
 import { openDatabase } from '../../src/infra/database/database.ts';
 import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import { checkKeys, listKeysInUse } from '../../src/server/start/keys-in-use.ts';
-import { act, actOn, pay, succeed } from '../setup/acts.ts';
+import { act, pay, succeed } from '../setup/acts.ts';
 import { emptyDatabase } from '../setup/database.ts';
-import { connect, type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { connect, type Data, testGateway } from '../setup/gateway.ts';
 import { serverOf } from '../setup/new-credentials.ts';
 import { type OpsResult, runOps } from '../setup/ops.ts';
 import { makeScene } from '../setup/scene.ts';
@@ -16,15 +16,11 @@ import { makeScene } from '../setup/scene.ts';
 const [firstKey, secondKey] = [randomBytes(32), randomBytes(32)];
 const [firstId, secondId] = [keyId('SECRET_KEY', firstKey), keyId('SECRET_KEY', secondKey)];
 
-let t: TestGateway;
-beforeAll(async () => {
-  t = await startTestGateway({ SECRET_KEY: firstKey });
-});
+const t = await testGateway({ SECRET_KEY: firstKey });
 afterEach(() => {
   vi.unstubAllEnvs();
   vi.restoreAllMocks();
 });
-afterAll(() => t.stop());
 
 /** Runs a command line on the database of the gateway, and returns its output. */
 function ops(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
@@ -259,12 +255,7 @@ test('the doctor exits with 1 at a fault, and commands without a database print 
 test('orders of a payment are listed and retried, its webhooks replayed, and its account has a statement', async () => {
   const scene = await makeScene(t.platform);
   const slow = { sandboxScenario: { delayMs: 600_000 } };
-  const { transaction } = await actOn(t.platform, 'transferOut', {
-    sourceAccountId: scene.usd,
-    destinationAccountId: scene.outsideUsd,
-    amount: 10_000,
-    ...slow,
-  });
+  const transaction = await pay(t.platform, scene, 10_000, slow);
   const listed: Data[] = await answer(['order', 'list']);
   const order = listed.find((one) => one.transaction === transaction.id);
   expect(order).toMatchObject({ status: 'PENDING', platform: 'test' });
@@ -273,10 +264,7 @@ test('orders of a payment are listed and retried, its webhooks replayed, and its
   expect(await ofStatus('PENDING')).toContain(transaction.id);
   expect(await ofStatus('COMPLETED')).not.toContain(transaction.id);
   expect((await ops(['order', 'list', '--status', 'GONE'])).code).toBe(2);
-  await actOn(t.platform, 'transferOut', {
-    ...{ sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 10_000 },
-    ...slow,
-  });
+  await pay(t.platform, scene, 10_000, slow);
   expect((await ops(['order', 'list', '--limit', '1'])).out).toMatch(/Showing 1 of \d+: use --limit to list more\./);
   expect(await answer(['order', 'retry', transaction.id])).toEqual({ transaction: transaction.id, orders: 1 });
   expect((await ops(['order', 'retry', 'Transaction:0190f0f0-0000-7000-8000-000000000000'])).code).toBe(1);

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, describe, expect, inject, test } from 'vitest';
 import { migrate, verifyMigrations } from '../../src/infra/database/migrations/migrate.ts';
-import { execute, type ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
+import { execute } from '../../src/infra/database/migrations/throwaway.ts';
 import { ended, pay } from '../setup/acts.ts';
-import { emptyDatabase, freshDatabase } from '../setup/database.ts';
+import { testClient } from '../setup/connections.ts';
+import { emptyDatabase, testDatabase } from '../setup/database.ts';
 import { startTestGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
@@ -14,27 +15,14 @@ const unique = `${process.pid}_${Date.now()}`;
 const stranger = `stranger_${unique}`;
 const ours = `(select oid, nspname from pg_namespace where nspname !~ '^pg_' and nspname <> 'information_schema')`;
 
-let database: ThrowawayDatabase;
-let owner: pg.Client;
-let outside: pg.Client;
-beforeAll(async () => {
-  database = await freshDatabase();
-  owner = new pg.Client({ connectionString: database.url });
-  await owner.connect();
-  // An empty search path, so that every name is printed with its schema.
-  await owner.query(`set search_path to ''`);
-  const url = new URL(database.url);
-  await owner.query(`create role ${stranger} login password ${pg.escapeLiteral(url.password)}`);
-  url.username = stranger;
-  outside = new pg.Client({ connectionString: url.href });
-  await outside.connect();
-});
-afterAll(async () => {
-  await outside.end();
-  await owner.query(`drop owned by ${stranger}; drop role ${stranger}`);
-  await owner.end();
-  await database.drop();
-});
+const database = await testDatabase();
+// An empty search path, so that every name is printed with its schema.
+const owner = await testClient({ databaseUrl: database.url }, '-c search_path=');
+const strangerUrl = new URL(database.url);
+await owner.query(`create role ${stranger} login password ${pg.escapeLiteral(strangerUrl.password)}`);
+afterAll(() => owner.query(`drop owned by ${stranger}; drop role ${stranger}`));
+strangerUrl.username = stranger;
+const outside = await testClient({ databaseUrl: strangerUrl.href });
 
 const namesOf = async (on: pg.Client, text: string): Promise<string[]> =>
   (await on.query<{ name: string }>(text)).rows.map(({ name }) => name);

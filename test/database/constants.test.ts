@@ -1,24 +1,16 @@
 import { globSync, readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { maxAmount, maxBalance } from '../../src/core/checks.ts';
 import { terminalQuoteStatuses, terminalTransactionStatuses } from '../../src/core/statuses.ts';
-import { type Database, openDatabase } from '../../src/infra/database/database.ts';
+import { openDatabase } from '../../src/infra/database/database.ts';
 import { QuoteStatus, TransactionStatus } from '../../src/infra/database/generated/client/client.ts';
-import type { ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
-import { freshDatabase } from '../setup/database.ts';
+import { testDatabase } from '../setup/database.ts';
 
 /** Each fact that both TypeScript and SQL state is stated once on each side, and the two are compared here. */
 
-let throwaway: ThrowawayDatabase;
-let database: Database;
-beforeAll(async () => {
-  throwaway = await freshDatabase();
-  database = openDatabase({ url: throwaway.url, role: 'gateway_work' });
-});
-afterAll(async () => {
-  await database.close();
-  await throwaway.drop();
-});
+const { url } = await testDatabase();
+const database = openDatabase({ url, role: 'gateway_work' });
+afterAll(() => database.close());
 
 async function bodyOf(name: string): Promise<string> {
   return (await database.pool.query('select prosrc from pg_proc where proname = $1', [name])).rows[0].prosrc;

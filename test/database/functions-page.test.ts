@@ -1,10 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { projectPrisma, readFunctions } from '../../src/infra/database/migrations/migration-files.ts';
-import type { ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
-import { freshDatabase } from '../setup/database.ts';
+import { testClient } from '../setup/connections.ts';
+import { testDatabase } from '../setup/database.ts';
 
 // Compares docs/database-functions.md with the SQL that it describes.
 
@@ -104,19 +103,9 @@ test('lists the expressions', () => {
   expect(quotedIn(section('Expressions')).toSorted()).toEqual(expressions.toSorted());
 });
 
-describe('compared with a database that the migrations created', () => {
-  let database: ThrowawayDatabase;
-  let client: pg.Client;
-  beforeAll(async () => {
-    database = await freshDatabase();
-    client = new pg.Client(database.url);
-    await client.connect();
-  });
-  afterAll(async () => {
-    await client.end();
-    await database.drop();
-  });
+const client = await testClient({ databaseUrl: (await testDatabase()).url });
 
+describe('compared with a database that the migrations created', () => {
   test('says what each trigger calls', async () => {
     const { rows } = await client.query<{ trigger: string }>(
       `select distinct tgfoid::regproc || ' ' || tgrelid::regclass || ' ' || case when tgtype & 2 > 0 then 'before' else 'after' end || ' '

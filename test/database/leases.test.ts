@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { leaseDeliveries } from '../../src/api/webhooks/delivery/deliveries.ts';
 import { leaseAccountChecks } from '../../src/domain/accounts/account-moves.ts';
 import { leaseIdentityChecks } from '../../src/domain/customers/identity-checks.ts';
@@ -11,28 +11,24 @@ import type { Lease } from '../../src/infra/database/leases.ts';
 import type { Queryable } from '../../src/infra/database/statement.ts';
 import { inTransaction } from '../../src/infra/database/transaction.ts';
 import { actOn } from '../setup/acts.ts';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { testGateway } from '../setup/gateway.ts';
 import { makeScene, newCustomer } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
 // The test plays all workers of an installation. It has three rows of each leased table.
 
-let t: TestGateway;
-beforeAll(async () => {
-  t = await startTestGateway({ ROLE: 'serve' });
-  const scene = await makeScene(t.platform);
-  for (let at = 0; at < 2; at++) await newCustomer(t.platform);
-  for (let at = 0; at < 3; at++) {
-    const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 };
-    await actOn(t.platform, 'transferOut', input);
-  }
-  for (const name of ['second', 'third']) await t.newPlatform(name);
-  await createEndpoint(t.platform, { url: 'https://example.com/' });
-  const sequencer = new Sequencer(t.gateway.payments.database);
-  expect(await sequencer.step()).toBeGreaterThan(3);
-  await sequencer.close();
-});
-afterAll(() => t.stop());
+const t = await testGateway({ ROLE: 'serve' });
+const scene = await makeScene(t.platform);
+for (let at = 0; at < 2; at++) await newCustomer(t.platform);
+for (let at = 0; at < 3; at++) {
+  const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 };
+  await actOn(t.platform, 'transferOut', input);
+}
+for (const name of ['second', 'third']) await t.newPlatform(name);
+await createEndpoint(t.platform, { url: 'https://example.com/' });
+const sequencer = new Sequencer(t.gateway.payments.database);
+expect(await sequencer.step()).toBeGreaterThan(3);
+await sequencer.close();
 
 interface LeasedRows {
   readonly table: string;

@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
 import { lockWatch } from '../../src/server/workers/workers.ts';
 import { act, actOn, moving } from '../setup/acts.ts';
+import { uuidIn } from '../setup/connections.ts';
 import { testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
@@ -58,7 +59,7 @@ test('plain commands and reads get "the database is busy", too, over both APIs',
 });
 
 test('one locked account is reported as such, and payments from another account go on', async () => {
-  const uuid = scene.usd.split(':')[1];
+  const uuid = uuidIn(scene.usd);
   await holding([`select from account where id = '${uuid}' for update`], async () => {
     expect(await transferOut()).toMatchObject({
       message: 'too many concurrent payments on the same account; try again',

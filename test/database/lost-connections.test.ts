@@ -1,32 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
-import { act, ended, execute, quote } from '../setup/acts.ts';
-import { freshDatabase } from '../setup/database.ts';
-import { commit, type DatabaseProxy, databaseProxy, planWithKey } from '../setup/database-proxy.ts';
-import { mutationDocument, mutationName, mutationVariables } from '../setup/documents.ts';
-import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { act, ended, execute, moving, quote, receiptOf, usdToEur } from '../setup/acts.ts';
+import { commit, planWithKey, testProxy } from '../setup/database-proxy.ts';
+import { mutationDocument, mutationVariables } from '../setup/documents.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
 import { withNewCredentials } from '../setup/new-credentials.ts';
-import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
+import { balanceOf, makeScene } from '../setup/scene.ts';
 
-let database: ThrowawayDatabase;
-let proxy: DatabaseProxy;
-let t: TestGateway;
-let platform: TestPlatform;
-let scene: Scene;
-beforeAll(async () => {
-  database = await freshDatabase();
-  proxy = await databaseProxy(database.url);
-  t = await startTestGateway({}, proxy.url, { pace: { statementMs: 500 } });
-  platform = await t.newPlatform('cut-off');
-  scene = await makeScene(platform, 1_000_000n);
-});
+const { proxy } = await testProxy();
+const t = await testGateway({}, proxy.url, { pace: { statementMs: 500 } });
+const platform = await t.newPlatform('cut-off');
+const scene = await makeScene(platform, 1_000_000n);
 beforeEach(() => proxy.reopen());
-afterAll(async () => {
-  proxy.reopen();
-  await t.stop();
-  await proxy.close();
-  await database.drop();
-});
+afterAll(() => proxy.reopen());
 
 const rest = (method: string, path: string, body?: object, key?: string) =>
   fetch(`${t.url}/2025-10-13${path}`, {
@@ -45,20 +30,7 @@ const rest = (method: string, path: string, body?: object, key?: string) =>
   }));
 
 const transfer = (idempotencyKey: string, selection = 'transaction { id status }', by = platform) =>
-  act(
-    by,
-    'transferOut',
-    { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100, idempotencyKey },
-    selection,
-  );
-
-const receipt = async (operation: string, key: string) =>
-  (
-    await platform.ask(
-      'query ($operation: MutationName!, $key: String!) { mutationReceipt(operation: $operation, idempotencyKey: $key) { outcome code } }',
-      { operation: mutationName(operation), key },
-    )
-  ).mutationReceipt;
+  act(by, 'transferOut', moving(scene.usd, scene.outsideUsd, 100, { idempotencyKey }), selection);
 
 /** Repeats a query until it is answered with data, and returns that. */
 async function askUntilAnswered(query: string): Promise<Data> {
@@ -71,11 +43,7 @@ async function askUntilAnswered(query: string): Promise<Data> {
 
 describe('silent connections', () => {
   test('are dropped, and the service recovers with its streams', async () => {
-    const made = await quote(platform, {
-      source: { account: { accountId: scene.usd } },
-      destination: { account: { accountId: scene.outsideEur } },
-      lockedCurrencyAmount: 1_000,
-    });
+    const made = await quote(platform, usdToEur(scene));
     // All connections: each is in the pool, listens or sequences.
     const { pool } = t.gateway.serving;
     const all = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()));
@@ -98,7 +66,7 @@ describe('a command whose answer is lost on the way', () => {
     const before = await balanceOf(platform, scene.usd);
     proxy.loseAnswer(planWithKey('lost-1'));
     expect(await transfer('lost-1')).toMatchObject({ __typename: 'OutcomeUnknownError', code: 'OUTCOME_UNKNOWN' });
-    expect(await receipt('transferOut', 'lost-1')).toEqual({ outcome: 'SUCCEEDED', code: null });
+    expect(await receiptOf(platform, 'transferOut', 'lost-1')).toMatchObject({ outcome: 'SUCCEEDED', code: null });
     expect(await transfer('lost-1')).toMatchObject({ replayed: true, transaction: { status: 'PENDING' } });
     expect(await balanceOf(platform, scene.usd)).toBe(before - 100n);
   });
@@ -117,7 +85,7 @@ describe('a command whose answer is lost on the way', () => {
     expect(await act(platform, 'createWebhookEndpoint', endpoint, 'endpoint { id }')).toMatchObject({
       code: 'OUTCOME_UNKNOWN',
     });
-    expect(await receipt('createWebhookEndpoint', 'lost-3')).toMatchObject({ outcome: 'SUCCEEDED' });
+    expect(await receiptOf(platform, 'createWebhookEndpoint', 'lost-3')).toMatchObject({ outcome: 'SUCCEEDED' });
   });
 
   test('is not reported as unexecuted when only part of its answer is unreadable', async () => {
@@ -196,6 +164,6 @@ describe('while the database is unreachable', () => {
     expect(errors?.[0]?.extensions.code).toBe('SERVICE_UNAVAILABLE');
     expect(data?.mutationReceipt ?? null).toBeNull();
     proxy.reopen();
-    expect(await receipt('transferOut', 'happened')).toMatchObject({ outcome: 'SUCCEEDED' });
+    expect(await receiptOf(platform, 'transferOut', 'happened')).toMatchObject({ outcome: 'SUCCEEDED' });
   });
 });

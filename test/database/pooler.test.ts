@@ -1,24 +1,18 @@
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
-import type { ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
 import { findPooler, prepareLogin } from '../../src/infra/database/pooler.ts';
 import { readConfig } from '../../src/server/config.ts';
 import { ended, pay, succeed } from '../setup/acts.ts';
-import { freshDatabase } from '../setup/database.ts';
+import { freshDatabase, testDatabase } from '../setup/database.ts';
 import { startTestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
 // Tests without a real pooler: the service treats an ordinary server as one behind a pooler. The soak "pooler" uses a
 // real one.
 
-let database: ThrowawayDatabase;
-let url: string;
-beforeAll(async () => {
-  database = await freshDatabase();
-  url = servingUrl(database.url);
-});
-afterAll(() => database.drop());
+const database = await testDatabase();
+const url = servingUrl(database.url);
 
 test("a start behind a pooler without the login's settings is refused, with instructions", async () => {
   await expect(findPooler(url, url)).rejects.toThrow(
@@ -82,15 +76,8 @@ describe.each([
     for (const [at, platform] of platforms.entries()) {
       expect((await ended(platform, paid[at].id)).status).toBe('COMPLETED');
     }
-    const key = 'one-key';
-    for (const platform of platforms) {
-      await succeed(
-        platform,
-        'createApiToken',
-        { name: 'second', permissions: ['VIEW'], idempotencyKey: key },
-        'tokenId: __typename',
-      );
-    }
+    const second = { name: 'second', permissions: ['VIEW'], idempotencyKey: 'one-key' };
+    for (const platform of platforms) await succeed(platform, 'createApiToken', second);
     // Reads of both in turn on the same connection, many at a time.
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, turn) => listed(platforms[turn % 2] as TestPlatform)),

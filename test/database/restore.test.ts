@@ -8,6 +8,7 @@ import { createThrowawayDatabase, type ThrowawayDatabase } from '../../src/infra
 import { act, ended, feedEnd, quote, succeed, usdToEur } from '../setup/acts.ts';
 import { cursors } from '../setup/cursors.ts';
 import { freshDatabase } from '../setup/database.ts';
+import { commitEvents } from '../setup/feed.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
 import { fund, makeScene, type Scene } from '../setup/scene.ts';
@@ -343,10 +344,7 @@ describe('the operator after a restore', () => {
 
     // Cursors from before the mark are valid after it, and later ones are in the new epoch.
     const before = await feedEnd(platform);
-    await t.owner.query(
-      `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot) values ($1, uuid_v7(), 'TEST', now(), 1, '{}')`,
-      [platformId],
-    );
+    await commitEvents({ ...t, platform });
     await vi.waitFor(async () => expect(await feedEnd(platform)).not.toBe(before), { timeout: 60_000 });
     expect(positionOf(cursors, platformId, await feedEnd(platform))?.epoch).toBe(epoch);
     expect(await listed(before)).toEqual([await feedEnd(platform)]);

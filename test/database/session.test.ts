@@ -1,16 +1,11 @@
 import os from 'node:os';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readAddress } from '../../src/infra/database/connections/address.ts';
 import { type Database, openDatabase } from '../../src/infra/database/database.ts';
-import type { ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
-import { freshDatabase } from '../setup/database.ts';
+import { testDatabase } from '../setup/database.ts';
 
-let database: ThrowawayDatabase;
-beforeAll(async () => {
-  database = await freshDatabase();
-});
-afterAll(() => database.drop());
+const database = await testDatabase();
 
 /** Opens the database with these parameters in its address. */
 function openWith(parameters: Readonly<Record<string, string>> = {}): Database {

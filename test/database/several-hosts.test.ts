@@ -1,18 +1,21 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { protectionOf, serversOf } from '../../src/infra/database/connections/address.ts';
-import { type Database, openDatabase } from '../../src/infra/database/database.ts';
+import { openDatabase } from '../../src/infra/database/database.ts';
 import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import { migrate } from '../../src/infra/database/migrations/migrate.ts';
-import type { ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
-import { freshDatabase } from '../setup/database.ts';
-import { type DatabaseProxy, databaseProxy } from '../setup/database-proxy.ts';
+import { testDatabase } from '../setup/database.ts';
+import { databaseProxy } from '../setup/database-proxy.ts';
 
 // Addresses with several hosts. `npm run soak -- promotion` tests with a real standby that the writable host is found
 // after a promotion.
 
-let database: ThrowawayDatabase;
-let proxies: readonly [DatabaseProxy, DatabaseProxy];
-let opened: Database;
+const database = await testDatabase();
+const proxies = [await databaseProxy(database.url), await databaseProxy(database.url)] as const;
+const opened = openDatabase({ url: addressOf(servingUrl(database.url)), role: 'gateway_work', poolSize: 2 });
+afterAll(async () => {
+  await opened.close();
+  for (const proxy of proxies) await proxy.close();
+});
 
 /** Returns an address that names the hosts of both proxies. */
 function addressOf(url: string): string {
@@ -20,17 +23,6 @@ function addressOf(url: string): string {
   const hosts = proxies.map((proxy) => new URL(proxy.url).host);
   return `postgres://${username}:${password}@${hosts.join(',')}${pathname}`;
 }
-
-beforeAll(async () => {
-  database = await freshDatabase();
-  proxies = [await databaseProxy(database.url), await databaseProxy(database.url)];
-  opened = openDatabase({ url: addressOf(servingUrl(database.url)), role: 'gateway_work', poolSize: 2 });
-});
-afterAll(async () => {
-  await opened.close();
-  for (const proxy of proxies) await proxy.close();
-  await database.drop();
-});
 
 const ask = async () => (await opened.pool.query<{ role: string }>('select current_user::text as role')).rows[0]?.role;
 

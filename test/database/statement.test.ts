@@ -1,30 +1,19 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { asPlatform } from '../../src/infra/database/connections/platform-scope.ts';
-import type { Database } from '../../src/infra/database/database.ts';
 import { getDatamodel } from '../../src/infra/database/generated/pothos.ts';
 import { columnName, columnsOf, type Event, fieldName, type Quote } from '../../src/infra/database/rows.ts';
 import { statement } from '../../src/infra/database/statement.ts';
-import { quote, transactionOf } from '../setup/acts.ts';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { between, quote, transactionOf } from '../setup/acts.ts';
+import { testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-let t: TestGateway;
-let database: Database;
-let quoteId: string;
-beforeAll(async () => {
-  t = await startTestGateway();
-  database = t.gateway.payments.database;
-  const scene = await makeScene(t.platform);
-  const made = await quote(t.platform, {
-    source: { account: { accountId: scene.usd } },
-    destination: { account: { accountId: scene.outsideEur } },
-    lockedCurrencyAmount: 9_000,
-  });
-  // The timeline waits until the events have their position in the feed.
-  await transactionOf(t.platform, made.transaction.id);
-  quoteId = made.id.replace('Quote:', '');
-});
-afterAll(() => t.stop());
+const t = await testGateway();
+const database = t.gateway.payments.database;
+const scene = await makeScene(t.platform);
+const made = await quote(t.platform, between(scene.usd, scene.outsideEur, 9_000));
+// The timeline waits until the events have their position in the feed.
+await transactionOf(t.platform, made.transaction.id);
+const quoteId = made.id.replace('Quote:', '');
 
 test('two texts cannot have one name: a connection that has prepared one would refuse the other', () => {
   statement('a_test_of_names', 'select 1');

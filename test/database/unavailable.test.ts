@@ -1,35 +1,17 @@
-import pg from 'pg';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
+import { expect, test, vi } from 'vitest';
 import { act, ended, succeed } from '../setup/acts.ts';
-import { freshDatabase } from '../setup/database.ts';
-import { type DatabaseProxy, databaseProxy } from '../setup/database-proxy.ts';
-import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { testClient } from '../setup/connections.ts';
+import { testProxy } from '../setup/database-proxy.ts';
+import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { withNewCredentials } from '../setup/new-credentials.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import { makeScene } from '../setup/scene.ts';
 
-let database: ThrowawayDatabase;
-let proxy: DatabaseProxy;
+const { database, proxy } = await testProxy();
 /** A superuser's connection to another database of the same server. */
-let server: pg.Client;
-let t: TestGateway;
-let platform: TestPlatform;
-let scene: Scene;
-beforeAll(async () => {
-  database = await freshDatabase();
-  proxy = await databaseProxy(database.url);
-  server = new pg.Client({ connectionString: database.url.replace(/\/[^/]*$/, '/postgres') });
-  await server.connect();
-  t = await startTestGateway({}, proxy.url);
-  platform = await t.newPlatform('shaken');
-  scene = await makeScene(platform, 1_000_000n);
-});
-afterAll(async () => {
-  await t.stop();
-  await server.end();
-  await proxy.close();
-  await database.drop();
-});
+const server = await testClient({ databaseUrl: database.url.replace(/\/[^/]*$/, '/postgres') });
+const t = await testGateway({}, proxy.url);
+const platform = await t.newPlatform('shaken');
+const scene = await makeScene(platform, 1_000_000n);
 
 const name = () => new URL(database.url).pathname.slice(1);
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { acknowledging } from '../setup/acknowledging.ts';
 import { execute, mint, quote, succeed, usdToEur } from '../setup/acts.ts';
+import { subscribed } from '../setup/feed.ts';
 import { type Data, type TestGateway, testGateway } from '../setup/gateway.ts';
 import { makeScene, newCustomer } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket, type RawSocket } from '../setup/streams.ts';
@@ -100,7 +101,7 @@ test('a stream resumes after its last acknowledged message, on any instance, and
   // The end of the old connection does not show how far the client has read.
   expect(await next(first)).toEqual([version + 3, undefined]);
   first.socket.terminate();
-  await vi.waitFor(() => expect(one.gateway.feed.subscriptions).toBe(0), { timeout: 60_000 });
+  await subscribed(one, 0);
   await change(customerId);
   expect(await next(second)).toEqual([version + 4, undefined]);
   const third = await follow(customerId, resumeKey);
@@ -128,9 +129,9 @@ test('an abandoned connection that opens after the newer one leaves no repeat un
   const [{ stream_id: ofNewer }] = await stored(isBegun);
   const left = await follow(customerId, resumeKey, { at: two });
   await stored(([row]) => row.stream_id !== ofNewer);
-  await vi.waitFor(() => expect(two.gateway.feed.subscriptions).toBe(1), { timeout: 60_000 });
+  await subscribed(two, 1);
   left.socket.terminate();
-  await vi.waitFor(() => expect(two.gateway.feed.subscriptions).toBe(0), { timeout: 60_000 });
+  await subscribed(two, 0);
   const version = await change(customerId);
   expect(await next(newer)).toEqual([version, { resumed: false }]);
   newer.socket.terminate();

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { execute, mint, quote } from '../setup/acts.ts';
-import { connect, type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
+import { between, execute, feedEnd, quote } from '../setup/acts.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
+import { appOf } from '../setup/new-credentials.ts';
 import { makeScene } from '../setup/scene.ts';
 import { nextOf } from '../setup/streams.ts';
 
@@ -9,10 +10,6 @@ import { nextOf } from '../setup/streams.ts';
 const t = await testGateway();
 const payer = await makeScene(t.platform);
 const payee = await makeScene(t.platform, 0n);
-
-async function app(customerId: string): Promise<TestPlatform> {
-  return connect(t.url, t.platform.platformId, `Bearer ${(await mint(t.platform, { customerId })).token}`);
-}
 
 const payments = `subscription ($after: String) { transactionUpdates(after: $after) {
   status terminal transaction { id type status customer { id } } } }`;
@@ -27,19 +24,16 @@ async function untilEnded(stream: AsyncIterator<Data>): Promise<Data[]> {
 }
 
 test('payer and payee each get the events of their own side of a payment only', async () => {
-  const { viewer } = await t.platform.ask('{ viewer { feedCursor } }');
-  const after = viewer.feedCursor;
-  const [from, to] = [await app(payer.customerId), await app(payee.customerId)];
+  const after = await feedEnd(t.platform);
+  const [from, to] = [
+    await appOf(t.platform, { customerId: payer.customerId }),
+    await appOf(t.platform, { customerId: payee.customerId }),
+  ];
   const [sent, received] = [from.watch(payments, { after }), to.watch(payments, { after })];
   const arrives = to.watch(balance, { id: payee.usd });
   expect((await nextOf(arrives)).data.accountUpdates.newBalance.amount).toBe('0');
 
-  const quoted = await quote(t.platform, {
-    source: { account: { accountId: payer.usd } },
-    destination: { account: { accountId: payee.usd } },
-    lockedCurrencySide: 'RECEIVING',
-    lockedCurrencyAmount: 10_000,
-  });
+  const quoted = await quote(t.platform, between(payer.usd, payee.usd, 10_000, { lockedCurrencySide: 'RECEIVING' }));
   await execute(t.platform, quoted.id);
 
   const outgoing = await untilEnded(sent);

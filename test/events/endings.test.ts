@@ -1,8 +1,7 @@
-import pg from 'pg';
 import { expect, test, vi } from 'vitest';
 import { uuidOf } from '../../src/core/ids.ts';
 import { stepLock } from '../../src/domain/events/sequencer.ts';
-import { ended, execute, quote, transactionOf, usdToEur } from '../setup/acts.ts';
+import { ended, execute, feedEnd, quote, transactionOf, usdToEur } from '../setup/acts.ts';
 import { type Data, ownGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 import { nextOf, openEventStream } from '../setup/streams.ts';
@@ -29,7 +28,7 @@ async function messages(platform: TestPlatform, name: Stream, variables: object)
 test('a stream resumed anywhere sends the rest and completes, even after its last message', async () => {
   const t = await ownGateway();
   const scene = await makeScene(t.platform);
-  const { viewer } = await t.platform.ask('{ viewer { feedCursor } }');
+  const after = await feedEnd(t.platform);
   const { id, transaction } = await quote(t.platform, usdToEur(scene));
   await execute(t.platform, id);
   await ended(t.platform, transaction.id);
@@ -37,7 +36,7 @@ test('a stream resumed anywhere sends the rest and completes, even after its las
     ['transactionUpdates', transaction.id],
     ['quoteUpdates', id],
   ] as const) {
-    const all = await messages(t.platform, name, { id: of, after: viewer.feedCursor });
+    const all = await messages(t.platform, name, { id: of, after });
     expect(all.at(-1)).toMatchObject({ terminal: true });
     for (const [at, { cursor }] of all.entries()) {
       expect(await messages(t.platform, name, { id: of, after: cursor })).toEqual(all.slice(at + 1));
@@ -56,8 +55,7 @@ test('an ended payment is shown immediately; the stream completes when its last 
   const scene = await makeScene(t.platform);
   const { id, transaction } = await quote(t.platform, usdToEur(scene));
   // While this holds the sequencer's lock, no sequencer can proceed.
-  const holder = new pg.Client(t.databaseUrl);
-  await holder.connect();
+  const holder = await t.owner.connect();
   await holder.query('select pg_advisory_lock($1)', [stepLock]);
   await execute(t.platform, id);
   await vi.waitFor(
@@ -75,7 +73,7 @@ test('an ended payment is shown immediately; the stream completes when its last 
   ]);
   const rests = open.map((stream) => stream.next());
   const resumed = messages(t.platform, 'quoteUpdates', { id, after: firsts[1]?.data.quoteUpdates.cursor });
-  await holder.end();
+  holder.release(true);
   expect(await Promise.all(rests)).toEqual([
     { done: true, value: undefined },
     { done: true, value: undefined },
@@ -95,11 +93,11 @@ const finalityOf = async (platform: TestPlatform, id: string) =>
 test('a stream until FINAL lasts while a bank may return the money, and ends with or without a return', async () => {
   const t = await ownGateway();
   const scene = await makeScene(t.platform);
-  const { viewer } = await t.platform.ask('{ viewer { feedCursor } }');
+  const after = await feedEnd(t.platform);
 
   const delivered = await quote(t.platform, usdToEur(scene));
   await execute(t.platform, delivered.id);
-  const plain = await messages(t.platform, 'untilFinal', { id: delivered.transaction.id, after: viewer.feedCursor });
+  const plain = await messages(t.platform, 'untilFinal', { id: delivered.transaction.id, after });
   expect(plain.at(-1)).toMatchObject({ status: 'COMPLETED', terminal: true, transaction: { final: true } });
 
   const { id, transaction } = await returned(t.platform, scene, 300);

@@ -2,6 +2,7 @@ import { request } from 'node:http';
 import { createClient } from 'graphql-sse';
 import { expect, test, vi } from 'vitest';
 import { feedEnd } from '../setup/acts.ts';
+import { commitEvents } from '../setup/feed.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 
 /** Event streams as clients of the HTML standard read them: they resume without any code in the app. */
@@ -13,11 +14,7 @@ const query = 'subscription ($after: String) { events(after: $after) { id cursor
 /** Commits events, and returns their cursors once the feed has them. */
 async function commit(count: number): Promise<string[]> {
   const after = await feedEnd(t.platform);
-  await t.gateway.payments.database.pool.query(
-    `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
-     select $1, uuid_v7(), 'TEST', now(), n, '{}' from generate_series(1, $2::int) n`,
-    [t.platform.platformId, count],
-  );
+  await commitEvents(t, count);
   return vi.waitFor(async () => {
     const { events } = await t.platform.ask(
       'query ($after: String) { events(after: $after, first: 100) { edges { cursor } } }',

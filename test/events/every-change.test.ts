@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
-import { uuidOf } from '../../src/core/ids.ts';
-import { act, feedEnd, mint, succeed } from '../setup/acts.ts';
-import { connect, type Data, testGateway } from '../setup/gateway.ts';
+import { act, feedEnd, succeed } from '../setup/acts.ts';
+import { untilRows, uuidIn } from '../setup/connections.ts';
+import { sequenced } from '../setup/feed.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
+import { appOf } from '../setup/new-credentials.ts';
 import { makeScene, newCustomer } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil, replay, updateEndpoint } from '../webhooks/endpoint.ts';
 import { answer, ownReceiver } from '../webhooks/receiver.ts';
@@ -72,7 +74,7 @@ test('each version of each customer and account has exactly one event', async ()
        select array_agg(version order by sequence) as versions from event e
        where e.platform_id = a.platform_id and e.account_id = a.id) e on true
      where e.versions is distinct from array(select generate_series(1, a.version))`;
-  await expect.poll(async () => (await t.owner.query('select count(*)::int as n from outbox')).rows[0].n).toBe(0);
+  await sequenced(t);
   expect((await t.owner.query(wrong)).rows).toEqual([]);
 });
 
@@ -92,7 +94,7 @@ test('a delivery’s end is in the feed, even if its endpoint ends it, and is no
 
   // A delivery that waits for its next attempt ends with its endpoint.
   receiver.answer = answer(500);
-  await succeed(t.platform, 'sandboxFundAccount', { accountId: (await makeScene(t.platform)).usd, amount: 1 });
+  await makeScene(t.platform, 1n);
   await endpointUntil(t.platform, id, (endpoint) => endpoint.deliveries.length > 1);
   await updateEndpoint(t.platform, { endpointId: id, enabled: false });
   const [failed] = await changesUntil(delivered.cursor, filter, ({ subject }) => subject.status === 'FAILED');
@@ -101,10 +103,8 @@ test('a delivery’s end is in the feed, even if its endpoint ends it, and is no
   await updateEndpoint(t.platform, { endpointId: id, enabled: true });
   expect(await replay(t.platform, { endpointId: id, events: { eventId: failed.id } })).toMatchObject({ count: 0 });
   const passed =
-    'select 1 from webhook_endpoint e join feed_head h using (platform_id) where e.id = $1 and e.position = h.sequence';
-  await expect
-    .poll(async () => (await t.owner.query(passed, [uuidOf(id, 'WebhookEndpoint')])).rowCount, { timeout: 60_000 })
-    .toBe(1);
+    'select from webhook_endpoint e join feed_head h using (platform_id) where e.id = $1 and e.position = h.sequence';
+  await untilRows(t, [{}], passed, uuidIn(id));
   const carried = `select v.type from webhook_delivery d join event v on v.platform_id = d.platform_id and v.sequence = d.event_sequence
     where v.type in ('WEBHOOK_DELIVERY', 'CUSTOMER_CHANGE', 'ACCOUNT_CHANGE', 'QUOTE_STATUS', 'EXTERNAL_ACCOUNT_STATUS')`;
   expect((await t.owner.query(carried)).rows).toEqual([]);
@@ -112,13 +112,9 @@ test('a delivery’s end is in the feed, even if its endpoint ends it, and is no
 
   // Deliveries belong to the platform: what an app may see does not change.
   const { customerId } = await makeScene(t.platform, 0n);
-  const { token } = await mint(t.platform, { customerId });
-  const app = connect(t.url, t.platform.platformId, `Bearer ${token}`);
+  const app = await appOf(t.platform, { customerId });
   const { events: none } = await app.ask('{ events(filter: { types: [WEBHOOK_DELIVERY] }) { totalCount } }');
   expect(none).toEqual({ totalCount: 0 });
-  expect(
-    await act(t.platform, 'createWebhookEndpoint', { url: receiver.url, eventTypes: ['WEBHOOK_DELIVERY'] }),
-  ).toMatchObject({
-    code: 'INVALID_INPUT',
-  });
+  const asked = { url: receiver.url, eventTypes: ['WEBHOOK_DELIVERY'] };
+  expect(await act(t.platform, 'createWebhookEndpoint', asked)).toMatchObject({ code: 'INVALID_INPUT' });
 });

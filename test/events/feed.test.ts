@@ -1,5 +1,7 @@
 import { connect as connectTcp, createServer, type Socket } from 'node:net';
 import { afterAll, expect, test, vi } from 'vitest';
+import { feedEnd } from '../setup/acts.ts';
+import { commitEvents } from '../setup/feed.ts';
 import { listen } from '../setup/free-port.ts';
 import { connect, type Data, testGateway } from '../setup/gateway.ts';
 import { nextOf } from '../setup/streams.ts';
@@ -49,17 +51,14 @@ const wired = await testGateway({ ROLE: 'serve' }, through.href);
 
 /** Makes a change, and waits until a follower behind the proxy receives it. */
 async function follow(stream: AsyncIterator<Data>): Promise<void> {
-  await real.gateway.payments.database.pool.query(
-    `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot) values ($1, uuid_v7(), 'TEST', now(), 1, '{}')`,
-    [real.platform.platformId],
-  );
+  await commitEvents(real);
   expect((await nextOf(stream)).data.events.type).toBe('TEST');
 }
 
 async function watch(): Promise<AsyncIterableIterator<Data>> {
-  const { viewer } = await real.platform.ask('{ viewer { feedCursor } }');
+  const after = await feedEnd(real.platform);
   const there = connect(wired.url, real.platform.platformId, real.platform.authorization);
-  return there.watch('subscription ($after: String) { events(after: $after) { type } }', { after: viewer.feedCursor });
+  return there.watch('subscription ($after: String) { events(after: $after) { type } }', { after });
 }
 
 const listening = async () => {

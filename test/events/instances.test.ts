@@ -1,5 +1,5 @@
-import pg from 'pg';
 import { expect, test, vi } from 'vitest';
+import { feedEnd } from '../setup/acts.ts';
 import { connect, type Data, ownGateway, type TestGateway, testGateway } from '../setup/gateway.ts';
 import { fund, internalAccount, makeScene, newCustomer } from '../setup/scene.ts';
 import { startSequencers } from '../setup/sequencers.ts';
@@ -20,21 +20,6 @@ async function liveReadsOf({ gateway }: TestGateway): Promise<number> {
   const text = await (await fetch(`${gateway.metricsUrl}/metrics`)).text();
   return Number(/^payments_feed_events_read_total\{for="live"\} (\d+)/m.exec(text)?.[1]);
 }
-const feedEnd = async (): Promise<string> => (await a.platform.ask('{ viewer { feedCursor } }')).viewer.feedCursor;
-
-test('a change through one instance reaches subscribers of the other, and cursors work on both', async () => {
-  const stream = there.watch(accountUpdates, { id: scene.usd });
-  expect((await nextOf(stream)).data.accountUpdates.newBalance).toEqual({ amount: '1000000' });
-  await fund(a.platform, scene.usd, 5n);
-  const { cursor, newBalance } = (await nextOf(stream)).data.accountUpdates;
-  expect(newBalance).toEqual({ amount: '1000005' });
-  await fund(there, scene.usd, 5n);
-  expect((await nextOf(stream)).data.accountUpdates.newBalance).toEqual({ amount: '1000010' });
-  await stream.return?.();
-  const resumed = a.platform.watch(accountUpdates, { id: scene.usd, after: cursor });
-  expect((await nextOf(resumed)).data.accountUpdates.newBalance).toEqual({ amount: '1000010' });
-  await resumed.return?.();
-});
 
 test('an instance reads only the events of platforms that its own subscribers follow', async () => {
   const followed = await a.newPlatform('followed');
@@ -98,58 +83,13 @@ test('an update between subscribing and the first read is seen, and only the cal
   await client.dispose();
 });
 
-test('writers that commit out of order do not lose events', async () => {
-  const slow = new pg.Client(a.databaseUrl);
-  await slow.connect();
-  const start = await feedEnd();
-  const stream = there.watch(events, { after: start });
-  const write = `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot) values ($1, uuid_v7(), 'TEST', now(), 1, '{}')`;
-  await slow.query('begin');
-  await slow.query(write, [a.platform.platformId]);
-  // Numbered earlier but visible later: a reader that follows the numbers alone would skip the first.
-  await fund(a.platform, scene.usd, 1n);
-  expect((await nextOf(stream)).data.events.type).toBe('ACCOUNT_STATUS');
-  await slow.query('commit');
-  await slow.end();
-  expect((await nextOf(stream)).data.events.type).toBe('TEST');
-  await stream.return?.();
-  const { events: log } = await a.platform.ask(
-    'query ($after: String) { events(after: $after) { edges { node { type } } } }',
-    {
-      after: start,
-    },
-  );
-  expect(log.edges.map((edge: Data) => edge.node.type)).toEqual(['ACCOUNT_STATUS', 'TEST']);
-});
-
-test('when a sequencing process is killed, another takes over', async () => {
-  const serving = await ownGateway({ ROLE: 'serve' });
-  const sequencers = await startSequencers(serving.databaseUrl);
-  const { viewer } = await serving.platform.ask('{ viewer { feedCursor } }');
-  const stream = serving.platform.watch(events, { after: viewer.feedCursor });
-  const before = await makeScene(serving.platform, 0n);
-  expect((await nextOf(stream)).data.events.customer.id).toBe(before.customerId);
-  await stream.return?.();
-  // The soak measures how long this takes.
-  await sequencers.kill();
-  const rest = serving.platform.watch(
-    'subscription ($after: String) { events(after: $after, filter: { types: [KYC_STATUS] }) { customer { id } } }',
-    { after: viewer.feedCursor },
-  );
-  expect((await nextOf(rest)).data.events.customer.id).toBe(before.customerId);
-  const after = await makeScene(serving.platform, 0n);
-  expect((await nextOf(rest)).data.events.customer.id).toBe(after.customerId);
-  await rest.return?.();
-  await sequencers.stop();
-});
-
 test('a paused process does not stop the feed, whichever it is', async () => {
   const serving = await ownGateway({ ROLE: 'serve' });
   const sequencers = await startSequencers(serving.databaseUrl);
-  const { viewer } = await serving.platform.ask('{ viewer { feedCursor } }');
+  const after = await feedEnd(serving.platform);
   const stream = serving.platform.watch(
     'subscription ($after: String) { events(after: $after, filter: { types: [KYC_STATUS] }) { customer { id } } }',
-    { after: viewer.feedCursor },
+    { after },
   );
   const { customerId } = await makeScene(serving.platform, 0n);
   expect((await nextOf(stream)).data.events.customer.id).toBe(customerId);

@@ -1,5 +1,6 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { pay } from '../setup/acts.ts';
+import { sequenced } from '../setup/feed.ts';
 import { testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
@@ -13,9 +14,7 @@ test('the feed of each platform has every number from 1 to its end, despite conc
   );
   const { pool } = t.gateway.payments.database;
   for (const { platformId } of platforms) {
-    await vi.waitFor(async () => expect((await pool.query('select from outbox')).rowCount).toBe(0), {
-      timeout: 10_000,
-    });
+    await sequenced(t);
     const { rows } = await pool.query(
       `select array_agg(sequence order by sequence) as numbers, (select sequence from feed_head where platform_id = $1) as head
        from event where platform_id = $1`,

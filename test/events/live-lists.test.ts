@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { buildSchema, type GraphQLInputObjectType, isInputObjectType } from 'graphql';
-import { expect, test, vi } from 'vitest';
-import { act, ended, execute, mint, pay, quote, succeed, usdToEur } from '../setup/acts.ts';
-import { connect, type Data, ownGateway, testGateway } from '../setup/gateway.ts';
+import { expect, test } from 'vitest';
+import { ended, execute, moving, pay, quote, setAccountStatus, succeed, usdToEur } from '../setup/acts.ts';
+import { subscribed } from '../setup/feed.ts';
+import { type Data, ownGateway, testGateway } from '../setup/gateway.ts';
 import { history, play } from '../setup/live-list-histories.ts';
+import { appOf } from '../setup/new-credentials.ts';
 import { fund, makeScene, newCustomer } from '../setup/scene.ts';
 import { Statements } from '../setup/statements.ts';
 import { nextOf, openRawSocket } from '../setup/streams.ts';
@@ -93,7 +95,7 @@ test('changes while the client waits come in one message: each row once, in its 
       if ([usd, eur].every((id) => last.get(id)?.balance.amount === '10')) return;
     }
   })();
-  await expect.poll(() => t.gateway.feed.subscriptions).toBe(1);
+  await subscribed(t, 1);
   for (let count = 0; count < 10; count += 1) for (const id of [usd, eur]) await fund(t.platform, id, 1n);
   await reading;
   expect(counts.length).toBeLessThan(20);
@@ -117,7 +119,7 @@ test('a row that enters and leaves while the client waits is not sent; a changed
     return [...rows.values()];
   };
   const all = follow(['PENDING', 'PROCESSING', 'COMPLETED']);
-  await expect.poll(() => t.gateway.feed.subscriptions).toBe(1);
+  await subscribed(t, 1);
   for (let count = 0; count < 5; count += 1) await pay(t.platform, scene);
   expect(await all).toEqual(Array(5).fill('COMPLETED'));
 });
@@ -244,8 +246,7 @@ test('a list by name is followed in any case and composition of the name and the
 
 test("an app's list has only what the app may see", async () => {
   const [mine, other] = [await makeScene(t.platform), await makeScene(t.platform)];
-  const { token } = await mint(t.platform, { customerId: mine.customerId });
-  const app = connect(t.url, '', `Bearer ${token}`);
+  const app = await appOf(t.platform, { customerId: mine.customerId });
   const query = `subscription { accountChanges(filter: { kind: INTERNAL }) {
     snapshot { edges { node { id } } } changes { op node { id } } } }`;
   const stream = messagesOf('accountChanges', query, {}, app);
@@ -267,7 +268,7 @@ test('followers of the same list share the processing of a change', async () => 
     cursor changes { op changed node { id status transaction { id customer { id } } } } } }`;
   for (let id = 0; id < 10; id += 1)
     raw.send({ id: String(id), type: 'subscribe', payload: { query, variables: { filter: { status: ['PENDING'] } } } });
-  await vi.waitFor(() => expect(serving.gateway.feed.subscriptions).toBe(10), { timeout: 60_000 });
+  await subscribed(serving, 10);
   const { result, statements: sent } = await statements.during(async () => {
     const { id } = await quote(t.platform, usdToEur(scene));
     const messages = await Promise.all(Array.from({ length: 10 }, () => raw.receive('next')));
@@ -305,12 +306,8 @@ test('payloads of mutations contain the edge of the row in its list', async () =
     name: 'Ada Lovelace',
     accounts: { totalCount: expect.any(Number) },
   });
-  const { transactionEdge } = await succeed(
-    t.platform,
-    'transferOut',
-    { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 },
-    'transactionEdge { cursor node { id status } }',
-  );
+  const input = moving(scene.usd, scene.outsideUsd, 100);
+  const { transactionEdge } = await succeed(t.platform, 'transferOut', input, 'transactionEdge { cursor node { id } }');
   const { customers, transactions } = await t.platform.ask(
     '{ customers(first: 1) { edges { cursor node { id } } } transactions(first: 1) { edges { cursor node { id } } } }',
   );
@@ -372,20 +369,10 @@ test('the accounts of a customer make one stream, including the status of extern
   const { customerId, usd, outsideUsd } = await makeScene(t.platform, 0n);
   const fields =
     'cursor oldBalance { amount } newBalance { amount } previousStatus status account { id currency { code } customer { id } }';
-  const ofCustomer = messagesOf(
-    'accountUpdates',
-    `subscription ($id: ID!) { accountUpdates(of: { customerId: $id }) { ${fields} } }`,
-    {
-      id: customerId,
-    },
-  );
-  const ofOne = messagesOf(
-    'accountUpdates',
-    `subscription ($id: ID!) { accountUpdates(of: { accountId: $id }) { ${fields} } }`,
-    {
-      id: outsideUsd,
-    },
-  );
+  const query = `subscription ($of: FollowedAccountsInput!) { accountUpdates(of: $of) { ${fields} } }`;
+  const [ofCustomer, ofOne] = [{ customerId }, { accountId: outsideUsd }].map((of) =>
+    messagesOf('accountUpdates', query, { of }),
+  ) as [AsyncGenerator<Data>, AsyncGenerator<Data>];
   expect(await nextOf(ofOne)).toMatchObject({
     status: 'ACTIVE',
     previousStatus: null,
@@ -393,7 +380,7 @@ test('the accounts of a customer make one stream, including the status of extern
     account: { id: outsideUsd },
   });
   const pending = nextOf(ofCustomer);
-  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(2), { timeout: 60_000 });
+  await subscribed(t, 2);
   await fund(t.platform, usd, 5n);
   expect(await pending).toMatchObject({
     oldBalance: { amount: '0' },
@@ -401,7 +388,7 @@ test('the accounts of a customer make one stream, including the status of extern
     status: null,
     account: { id: usd, currency: { code: 'USD' }, customer: { id: customerId } },
   });
-  await act(t.platform, 'sandboxSetExternalAccountStatus', { accountId: outsideUsd, status: 'INACTIVE' });
+  await setAccountStatus(t.platform, outsideUsd, { status: 'INACTIVE' });
   const change = { previousStatus: 'ACTIVE', status: 'INACTIVE', newBalance: null, account: { id: outsideUsd } };
   expect(await nextOf(ofCustomer)).toMatchObject(change);
   expect(await nextOf(ofOne)).toMatchObject(change);

@@ -1,6 +1,7 @@
 import { createServer, connect as dial, type Socket } from 'node:net';
-import { afterAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { feedEnd } from '../setup/acts.ts';
+import { sequenced, subscribed } from '../setup/feed.ts';
 import { listen } from '../setup/free-port.ts';
 import { connect, type Data, testGateway } from '../setup/gateway.ts';
 import { nextOf } from '../setup/streams.ts';
@@ -36,20 +37,13 @@ const near = connect(wired.url, real.platform.platformId, real.platform.authoriz
 
 /** Commits TEST events, with a KYC_STATUS after every `rare` of them, and waits until the feed has them. */
 async function commit(count: number, rare = Number.POSITIVE_INFINITY): Promise<void> {
-  const { pool } = real.gateway.payments.database;
-  await pool.query(
+  await real.owner.query(
     `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
      select $1, uuid_v7(), case when n % $3 = 0 then 'KYC_STATUS'::event_type else 'TEST' end, now(), n, '{}'
      from generate_series(1, $2::int) n`,
     [real.platform.platformId, count, Number.isFinite(rare) ? rare : count + 1],
   );
-  await vi.waitFor(
-    async () => {
-      const { rows } = await pool.query('select from outbox limit 1');
-      expect(rows).toHaveLength(0);
-    },
-    { timeout: 30_000 },
-  );
+  await sequenced(real);
 }
 
 const events =
@@ -67,7 +61,7 @@ test('replays that wait for the database do not delay live events, and queued on
   await commit(300);
   const live = near.watch(events);
   const next = nextOf(live);
-  await expect.poll(() => wired.gateway.feed.subscriptions).toBe(1);
+  await subscribed(wired, 1);
   sent = 0;
   isHeld = true;
   const replays = Array.from({ length: 20 }, () => take(near.watch(events, { after: start }), 301));
@@ -87,7 +81,7 @@ test('replays that wait for the database do not delay live events, and queued on
   for (const other of others) expect(other).toEqual(first);
   expect(sent).toBe(3);
   await live.return?.();
-  await expect.poll(() => wired.gateway.feed.subscriptions).toBe(0);
+  await subscribed(wired, 0);
 });
 
 test('a replay of one type reads only that type, however many other events lie between', async () => {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import pg from 'pg';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { publicId, uuidOf } from '../../src/core/ids.ts';
 import { stepLock } from '../../src/domain/events/sequencer.ts';
 import { execute, mint, quote, usdToEur } from '../setup/acts.ts';
+import { subscribed } from '../setup/feed.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { lockedCustomers } from '../setup/locked-customers.ts';
 import { makeScene, newCustomer } from '../setup/scene.ts';
@@ -27,8 +27,6 @@ const updates = `subscription ($customerId: ID!) { transactionUpdates(of: { cust
 const ofQuotes = { types: ['QUOTE_STATUS'] };
 
 const newQuote = () => quote(t.platform, usdToEur(scene, { lockedCurrencyAmount: 10_000 }));
-const subscribed = (count: number) =>
-  vi.waitFor(() => expect(serving.gateway.feed.subscriptions).toBe(count), { timeout: 60_000 });
 
 /** Subscribes on a socket once for each of these variables. The ids of the operations are the indexes of the list. */
 async function follow(raw: RawSocket, query: string, variables: readonly object[]): Promise<void> {
@@ -49,7 +47,7 @@ test('an event with all its objects is one statement for all followers of the sa
   ] as const) {
     const raw = await openRawSocket(serving.url, t.platform.authorization);
     await follow(raw, query, Array(10).fill(variables));
-    await subscribed(10);
+    await subscribed(serving, 10);
     const { result, statements: sent } = await statements.during(async () => {
       const { id, transaction } = await newQuote();
       return { quoteId: id, transactionId: transaction.id, received: await messages(raw, 10) };
@@ -63,7 +61,7 @@ test('an event with all its objects is one statement for all followers of the sa
     for (const { payload } of received) expect(payload).toEqual(first.payload);
     expect(sent).toHaveLength(1);
     raw.socket.close();
-    await subscribed(0);
+    await subscribed(serving, 0);
   }
 });
 
@@ -81,7 +79,7 @@ test('streams that open together check access in one statement, each for its own
   const { statements: sent } = await statements.during(async () => {
     await follow(platform, updates, [...Array(10).fill(of(scene.customerId)), ...Array(9).fill(of(other)), of(nobody)]);
     await follow(app, updates, [of(scene.customerId), of(other), of(nobody)]);
-    await subscribed(20);
+    await subscribed(serving, 20);
     for (const [raw, ids] of [
       [platform, ['19']],
       [app, ['1', '2']],
@@ -101,7 +99,7 @@ test('streams that open together check access in one statement, each for its own
   expect(asked.length).toBeLessThan(20);
   platform.socket.close();
   app.socket.close();
-  await subscribed(0);
+  await subscribed(serving, 0);
 });
 
 test('followers with different variables share only what these do not affect', async () => {
@@ -112,7 +110,7 @@ test('followers with different variables share only what these do not affect', a
     { filter: ofQuotes, customers: false },
     { filter: ofQuotes, name: 'nobody has this' },
   ]);
-  await subscribed(4);
+  await subscribed(serving, 4);
   const { result, statements: sent } = await statements.during(async () => {
     await newQuote();
     return messages(raw, 4);
@@ -122,7 +120,7 @@ test('followers with different variables share only what these do not affect', a
   expect(customers[0]).toBeGreaterThan(0);
   expect(sent).toHaveLength(3);
   raw.socket.close();
-  await subscribed(0);
+  await subscribed(serving, 0);
 });
 
 test('callers that see different objects share nothing, even with the same document and event', async () => {
@@ -136,7 +134,7 @@ test('callers that see different objects share nothing, even with the same docum
   const callers = [t.platform.authorization, ...tokens.map(({ token }) => `Bearer ${token}`)];
   const sockets = await Promise.all(callers.map((authorization) => openRawSocket(serving.url, authorization)));
   for (const raw of sockets) await follow(raw, query, Array(2).fill({ filter: { types: ['OUTGOING_PAYMENT'] } }));
-  await subscribed(6);
+  await subscribed(serving, 6);
   await execute(t.platform, id);
   const seen: Data[] = [];
   for (const raw of sockets) {
@@ -148,7 +146,7 @@ test('callers that see different objects share nothing, even with the same docum
   const customer = { id: scene.customerId };
   expect(seen).toEqual([customer, customer, customer, customer, null, null]);
   for (const raw of sockets) raw.socket.close();
-  await subscribed(0);
+  await subscribed(serving, 0);
 });
 
 test('a follower that leaves while an event is read does not affect the others', async () => {
@@ -158,12 +156,11 @@ test('a follower that leaves while an event is read does not affect the others',
     await openRawSocket(serving.url, t.platform.authorization),
   ];
   await follow(leaves, events, [variables]);
-  await subscribed(1);
+  await subscribed(serving, 1);
   await follow(stays, events, [variables]);
-  await subscribed(2);
+  await subscribed(serving, 2);
   // The event is committed, and gets its position in the feed while customers are locked against reads.
-  const holder = new pg.Client(t.databaseUrl);
-  await holder.connect();
+  const holder = await t.owner.connect();
   await holder.query('select pg_advisory_lock($1)', [stepLock]);
   await holder.query(
     `insert into outbox (platform_id, event_id, type, occurred_at, customer_id, version, snapshot)
@@ -171,14 +168,14 @@ test('a follower that leaves while an event is read does not affect the others',
     [t.platform.platformId, uuidOf(scene.customerId, 'Customer')],
   );
   const customers = await lockedCustomers(t.databaseUrl);
-  await holder.end();
+  holder.release(true);
   await customers.waitedFor();
   leaves.socket.terminate();
-  await subscribed(1);
+  await subscribed(serving, 1);
   await customers.release();
   const [message] = await messages(stays, 1);
   expect(message.payload.errors).toBeUndefined();
   expect(message.payload.data.events.customer.id).toBe(scene.customerId);
   stays.socket.close();
-  await subscribed(0);
+  await subscribed(serving, 0);
 });

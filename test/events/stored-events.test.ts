@@ -1,6 +1,7 @@
-import pg from 'pg';
-import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { quote as makeQuote, usdToEur } from '../setup/acts.ts';
+import { testClient, uuidIn } from '../setup/connections.ts';
+import { sequenced } from '../setup/feed.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
@@ -9,16 +10,12 @@ import { makeScene } from '../setup/scene.ts';
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 const scene = await makeScene(t.platform, 10_000n);
 const quote = await makeQuote(t.platform, usdToEur(scene));
-await vi.waitFor(async () => expect((await t.owner.query('select from outbox')).rowCount).toBe(0));
-const sql = new pg.Client({ connectionString: t.databaseUrl, options: '-c timezone=UTC' });
-await sql.connect();
-afterAll(() => sql.end());
+await sequenced(t);
+const sql = await testClient(t, '-c timezone=UTC');
 
 /** Each test is one transaction that is rolled back. */
 beforeEach(() => sql.query('begin'));
 afterEach(() => sql.query('rollback'));
-
-const uuidOf = (id: string) => id.slice(id.indexOf(':') + 1);
 
 type Table = 'transaction' | 'quote' | 'account';
 
@@ -30,7 +27,7 @@ const run = async (text: string, values: unknown[] = []): Promise<Data[]> => (aw
 function otherValue(column: string, type: string): string {
   switch (type) {
     case 'uuid':
-      return `'${uuidOf(column === 'destination_account_id' ? scene.outsideUsd : scene.eur)}'`;
+      return `'${uuidIn(column === 'destination_account_id' ? scene.outsideUsd : scene.eur)}'`;
     case 'jsonb':
       return `'[{"a": null}]'`;
     case 'boolean':
@@ -106,22 +103,22 @@ async function changeEach(table: Table, id: string): Promise<string[]> {
 }
 
 test('a quote changes only its status, and each event shows the quote as it was', async () => {
-  expect(await changeEach('quote', uuidOf(quote.id))).toEqual(['status', 'status_reason']);
+  expect(await changeEach('quote', uuidIn(quote.id))).toEqual(['status', 'status_reason']);
 });
 
 const ofPayments = ['status', 'status_reason', 'version', 'updated_at', 'settled_at', 'expected_settlement_at'];
 const ofRefunds = ['failure_reason', 'refund_reference', 'refund_amount', 'refund_initiated_at', 'refund_settled_at'];
 
 test('each event of an outgoing payment shows the payment as it was, whatever changes later', async () => {
-  const changing = await changeEach('transaction', uuidOf(quote.transaction.id));
+  const changing = await changeEach('transaction', uuidIn(quote.transaction.id));
   expect(changing.sort()).toEqual([...ofPayments, ...ofRefunds, 'counterparty_information', 'created_by'].sort());
 });
 
 test('each event of an incoming payment shows the payment as it was, whatever changes later', async () => {
   const id = (await run('select uuid_v7() as id'))[0]?.id;
   await run('insert into transaction select (jsonb_populate_record(r, $2)).* from transaction r where id = $1', [
-    uuidOf(quote.transaction.id),
-    { id, quote_id: null, type: 'INCOMING', destination_account_id: uuidOf(scene.usd) },
+    uuidIn(quote.transaction.id),
+    { id, quote_id: null, type: 'INCOMING', destination_account_id: uuidIn(scene.usd) },
   ]);
   const changing = await changeEach('transaction', id);
   expect(changing.sort()).toEqual(
@@ -133,15 +130,15 @@ test('each event of an incoming payment shows the payment as it was, whatever ch
 });
 
 test('each event of an external account shows the account as it was, whatever changes later', async () => {
-  const changing = await changeEach('account', uuidOf(scene.outsideUsd));
+  const changing = await changeEach('account', uuidIn(scene.outsideUsd));
   expect(changing.sort()).toEqual(
     [
       ...['version', 'updated_at', 'status', 'status_reason', 'platform_account_id', 'default_uma_deposit_account'],
       ...['beneficiary_verification_status', 'beneficiary_verified_name', 'metadata', 'frozen_at'],
     ].sort(),
   );
-  await run(`update account set status = 'INACTIVE', is_deleted = true where id = $1`, [uuidOf(scene.outsideUsd)]);
-  const events = await shown('account', uuidOf(scene.outsideUsd));
+  await run(`update account set status = 'INACTIVE', is_deleted = true where id = $1`, [uuidIn(scene.outsideUsd)]);
+  const events = await shown('account', uuidIn(scene.outsideUsd));
   expect(events.map(({ snapshot }) => [snapshot.status, snapshot.is_deleted])).toEqual([
     ['ACTIVE', false],
     ['INACTIVE', true],
@@ -149,7 +146,7 @@ test('each event of an external account shows the account as it was, whatever ch
 });
 
 test('each event of an internal account shows its balance as it was, whatever else changes', async () => {
-  const id = uuidOf(scene.usd);
+  const id = uuidIn(scene.usd);
   expect((await changeEach('account', id)).sort()).toEqual([
     ...['beneficiary_verification_status', 'beneficiary_verified_name', 'frozen_at', 'metadata'],
     ...['platform_account_id', 'status_reason', 'updated_at', 'version'],
@@ -179,7 +176,7 @@ test('each event of an internal account shows its balance as it was, whatever el
 });
 
 test('an older event, which stores the whole row, is shown unchanged', async () => {
-  const id = uuidOf(quote.id);
+  const id = uuidIn(quote.id);
   const [event] = await shown('quote', id);
   const whole = { ...event?.snapshot, description: 'as it was written then', exchange_rate: 12.5 };
   await run('set local session_replication_role = replica');

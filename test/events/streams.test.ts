@@ -3,6 +3,7 @@ import { uuidOf } from '../../src/core/ids.ts';
 import { feedCursor } from '../../src/domain/events/cursor.ts';
 import { execute, feedEnd, quote, usdToEur } from '../setup/acts.ts';
 import { cursors } from '../setup/cursors.ts';
+import { commitEvents, sequenced } from '../setup/feed.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { passExpiry } from '../setup/passing-time.ts';
 import { fund, internalAccount, makeScene } from '../setup/scene.ts';
@@ -142,12 +143,6 @@ test('the feed is one log: its list pages both ways over the events of its strea
   await ours.return?.();
 });
 
-/** Waits until every change so far has its number in the feed. */
-async function sequenced(): Promise<void> {
-  const waiting = async () => (await t.owner.query('select from outbox')).rowCount;
-  await vi.waitFor(async () => expect(await waiting()).toBe(0), { timeout: 60_000 });
-}
-
 test('a cursor that is unreadable, foreign, too old or ahead of the feed is refused by name', async () => {
   const { platformId } = t.platform;
   const codeOf = async (after: string, platform = t.platform) => {
@@ -157,14 +152,9 @@ test('a cursor that is unreadable, foreign, too old or ahead of the feed is refu
   expect(await codeOf(await feedEnd(t.platform), stranger)).toBe('INVALID_INPUT');
   expect(await codeOf(feedCursor(cursors, platformId, { sequence: 1_000_000n, epoch: null }))).toBe('CURSOR_EXPIRED');
 
-  const { pool } = t.gateway.payments.database;
-  await sequenced();
+  await sequenced(t);
   const before = await feedEnd(t.platform);
-  await pool.query(
-    `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
-     select $1, uuid_v7(), 'TEST', now() - interval '40 days', 1, '{}' from generate_series(1, 2)`,
-    [platformId],
-  );
+  await commitEvents(t, 2, 40);
   await vi.waitFor(async () => expect(await feedEnd(t.platform)).not.toBe(before), { timeout: 60_000 });
   expect(await codeOf(before)).toBe('CURSOR_EXPIRED');
   // The way to recover: the list still continues from there, and its last cursor is valid.
@@ -184,7 +174,7 @@ test('a cursor expires only if an event that the stream wants lies after it and 
   const quiet = await makeScene(t.platform);
   const { transaction } = await newQuote();
   const { pool } = t.gateway.payments.database;
-  await sequenced();
+  await sequenced(t);
   const before = await feedEnd(t.platform);
   const old = `insert into outbox (platform_id, event_id, type, occurred_at, customer_id, version, snapshot)
     values ($1, uuid_v7(), 'TEST', now() - interval '40 days', $2, 1, '{}')`;
@@ -220,32 +210,4 @@ test('a cursor expires only if an event that the stream wants lies after it and 
     [ofTransaction, { id: transaction.id }, false],
   ] as const)
     expect([variables, await expired(document, variables)]).toEqual([variables, isExpired]);
-});
-
-test("a stream of an unknown object gets the same refusal as one of another caller's object", async () => {
-  const { id, transaction } = await newQuote();
-  const asked = [
-    [quoteUpdates, id],
-    ['subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { cursor } }', transaction.id],
-    ['subscription ($id: ID!) { transactionUpdates(of: { customerId: $id }) { cursor } }', scene.customerId],
-    [accountUpdates, scene.usd],
-    ['subscription ($id: ID!) { events(filter: { customerId: $id }) { id } }', scene.customerId],
-    ['subscription ($id: ID!) { events(filter: { transactionId: $id }) { id } }', transaction.id],
-  ] as const;
-  for (const [document, known] of asked) {
-    const unknown = `${known.slice(0, -6)}000000`;
-    const refusals = [];
-    for (const [platform, named] of [
-      [stranger, known],
-      [t.platform, unknown],
-      [t.platform, 'nonsense'],
-      [t.platform, ''],
-    ] as const) {
-      refusals.push((await nextOf(platform.watch(document, { id: named }))).errors);
-    }
-    expect(refusals[0]).toMatchObject([{ extensions: { code: 'NOT_FOUND' } }]);
-    expect(refusals[1]).toEqual(refusals[0]);
-    expect(refusals[2]).toEqual(refusals[0]);
-    expect(refusals[3]).toEqual(refusals[0]);
-  }
 });

@@ -1,9 +1,11 @@
 import { connect as connectTcp, createServer, type Socket } from 'node:net';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { mint, succeed } from '../setup/acts.ts';
+import { feedEnd, mint } from '../setup/acts.ts';
+import { commitEvents, subscribed } from '../setup/feed.ts';
 import { listen } from '../setup/free-port.ts';
 import { connect, ownGateway, startTestGateway, testGateway } from '../setup/gateway.ts';
+import { lockedCustomers } from '../setup/locked-customers.ts';
 import { makeScene } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
 
@@ -15,23 +17,20 @@ const hasty = await testGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { keep
 const scene = await makeScene(t.platform);
 
 const watchEvents = 'subscription { events { id } }';
-const subscribed = (count: number, of = t) =>
-  vi.waitFor(() => expect(of.gateway.feed.subscriptions).toBe(count), { timeout: 60_000 });
-const released = (of = t) => subscribed(0, of);
 
 test('a client that vanishes is dropped without another event, on every transport', async () => {
   const raw = await openRawSocket(t.url, t.platform.authorization);
   raw.send({ id: '1', type: 'subscribe', payload: { query: watchEvents } });
-  await subscribed(1);
+  await subscribed(t, 1);
   raw.socket.terminate();
-  await released();
+  await subscribed(t, 0);
 
   for (const url of [`${t.url}/graphql`, `${t.url}/graphql/stream`]) {
     const open = await openEventStream(url, t.platform.authorization, { query: watchEvents });
     expect(open.status).toBe(200);
-    await subscribed(1);
+    await subscribed(t, 1);
     open.cut();
-    await released();
+    await subscribed(t, 0);
   }
   expect(t.gateway.sessions.size).toBe(0);
 });
@@ -49,9 +48,9 @@ test('a half-open socket is closed when a ping goes unanswered', async () => {
   });
   const raw = await openRawSocket(`http://127.0.0.1:${await listen(wire)}`, t.platform.authorization);
   raw.send({ id: '1', type: 'subscribe', payload: { query: watchEvents } });
-  await subscribed(1, hasty);
+  await subscribed(hasty, 1);
   for (const socket of wires) socket.unpipe();
-  await released(hasty);
+  await subscribed(hasty, 0);
   for (const socket of wires) socket.destroy();
   raw.socket.terminate();
   wire.close();
@@ -59,49 +58,23 @@ test('a half-open socket is closed when a ping goes unanswered', async () => {
 
 test('a reader that stops reading is dropped with 1013, and misses nothing when it resumes', async () => {
   const slow = await ownGateway();
-  const { pool } = slow.gateway.payments.database;
-  const { viewer } = await slow.platform.ask('{ viewer { feedCursor } }');
+  const after = await feedEnd(slow.platform);
   const raw = await openRawSocket(slow.url, slow.platform.authorization);
   const fields = Array.from({ length: 15 }, (_, at) => `c${at}: cursor`).join(' ');
   raw.send({ id: '1', type: 'subscribe', payload: { query: `subscription { events { id ${fields} } }` } });
-  await vi.waitFor(() => expect(slow.gateway.feed.subscriptions).toBe(1), { timeout: 60_000 });
+  await subscribed(slow, 1);
   raw.socket.pause();
   const count = 40_000;
-  await pool.query(
-    `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
-     select $1, uuid_v7(), 'TEST', now(), 1, '{}' from generate_series(1, ${count})`,
-    [slow.platform.platformId],
-  );
-  await vi.waitFor(() => expect(slow.gateway.feed.subscriptions).toBe(0), { timeout: 30_000 });
+  await commitEvents(slow, count);
+  await subscribed(slow, 0);
   raw.socket.resume();
   expect((await raw.closed).code).toBe(1013);
 
   const seen = new Set<string>();
-  const watched = slow.platform.watch('subscription ($after: String) { events(after: $after) { id } }', {
-    after: viewer.feedCursor,
-  });
+  const watched = slow.platform.watch('subscription ($after: String) { events(after: $after) { id } }', { after });
   while (seen.size < count) seen.add((await nextOf(watched)).data.events.id);
   await watched.return?.();
 }, 60_000);
-
-test('a revoked token closes its socket with 4403 and cuts its event streams within seconds', async () => {
-  const token = { name: 'phone shop', permissions: ['VIEW'] };
-  const { secret, apiToken } = await succeed(t.platform, 'createApiToken', token, 'secret apiToken { id clientId }');
-  const authorization = `Basic ${Buffer.from(`${apiToken.clientId}:${secret}`).toString('base64')}`;
-  const raw = await openRawSocket(t.url, authorization);
-  raw.send({ id: '1', type: 'subscribe', payload: { query: watchEvents } });
-  const open = await openEventStream(`${t.url}/graphql`, authorization, { query: watchEvents });
-  await subscribed(2);
-  const told = nextOf(open.events);
-  await succeed(t.platform, 'revokeApiToken', { tokenId: apiToken.id });
-  expect((await raw.closed).code).toBe(4403);
-  expect(await told).toMatchObject({
-    event: 'next',
-    data: { errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] },
-  });
-  await expect(open.events.next()).rejects.toThrow();
-  await released();
-});
 
 test('a newer token of the same subject in a ping keeps the socket; any other token closes it', async () => {
   const bearer = async (expiresInSeconds: number) =>
@@ -136,7 +109,7 @@ test('a stopping server closes sockets with 1012 and cuts event streams without 
   const open = await openEventStream(`${stopping.url}/graphql`, stopping.platform.authorization, {
     query: watchEvents,
   });
-  await vi.waitFor(() => expect(stopping.gateway.feed.subscriptions).toBe(2), { timeout: 60_000 });
+  await subscribed(stopping, 2);
   const stopped = stopping.stop();
   expect((await raw.closed).code).toBe(1012);
   await expect(open.events.next()).rejects.toThrow();
@@ -144,8 +117,7 @@ test('a stopping server closes sockets with 1012 and cuts event streams without 
 });
 
 test('an operation that takes too long is answered with TIMEOUT', async () => {
-  const client = await hasty.owner.connect();
-  await client.query('begin; lock table customer in access exclusive mode');
+  const customers = await lockedCustomers(hasty.databaseUrl);
   const raw = await openRawSocket(hasty.url, t.platform.authorization);
   raw.send({ id: '1', type: 'subscribe', payload: { query: '{ customers { totalCount } }' } });
   const { status, errors } = await connect(hasty.url, '', t.platform.authorization).send(
@@ -153,31 +125,28 @@ test('an operation that takes too long is answered with TIMEOUT', async () => {
   );
   expect([status, errors?.[0]?.extensions.code]).toEqual([504, 'TIMEOUT']);
   expect((await raw.receive('next')).payload.errors[0].extensions).toEqual({ code: 'TIMEOUT' });
-  await client.query('rollback');
-  client.release();
+  await customers.release();
   raw.socket.close();
 });
 
 test('a stream that the database prevents from opening closes its connection, so that clients retry', async () => {
   const watch = 'subscription ($id: ID!) { transactionUpdates(of: { customerId: $id }) { cursor } }';
   const payload = { query: watch, variables: { id: scene.customerId } };
-  const client = await hasty.owner.connect();
-  await client.query('begin; lock table customer in access exclusive mode');
+  const customers = await lockedCustomers(hasty.databaseUrl);
   const raw = await openRawSocket(hasty.url, t.platform.authorization);
   raw.send({ id: '1', type: 'subscribe', payload });
   expect((await raw.closed).code).toBe(1013);
   await expect(openEventStream(`${hasty.url}/graphql`, t.platform.authorization, payload)).rejects.toThrow();
-  await client.query('rollback');
-  client.release();
+  await customers.release();
   const again = await openRawSocket(hasty.url, t.platform.authorization);
   again.send({ id: '1', type: 'subscribe', payload });
-  await subscribed(1, hasty);
+  await subscribed(hasty, 1);
   // An error of the request itself is reported, and the connection stays open.
   again.send({ id: '2', type: 'subscribe', payload: { query: watch, variables: { id: 'nobody' } } });
   expect((await again.receive('next')).payload.errors[0].extensions.code).toBe('NOT_FOUND');
-  await subscribed(1, hasty);
+  await subscribed(hasty, 1);
   again.socket.close();
-  await released(hasty);
+  await subscribed(hasty, 0);
 });
 
 test('streams beyond the number that may open at a time are all opened, each in its turn', async () => {
@@ -188,9 +157,9 @@ test('streams beyond the number that may open at a time are all opened, each in 
     for (let id = 1; id <= 20; id += 1)
       raw.send({ id: String(id), type: 'subscribe', payload: { query: watchEvents } });
   }
-  await vi.waitFor(() => expect(crowded.gateway.feed.subscriptions).toBe(300), { timeout: 30_000 });
+  await subscribed(crowded, 300);
   for (const raw of sockets) raw.socket.terminate();
-  await vi.waitFor(() => expect(crowded.gateway.feed.subscriptions).toBe(0), { timeout: 60_000 });
+  await subscribed(crowded, 0);
 });
 
 test('pages of other origins may connect only if the settings allow it', async () => {

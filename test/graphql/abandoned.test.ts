@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
-import { WebSocket } from 'ws';
 import { pay } from '../setup/acts.ts';
+import { uuidIn } from '../setup/connections.ts';
+import { subscribed } from '../setup/feed.ts';
 import { connect, type Data, ownGateway, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { lockedCustomers } from '../setup/locked-customers.ts';
 import { waitForLocks } from '../setup/locks.ts';
 import { makeScene } from '../setup/scene.ts';
 import { Statements } from '../setup/statements.ts';
+import { openRawSocket } from '../setup/streams.ts';
 
 // Work for a client that has left stops: no further mutation of its document starts, and nothing more is read.
 
@@ -36,7 +37,7 @@ async function amountsPaid(runAndLeave: (firstIsUnderWay: () => Promise<void>) =
   const holder = new pg.Client({ connectionString: t.databaseUrl });
   await holder.connect();
   await holder.query('begin');
-  await holder.query('select from account where id = $1 for update', [scene.usd.split(':')[1]]);
+  await holder.query('select from account where id = $1 for update', [uuidIn(scene.usd)]);
   await runAndLeave(() => waitForLocks(holder, 1));
   const { statements: sent } = await statements.during(async () => {
     await holder.query('commit');
@@ -77,42 +78,34 @@ test('a request that its client aborts executes no further mutation', async () =
   expect(paid).toEqual([11, 13]);
 });
 
-/** Opens a socket whose credentials have been accepted. */
-async function openSocket() {
-  const socket = new WebSocket(`${t.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
-  await once(socket, 'open');
-  const send = (message: object) => socket.send(JSON.stringify(message));
-  send({ type: 'connection_init', payload: { authorization: t.platform.authorization } });
-  await once(socket, 'message');
-  return { socket, send };
-}
+const openSocket = () => openRawSocket(t.url, t.platform.authorization);
 
 test('a socket that its client closes executes no further mutation', async () => {
   const paid = await amountsPaid(async (firstIsUnderWay) => {
-    const { socket, send } = await openSocket();
+    const { socket, send, closed } = await openSocket();
     send({ id: '1', type: 'subscribe', payload: { query: twoTransfers, variables: variables() } });
     await firstIsUnderWay();
     socket.close();
-    await once(socket, 'close');
+    await closed;
   });
   expect(paid).toEqual([11, 13]);
 });
 
 test('an operation that its client completes on a socket executes no further mutation', async () => {
   const paid = await amountsPaid(async (firstIsUnderWay) => {
-    const { socket, send } = await openSocket();
+    const { socket, send, receive } = await openSocket();
     send({ id: '1', type: 'subscribe', payload: { query: twoTransfers, variables: variables() } });
     await firstIsUnderWay();
     send({ id: '1', type: 'complete' });
     send({ type: 'ping' });
-    expect(JSON.parse(String((await once(socket, 'message'))[0]))).toMatchObject({ type: 'pong' });
+    await receive('pong');
     socket.close();
   });
   expect(paid).toEqual([11, 13]);
 });
 
 test('a subscription that its client completes while it opens is released', async () => {
-  const { socket, send } = await openSocket();
+  const { socket, send, receive } = await openSocket();
   const { id } = await pay(t.platform, scene, 14);
   const lock = await lockedCustomers(t.databaseUrl);
   const query = `subscription { transactionUpdates(of: { transactionId: "${id}" }) { transaction { customer { id } } } }`;
@@ -120,11 +113,11 @@ test('a subscription that its client completes while it opens is released', asyn
   await lock.waitedFor();
   send({ id: 'one', type: 'complete' });
   send({ type: 'ping' });
-  expect(JSON.parse(String((await once(socket, 'message'))[0]))).toEqual({ type: 'pong' });
+  await receive('pong');
   await lock.release();
   send({ id: 'two', type: 'subscribe', payload: { query: '{ viewer { kind } }' } });
-  expect(JSON.parse(String((await once(socket, 'message'))[0]))).toMatchObject({ id: 'two' });
-  await expect.poll(() => t.gateway.feed.subscriptions).toBe(0);
+  expect(await receive('next')).toMatchObject({ id: 'two' });
+  await subscribed(t, 0);
   socket.close();
 });
 

@@ -327,13 +327,6 @@ test('the receipt of an impossible key is NONE, and an unknown operation is refu
   expect(wrong).toMatchObject({ status: 422, errors: [{ extensions: { code: 'INVALID_INPUT' } }] });
 });
 
-test('more than 100 nodes in one query are refused', async () => {
-  const answer = await t.platform.send('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', {
-    ids: Array.from({ length: 101 }, () => scene.usd),
-  });
-  expectInvalid(answer, 'ids', ['nodes']);
-});
-
 test('a condition that is not a boolean is always refused, even after a valid one', async () => {
   const query = 'query ($if: Boolean!) { viewer @include(if: $if) { kind } }';
   const send = (condition: unknown) => t.platform.send(query, { if: condition });

@@ -1,8 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Operation } from '../../src/domain/access/operations.ts';
 import { act } from '../setup/acts.ts';
+import { uuidIn } from '../setup/connections.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
-import { passExpiry } from '../setup/passing-time.ts';
 import { makeScene, ownAccount } from '../setup/scene.ts';
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
@@ -91,7 +91,6 @@ const accounts = {
   InternalAccount: { own: () => scene.usd, foreign: () => foreign.usd },
   ExternalAccount: { own: () => scene.outsideUsd, foreign: () => foreign.outsideUsd },
 };
-const uuidOf = (id: string) => id.slice(id.indexOf(':') + 1);
 
 const ids = (
   [
@@ -99,12 +98,12 @@ const ids = (
     ['foreign', (type) => accounts[type].foreign()],
     ['malformed', () => 'nonsense'],
     ['empty', () => ''],
-    ['bare', (type) => uuidOf(accounts[type].own())],
+    ['bare', (type) => uuidIn(accounts[type].own())],
     [
       'of the other kind',
-      (type) => `${type === 'InternalAccount' ? 'ExternalAccount' : 'InternalAccount'}:${uuidOf(accounts[type].own())}`,
+      (type) => `${type === 'InternalAccount' ? 'ExternalAccount' : 'InternalAccount'}:${uuidIn(accounts[type].own())}`,
     ],
-    ['of another type', (type) => `Quote:${uuidOf(accounts[type].own())}`],
+    ['of another type', (type) => `Quote:${uuidIn(accounts[type].own())}`],
     ['capital', (type) => accounts[type].own().toUpperCase()],
     ['unprintable', (type) => `${type}:\u0000`],
   ] as readonly [string, (type: keyof typeof accounts) => string][]
@@ -217,42 +216,3 @@ test.each([...amounts, ...ids, ...others])(
     expect(await everything()).toEqual({ ...before, receipts: before.receipts + stored });
   },
 );
-
-describe('a quote', () => {
-  const pending = async () => {
-    const success = '... on CreateQuoteSuccess { quote { id transaction { id } } }';
-    return (await run('createQuote', sound.createQuote(), success)).quote;
-  };
-
-  test('that was executed cannot be executed again', async () => {
-    const { id } = await pending();
-    expect(await run('executeQuote', { quoteId: id })).toMatchObject({ replayed: false });
-    const before = await everything();
-    expect(await run('executeQuote', { quoteId: id })).toEqual({
-      __typename: 'ConflictError',
-      code: 'CONFLICT',
-      message: 'this is no longer possible: it is PROCESSING',
-      path: ['input', 'quoteId'],
-    });
-    expect(await everything()).toEqual(before);
-  });
-
-  test('that expired cannot be executed', async () => {
-    const quote = await pending();
-    const watching = 'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { status } }';
-    const seen: string[] = [];
-    for await (const { data } of t.platform.watch(watching, { id: quote.transaction.id })) {
-      seen.push(data.transactionUpdates.status);
-      if (seen.length === 1) await passExpiry(t, quote.id);
-    }
-    expect(seen).toEqual(['PENDING', 'EXPIRED']);
-    const before = await everything();
-    expect(await run('executeQuote', { quoteId: quote.id })).toEqual({
-      __typename: 'QuoteExpiredError',
-      code: 'QUOTE_EXPIRED',
-      message: expect.stringMatching(/^the quote expired at 2/),
-      path: ['input', 'quoteId'],
-    });
-    expect(await everything()).toEqual(before);
-  });
-});

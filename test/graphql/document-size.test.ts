@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { buildSchema, Kind, parse, print, visit } from 'graphql';
 import { expect, test } from 'vitest';
 import { type DocumentSize, measureDocument } from '../../src/api/graphql/limits/document-size.ts';
-import { type Params, relayQuery, schema } from './budget-server.ts';
+import { type Params, relayQuery, schema } from './budget-operations.ts';
 
 test.each<[string, Params, Partial<DocumentSize>]>([
   ['a field', { query: '{ version }' }, { cost: 1, depth: 1, fields: 1 }],

@@ -83,6 +83,11 @@ const mediaTypes: readonly Row[] = [
     { accept: response, body: { query: 'subscription { transactionUpdates { cursor } }' } },
     wrong(406, 'NOT_ACCEPTABLE'),
   ],
+  [
+    'a subscription for any one answer',
+    { accept: '*/*', body: { query: 'subscription { transactionUpdates { cursor } }' } },
+    wrong(406, 'NOT_ACCEPTABLE', json),
+  ],
 ];
 
 const bodies: readonly Row[] = [
@@ -167,6 +172,11 @@ const outcomes: readonly Row[] = [
     wrong(422, 'COST_LIMIT_EXCEEDED'),
   ],
   [
+    'the same of a legacy client',
+    { accept: json, body: { query: `{ viewer { ${'kind '.repeat(600)} } }` } },
+    wrong(200, 'COST_LIMIT_EXCEEDED', json),
+  ],
+  [
     'no such operation',
     { body: { query: `query A ${kind}`, operationName: 'B' } },
     wrong(422, 'OPERATION_RESOLUTION_FAILURE'),
@@ -192,7 +202,11 @@ const outcomes: readonly Row[] = [
     { body: { query: 'query ($id: ID!) { __typename }' } },
     wrong(400, 'GRAPHQL_VALIDATION_FAILED'),
   ],
-  ['the same of a legacy client', { accept: json, body: { query: needsId } }, wrong(200, 'INVALID_INPUT', json)],
+  [
+    'a variable of a legacy client without a value',
+    { accept: json, body: { query: needsId } },
+    wrong(200, 'INVALID_INPUT', json),
+  ],
   [
     'a wrong document of a legacy client',
     { accept: json, body: { query: '{ nope }' } },

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { succeed, usdToEur } from '../setup/acts.ts';
+import { uuidIn } from '../setup/connections.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { externalAccount, makeScene, type Scene } from '../setup/scene.ts';
 
 const scenes: Scene[] = [];
 let made = 0;
-const uuidOf = (id: string) => id.slice(id.indexOf(':') + 1);
 // Nothing settles or expires during the tests, so that the model and the next query read the same rows.
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000, SANDBOX_QUOTE_SECONDS: 86_400 });
 const foreign = await t.newPlatform('foreign');
@@ -21,7 +21,7 @@ for (let made = 0; made < 4; made++) {
   }
 }
 await customer('BUSINESS');
-await t.owner.query('update customer set is_deleted = true where id = $1', [uuidOf(await customer('INDIVIDUAL'))]);
+await t.owner.query('update customer set is_deleted = true where id = $1', [uuidIn(await customer('INDIVIDUAL'))]);
 
 async function transfer(mutation: 'transferOut' | 'transferIn', { usd, outsideUsd }: Scene): Promise<void> {
   const [from, to] = mutation === 'transferOut' ? [usd, outsideUsd] : [outsideUsd, usd];
@@ -183,7 +183,7 @@ const lists: List[] = [
       kind: same('kind'),
       currency: same('currency'),
       customerId: [
-        (row) => `Customer:${row.customer_id ?? uuidOf(scenes[0]?.customerId ?? '')}`,
+        (row) => `Customer:${row.customer_id ?? uuidIn(scenes[0]?.customerId ?? '')}`,
         (row, value) => `Customer:${row.customer_id}` === value,
       ],
       platformOwned: same('customer_id', (owner) => owner === null),
@@ -326,7 +326,7 @@ test('a page has 20 rows by default; two nested lists of one field keep their ow
 
 test('by last change, no row is missed in ascending order, and none is repeated in descending order', async () => {
   const customers = lists.find(({ name }) => name === 'customers') ?? expect.fail('no customers');
-  const change = (id: string) => t.owner.query('update customer set tax_id = tax_id where id = $1', [uuidOf(id)]);
+  const change = (id: string) => t.owner.query('update customer set tax_id = tax_id where id = $1', [uuidIn(id)]);
   for (const sortOrder of ['ASC', 'DESC']) {
     const all = await model(customers, {}, sortOrder, undefined, 'UPDATED');
     // The first row of each page that was read, and the last row of all, change while the list is read.

@@ -269,6 +269,7 @@ describe('a refusal states its facts', () => {
     const again = await refusalOf(t.platform, 'executeQuote', { quoteId: id }, existing);
     expect(again).toMatchObject({
       __typename: 'ConflictError',
+      message: 'this is no longer possible: it is PROCESSING',
       existing: { __typename: 'Quote', id, status: 'PROCESSING' },
     });
 

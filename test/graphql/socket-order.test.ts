@@ -106,19 +106,3 @@ test('over the client of graphql-ws', async () => {
   });
   await fc.assert(property, runs);
 });
-
-test('an excess operation is refused only while those before it are open', async () => {
-  const client = t.platform.socket();
-  const codes: unknown[] = [];
-  const stops = Array.from({ length: most + 1 }, () =>
-    client.subscribe(
-      { query: stream },
-      { next() {}, complete() {}, error: (problem: Data) => codes.push(problem[0]?.extensions.code) },
-    ),
-  );
-  while (t.gateway.feed.subscriptions + codes.length < most + 1) await t.gateway.feed.waitForChange(10);
-  for (const stop of stops) stop();
-  await subscribed(0);
-  await client.dispose();
-  expect(codes).toEqual(['RATE_LIMITED']);
-});

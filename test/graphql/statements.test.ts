@@ -236,4 +236,6 @@ test('several nodes cost one statement, whatever their types are', async () => {
   );
   expect(data.nodes.map((node: Data) => node?.id ?? null)).toEqual(ids.map((id) => (id === 'Nothing:1' ? null : id)));
   expect(statements).toHaveLength(1);
+  // An id that is requested twice is read once.
+  expect(statements[0]).toMatch(/\.id in \(\$\d+, \$\d+\)/);
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { unbatched } from '../../src/api/graphql/reading/stock.ts';
 import { uuidOf } from '../../src/core/ids.ts';
 import { asPlatform } from '../../src/infra/database/connections/platform-scope.ts';
-import { ended, quote, usdToEur } from '../setup/acts.ts';
+import { ended, feedEnd, quote, usdToEur } from '../setup/acts.ts';
 import { connect, type Data, testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 import { nextOf } from '../setup/streams.ts';
@@ -17,13 +17,13 @@ describe.each([
   ['with standard execution', stock.url],
 ])('%s', (_how, url) => {
   test('a payment that has changed is shown as of each event, in streams and in lists', async () => {
-    const { viewer } = await t.platform.ask('{ viewer { feedCursor } }');
+    const after = await feedEnd(t.platform);
     const scene = await makeScene(t.platform, 100_000n);
     const { transaction } = await quote(t.platform, usdToEur(scene, { immediatelyExecute: true }));
     await ended(t.platform, transaction.id);
     const platform = connect(url, t.platform.platformId, t.platform.authorization);
     const shown = '... on Transaction { id version status terminal reconciliationReference sentAmount { decimal } }';
-    const variables = { after: viewer.feedCursor };
+    const variables = { after };
 
     const client = platform.socket();
     const stream = client.iterate<Data>({

@@ -1,5 +1,5 @@
 import { createClient as createSseClient } from 'graphql-sse';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { pay } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
@@ -147,13 +147,6 @@ describe('a socket', () => {
     expect(await closeCode(init({ Authorization: t.platform.authorization }), init(good()))).toBe(4429);
   });
 
-  test('is closed for a frame over 64 KiB, and nothing is printed outside of the log', async () => {
-    const printed = vi.spyOn(console, 'error');
-    expect(await closeCode(init(good()), subscribe('1', { query: `${kind} #${'x'.repeat(70_000)}` }))).toBe(1009);
-    expect(printed).not.toHaveBeenCalled();
-    printed.mockRestore();
-  });
-
   test('carries 20 operations, even if all start together; a refused one frees its place', async () => {
     const client = t.platform.socket();
     // The request names no operation of the document. They come one after the other, as 21 together are too many.
@@ -181,14 +174,5 @@ describe('a socket', () => {
     await released();
     expect(await read(client, kind)).toEqual([{ data: { viewer: { kind: 'PLATFORM' } } }]);
     await client.dispose();
-  });
-
-  test('that breaks off releases all its subscriptions', async () => {
-    const client = t.platform.socket();
-    for (let index = 0; index < 5; index++)
-      client.subscribe({ query: updates }, { next() {}, complete() {}, error() {} });
-    await subscribed(5);
-    client.terminate();
-    await released();
   });
 });

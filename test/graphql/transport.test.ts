@@ -110,17 +110,3 @@ describe('HTTP', () => {
     expect((await http('/health/ready')).status).toBe(200);
   });
 });
-
-test('a subscription over a transport for one answer is refused, and opens nothing', async () => {
-  const query = 'subscription { transactionUpdates { cursor } }';
-  const openBefore = t.gateway.feed.subscriptions;
-  for (const accept of ['*/*', 'application/json', 'application/graphql-response+json', 'multipart/mixed']) {
-    const posted = await t.platform.post({ query }, { accept });
-    expect({ accept, status: posted.status }).toEqual({ accept, status: 406 });
-    expect(await posted.text()).not.toContain('INTERNAL');
-    const got = await http(`/graphql?query=${encodeURIComponent(query)}`, { headers: { accept } });
-    expect(got.status).toBeGreaterThanOrEqual(400);
-    expect(await got.text()).not.toContain('INTERNAL');
-  }
-  expect(t.gateway.feed.subscriptions).toBe(openBefore);
-});

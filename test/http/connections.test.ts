@@ -1,41 +1,20 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import { pino } from 'pino';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startChildGateway } from '../setup/child-gateway.ts';
-import { freshDatabase } from '../setup/database.ts';
+import { testDatabase } from '../setup/database.ts';
 import { startTestGateway } from '../setup/gateway.ts';
+import { exchange, openConnection } from '../setup/raw-http.ts';
 
 /** Clients that do not speak proper HTTP, and clients that send nothing. */
 
-const database = await freshDatabase();
+const database = await testDatabase();
 /** A process of its own, so that a crash would be noticed. */
 const gateway = await startChildGateway({ DATABASE_URL: database.url });
 afterAll(async () => {
   expect(await gateway.end('SIGTERM')).toBe(0);
   expect(gateway.output()).not.toMatch(/Error|\.ts:\d/);
-  await database.drop();
 });
-
-async function open(url: string): Promise<Socket> {
-  const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
-  socket.on('error', () => undefined);
-  await once(socket, 'connect');
-  return socket;
-}
-
-/** Sends raw bytes, and returns everything that arrives until the server closes the connection. */
-async function exchange(bytes: string): Promise<string> {
-  const socket = await open(gateway.url);
-  let answer = '';
-  socket.setEncoding('utf8').on('data', (data: string) => {
-    answer += data;
-  });
-  socket.write(bytes);
-  await once(socket, 'close');
-  return answer;
-}
 
 const upgrade = (path: string) =>
   [
@@ -62,7 +41,7 @@ describe('an upgrade', () => {
   test.each(['//', '//graphql', '/other', '/graphql/stream', '*', '/%', 'http://[/graphql'])(
     'to %s is refused without harm',
     async (path) => {
-      expect(await exchange(upgrade(path))).toMatch(/^HTTP\/1\.1 4\d\d /);
+      expect(await exchange(gateway.url, upgrade(path))).toMatch(/^HTTP\/1\.1 4\d\d /);
       await alive();
     },
   );
@@ -72,7 +51,7 @@ describe('an upgrade', () => {
     for (const path of ['/graphql', '//']) {
       for (const part of [1, whole.length - 2, whole.length]) {
         for (let again = 0; again < 5; again++) {
-          const socket = await open(gateway.url);
+          const socket = await openConnection(gateway.url);
           await new Promise<void>((sent) => {
             socket.write(whole.replace('/graphql', path).slice(0, part), () => sent());
           });
@@ -81,7 +60,7 @@ describe('an upgrade', () => {
       }
     }
     // And one that is reset after it has been accepted.
-    const socket = await open(gateway.url);
+    const socket = await openConnection(gateway.url);
     socket.write(whole);
     const [answer] = (await once(socket, 'data')) as [Buffer];
     expect(answer.toString()).toMatch(/^HTTP\/1\.1 101 /);
@@ -94,10 +73,10 @@ test('a stop does not wait for unresponsive sockets or for connections without a
   const warnings: string[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => warnings.push(line) });
   const t = await startTestGateway({}, undefined, { log });
-  const silent = await open(t.url);
-  const halfway = await open(t.url);
+  const silent = await openConnection(t.url);
+  const halfway = await openConnection(t.url);
   halfway.write('GET /health/live HTTP/1.1\r\nHost: loc');
-  const socket = await open(t.url);
+  const socket = await openConnection(t.url);
   socket.write(upgrade('/graphql').replace('Origin: http://localhost\r\n', ''));
   await once(socket, 'data');
   // From here on it reads nothing, and so does not answer a close.

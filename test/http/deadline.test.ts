@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, expect, test, vi } from 'vitest';
-import { freshDatabase } from '../setup/database.ts';
-import { databaseProxy } from '../setup/database-proxy.ts';
+import { expect, test, vi } from 'vitest';
+import { testProxy } from '../setup/database-proxy.ts';
 import { connect, testGateway } from '../setup/gateway.ts';
 import { serverOf } from '../setup/new-credentials.ts';
 import { makeScene } from '../setup/scene.ts';
@@ -11,26 +10,17 @@ import { makeScene } from '../setup/scene.ts';
  * may take as long as the test: only the limit can answer.
  */
 
-const database = await freshDatabase();
-const proxy = await databaseProxy(database.url);
-afterAll(async () => {
-  await proxy.close();
-  await database.drop();
-});
+const { database, proxy } = await testProxy();
 const furnished = await testGateway({}, database.url);
 const t = await testGateway({ DATABASE_POOL: 3 }, proxy.url, { pace: { operationMs: 1_500, statementMs: 3_600_000 } });
 const owner = await furnished.newPlatform('waiting');
 const scene = await makeScene(owner, 1_000_000n);
 const platform = connect(t.url, owner.platformId, owner.authorization);
 
-const rest = (method: string, path: string, body?: object, by = platform) =>
+const rest = (method: string, path: string, body?: object, { authorization } = platform) =>
   fetch(`${t.url}/2025-10-13${path}`, {
     method,
-    headers: {
-      authorization: by.authorization,
-      'content-type': 'application/json',
-      'idempotency-key': crypto.randomUUID(),
-    },
+    headers: { authorization, 'content-type': 'application/json', 'idempotency-key': randomUUID() },
     ...(body && { body: JSON.stringify(body) }),
   });
 const graphql = (query: string, by = platform) => by.post({ query });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -9,8 +9,9 @@ import { WebSocket } from 'ws';
 import type { Bundle } from '../../src/api/pages/assets.ts';
 import { parseRange } from '../../src/core/address-ranges.ts';
 import { startChildGateway } from '../setup/child-gateway.ts';
-import { freshDatabase } from '../setup/database.ts';
+import { testDatabase } from '../setup/database.ts';
 import { connect as connectAs, ownGateway, startTestGateway, testGateway } from '../setup/gateway.ts';
+import { openConnection } from '../setup/raw-http.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
 /** A client without credentials costs no more than a refusal: connections, files, first messages, documents. */
@@ -170,12 +171,11 @@ describe('a request with two faults gets the earlier refusal: address, form, cre
   });
 });
 
-const database = await freshDatabase();
+const database = await testDatabase();
 /** A process of its own, so that the test can read its output. */
 const child = await startChildGateway({ DATABASE_URL: database.url, LOG_LEVEL: 'info' });
 afterAll(async () => {
   expect(await child.end('SIGTERM')).toBe(0);
-  await database.drop();
 });
 
 describe('a socket whose client breaks the protocol', () => {
@@ -270,12 +270,8 @@ describe('a file of a page', () => {
 
 describe('connections', () => {
   const most = 40;
-  const openAt = async (url: string, localAddress = '127.0.0.1'): Promise<Socket> => {
-    const { hostname, port } = new URL(url);
-    const socket = connect({ host: hostname, port: Number(port), localAddress }).on('error', () => undefined);
-    await once(socket, 'connect');
-    return socket.resume();
-  };
+  const openAt = async (url: string, localAddress = '127.0.0.1') =>
+    (await openConnection(url, { localAddress })).resume();
   /** Opens idle connections from one address. Returns those still open after the service has answered another address. */
   async function idle(url: string, count: number): Promise<readonly Socket[]> {
     const sockets: Socket[] = [];

@@ -1,7 +1,7 @@
 import diagnostics from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { IncomingMessage, ServerResponse } from 'node:http';
-import { connect, Socket } from 'node:net';
+import { Socket } from 'node:net';
 import { describe, expect, test, vi } from 'vitest';
 import { BodyReader, maxReads, maxStrangers } from '../../src/api/http/bodies.ts';
 import { InFlight, WatchedResponse } from '../../src/api/http/in-flight.ts';
@@ -10,6 +10,7 @@ import { ownGateway, startTestGateway, type TestGateway, type TestPlatform, test
 import { type HangingUpload, hangingUpload } from '../setup/hanging-upload.ts';
 import { heldTransfer, patient } from '../setup/held-transfer.ts';
 import { lockedCustomers } from '../setup/locked-customers.ts';
+import { openConnection } from '../setup/raw-http.ts';
 import { openRawSocket } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { answer, ownReceiver } from '../webhooks/receiver.ts';
@@ -200,10 +201,8 @@ test('the platform with the most slow uploads has one evicted', async () => {
 
 /** Opens connections without credentials, which request much and read nothing of it. */
 async function readNothing(of: TestGateway): Promise<Socket[]> {
-  const { hostname, port } = new URL(of.url);
-  const sockets = Array.from({ length: 4 }, () => connect(Number(port), hostname).pause());
-  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
-  return sockets;
+  const sockets = await Promise.all(Array.from({ length: 4 }, () => openConnection(of.url)));
+  return sockets.map((socket) => socket.pause());
 }
 
 const much = 'GET /2025-10-13/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n';
@@ -223,8 +222,7 @@ test('unread answers occupy no place', async () => {
 
 test('answers queued behind a stream on their connection occupy no place, even when it breaks off', async () => {
   const few = await ownGateway({ MAX_IN_FLIGHT: 4 });
-  const { hostname, port } = new URL(few.url);
-  const socket = connect(Number(port), hostname);
+  const socket = await openConnection(few.url);
   const body = JSON.stringify({ query: 'subscription { transactionUpdates { status } }' });
   const stream = [
     'POST /graphql HTTP/1.1',

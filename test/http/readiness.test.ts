@@ -1,22 +1,14 @@
-import pg from 'pg';
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { stepLock } from '../../src/domain/events/sequencer.ts';
-import { freshDatabase } from '../setup/database.ts';
-import { databaseProxy } from '../setup/database-proxy.ts';
+import { testClient } from '../setup/connections.ts';
+import { testProxy } from '../setup/database-proxy.ts';
 import { freePort } from '../setup/free-port.ts';
 import { startTestGateway, testGateway } from '../setup/gateway.ts';
 
 const standstillMs = 200;
 
-const database = await freshDatabase();
-const proxy = await databaseProxy(database.url);
-const server = new pg.Client({ connectionString: database.url });
-await server.connect();
-afterAll(async () => {
-  await server.end();
-  await proxy.close();
-  await database.drop();
-});
+const { database, proxy } = await testProxy();
+const server = await testClient({ databaseUrl: database.url });
 const t = await testGateway({ DATABASE_POOL: 2 }, proxy.url, {
   pace: { statementMs: 4_000, readiness: { standstillMs, sessionMs: 200, answerMs: 4_000 } },
 });

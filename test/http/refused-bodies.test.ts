@@ -1,10 +1,11 @@
 import diagnostics from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { changeRates } from '../../src/domain/platforms/platform-rates.ts';
 import { type TestPlatform, testGateway } from '../setup/gateway.ts';
+import { heardOn, openConnection } from '../setup/raw-http.ts';
 import { tester } from '../setup/tester.ts';
 
 /** Tests how much the gateway reads of the bodies of refused requests. The tests set the clock of the limits. */
@@ -43,14 +44,8 @@ async function statusOf({ send }: TestPlatform): Promise<number> {
 
 /** Sends the head of a request, and returns the answer. */
 async function begin(path: string, { authorization }: TestPlatform, length = 'Transfer-Encoding: chunked') {
-  const { hostname, port } = new URL(t.url);
-  const socket = connect(Number(port), hostname);
-  socket.on('error', () => undefined);
-  await once(socket, 'connect');
-  const heard = { text: '' };
-  socket.setEncoding('utf8').on('data', (data: string) => {
-    heard.text += data;
-  });
+  const socket = await openConnection(t.url);
+  const heard = heardOn(socket);
   const json = 'Content-Type: application/json';
   socket.write(
     [`POST ${path} HTTP/1.1`, 'Host: localhost', `Authorization: ${authorization}`, json, length, '', ''].join('\r\n'),
@@ -75,13 +70,13 @@ test('a delayed refusal reads nothing of its request; then the connection serves
     // A round trip, after which the gateway has seen what came before.
     expect((await fetch(`${t.url}/health/live`)).status).toBe(200);
   }
-  expect([heard.text, ofGateway?.bytesRead]).toEqual(['', read]);
+  expect([heard.text(), ofGateway?.bytesRead]).toEqual(['', read]);
 
   await once(socket, 'data');
-  expect(heard.text).toMatch(/^HTTP\/1\.1 429 /);
-  heard.text = '';
+  expect(heard.text()).toMatch(/^HTTP\/1\.1 429 /);
+  heard.forget();
   socket.write('0\r\n\r\nGET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n');
-  await expect.poll(() => heard.text).toMatch(/^HTTP\/1\.1 200 /);
+  await expect.poll(heard.text).toMatch(/^HTTP\/1\.1 200 /);
   socket.destroy();
 });
 
@@ -109,14 +104,12 @@ test.each([
   ['that is too long for REST', '/2025-10-13/quotes', () => t.platform, undefined, 413],
 ] as const)('a body %s is cut off, however long it continues', async (_what, path, sender, length, status) => {
   const { socket, heard, port } = await begin(path, await sender(), length);
-  const closed = new Promise((resolve) => socket.once('close', resolve));
   const sendOn = () => {
     while (!socket.destroyed && socket.write(piece));
   };
   socket.on('drain', sendOn);
   sendOn();
-  await closed;
-  expect(heard.text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+  expect(await heard.ended).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
   // Node reads up to 2 MB in one call.
   expect(accepted.get(port)?.bytesRead).toBeLessThan(5_000_000);
 });

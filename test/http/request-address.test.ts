@@ -1,27 +1,17 @@
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { startOperatorServer } from '../../src/infra/instruments/operator-server.ts';
 import { testGateway } from '../setup/gateway.ts';
+import { exchange } from '../setup/raw-http.ts';
 
 /** The target of a request: one host, as in RFC 9112 3.2, and a path. Anything else is refused. */
 
 const t = await testGateway({ METRICS_PORT: 0, GRAPHIQL: true, PUBLIC_CONTRACT: true, CORS_ORIGINS: ['*'] });
 
-/** Sends raw bytes. @returns everything that arrives until the server closes the connection */
-async function exchange(lines: readonly string[], url = t.url): Promise<string> {
-  const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
-  let answer = '';
-  socket.setEncoding('latin1').on('data', (data: string) => {
-    answer += data;
-  });
-  socket.write(Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'));
-  await once(socket, 'close');
-  return answer;
-}
+/** Sends the head of a request. @returns everything that arrives until the server closes the connection */
+const exchangeLines = (lines: readonly string[], url = t.url) =>
+  exchange(url, Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), 'latin1');
 
 const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d{3}) /.exec(answer)?.[1]);
 const upgradeLines = [
@@ -80,7 +70,7 @@ const requests: readonly Sent[] = [
 function send({ first, more = [] }: Sent, hosts: readonly string[], url = t.url): Promise<string> {
   const hostLines = hosts.map((host) => `Host: ${host}`);
   const close = more.some((line) => line.startsWith('Connection')) ? [] : ['Connection: close'];
-  return exchange([first, ...hostLines, `Authorization: ${t.platform.authorization}`, ...close, ...more], url);
+  return exchangeLines([first, ...hostLines, `Authorization: ${t.platform.authorization}`, ...close, ...more], url);
 }
 
 const noHosts: readonly (readonly string[])[] = [
@@ -217,7 +207,7 @@ test('every valid host is accepted, and no answer depends on it', async () => {
 
 describe('the target of a request', () => {
   const hosted = (target: string, host: string, method = 'GET') =>
-    exchange([`${method} ${target} HTTP/1.1`, `Host: ${host}`, 'Connection: close']);
+    exchangeLines([`${method} ${target} HTTP/1.1`, `Host: ${host}`, 'Connection: close']);
 
   test('may name its host, the same as Host', async () => {
     for (const target of [
@@ -244,11 +234,11 @@ describe('the target of a request', () => {
     ['the whole server', '*'],
   ])('is refused with %s', async (_name, target) => {
     expect(statusOf(await hosted(target, 'a.example'))).toBe(400);
-    expect(statusOf(await exchange([`GET ${target} HTTP/1.1`, 'Host: a.example', ...upgradeLines]))).toBe(400);
+    expect(statusOf(await exchangeLines([`GET ${target} HTTP/1.1`, 'Host: a.example', ...upgradeLines]))).toBe(400);
   });
 
   test('needs no Host before HTTP/1.1, but if there is one it must be valid', async () => {
-    const old = (lines: readonly string[]) => exchange(['GET /health/live HTTP/1.0', ...lines]);
+    const old = (lines: readonly string[]) => exchangeLines(['GET /health/live HTTP/1.0', ...lines]);
     expect(statusOf(await old([]))).toBe(200);
     expect(statusOf(await old(['Host: a/b']))).toBe(400);
   });

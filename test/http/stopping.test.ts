@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/server/config.ts';
 import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
@@ -8,6 +8,7 @@ import { startTestGateway, testGateway } from '../setup/gateway.ts';
 import { hangingUpload } from '../setup/hanging-upload.ts';
 import { busyClient, keepAliveClient } from '../setup/keep-alive-client.ts';
 import { lockedCustomers } from '../setup/locked-customers.ts';
+import { heardOn, openConnection } from '../setup/raw-http.ts';
 import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { ownReceiver } from '../webhooks/receiver.ts';
@@ -25,16 +26,9 @@ const headers = { authorization: t.platform.authorization, 'content-type': 'appl
 const startChild = (environment: Readonly<Record<string, string>>) =>
   startChildGateway({ DATABASE_URL: t.databaseUrl, SECRET_KEY: secretKey.toString('hex'), ...environment });
 
-async function open(url: string): Promise<Socket> {
-  const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
-  await once(socket, 'connect');
-  return socket;
-}
-
 async function portClosed(url: string): Promise<void> {
   for (;;) {
-    const refused = await open(url).then(
+    const refused = await openConnection(url).then(
       (socket) => void socket.destroy(),
       ({ code }: NodeJS.ErrnoException) => code === 'ECONNREFUSED',
     );
@@ -49,22 +43,6 @@ async function unready(url: string): Promise<Response> {
     await response.arrayBuffer();
     if (response.status === 503) return response;
   }
-}
-
-/** Collects the bytes received on a connection. */
-function reader(socket: Socket) {
-  let text = '';
-  socket.setEncoding('utf8').on('data', (data: string) => {
-    text += data;
-  });
-  const ended = once(socket, 'close').then(() => text);
-  return {
-    ended,
-    async until(part: string): Promise<string> {
-      while (!text.includes(part)) await once(socket, 'data');
-      return text;
-    },
-  };
 }
 
 const answersIn = (text: string) => text.match(/HTTP\/1\.1 200 OK\r\n/g)?.length;
@@ -112,10 +90,10 @@ test('busy clients are sent away with an answer, none fails, and the process end
 
 test('a connection with an endless row of requests is closed with an answer, too', async () => {
   const child = await startChild({ SHUTDOWN_DELAY_MS: '2000' });
-  const socket = await open(child.url);
+  const socket = await openConnection(child.url);
   // The server may have closed the connection when more is sent.
   socket.on('error', () => undefined);
-  const { ended, until } = reader(socket);
+  const { ended, until } = heardOn(socket);
   socket.on('data', (data: string) => socket.write(ping.repeat(data.split(lastChunk).length - 1)));
   socket.write(ping.repeat(10));
   await until(lastChunk);
@@ -170,14 +148,14 @@ test.each([
 
 test('answers that have begun when the port closes are sent completely, however late they are read', async () => {
   const stopping = await startTestGateway();
-  const socket = await open(stopping.url);
+  const socket = await openConnection(stopping.url);
   const count = 50;
   socket.write(get.repeat(count));
   const [beginning] = await once(socket.setEncoding('utf8'), 'data');
   socket.pause();
   const stopped = stopping.stop();
   await portClosed(stopping.url);
-  const { ended } = reader(socket);
+  const { ended } = heardOn(socket);
   socket.resume();
   const text = beginning + (await ended);
   expect(answersIn(text)).toBe(count);
@@ -195,7 +173,7 @@ test('endless requests do not delay a stop for as long as Docker waits', async (
   await createEndpoint(t.platform, { url: receiver.url });
   await receiver.until((received) => received.length > 0);
   const upload = await hangingUpload(child.url);
-  const unread = await open(child.url);
+  const unread = await openConnection(child.url);
   unread.pause();
   await new Promise((sent) => unread.write(get.repeat(200), sent));
   const stream = await openEventStream(`${child.url}/graphql`, t.platform.authorization, {
@@ -223,10 +201,10 @@ describe('during the delay', () => {
   beforeAll(async () => {
     // Longer than any test: it is killed at the end.
     child = await startChild({ SHUTDOWN_DELAY_MS: '60000' });
-    idle = await Promise.all(Array.from({ length: 3 }, () => open(child.url)));
+    idle = await Promise.all(Array.from({ length: 3 }, () => openConnection(child.url)));
     for (const socket of idle) {
       socket.write(ping);
-      expect(endsIn(await reader(socket).until(lastChunk))).toBeUndefined();
+      expect(endsIn(await heardOn(socket).until(lastChunk))).toBeUndefined();
       socket.removeAllListeners('data');
     }
     child.process.kill('SIGTERM');
@@ -266,7 +244,7 @@ describe('during the delay', () => {
 
   test('the next request on an open connection is answered, and closes it', async () => {
     const [socket] = idle as [Socket, Socket, Socket];
-    const { ended } = reader(socket);
+    const { ended } = heardOn(socket);
     socket.write(ping);
     const text = await ended;
     expect([answersIn(text), endsIn(text)]).toEqual([1, 1]);
@@ -274,7 +252,7 @@ describe('during the delay', () => {
 
   test('pipelined requests are all answered, and the last answer closes the connection', async () => {
     const [, socket] = idle as [Socket, Socket, Socket];
-    const { ended } = reader(socket);
+    const { ended } = heardOn(socket);
     socket.write(ping.repeat(3));
     const text = await ended;
     expect([answersIn(text), endsIn(text)]).toEqual([3, 1]);
@@ -283,7 +261,7 @@ describe('during the delay', () => {
 
   test('requests sent after the response that closes the connection are not executed', async () => {
     const [, , socket] = idle as [Socket, Socket, Socket];
-    const { ended, until } = reader(socket);
+    const { ended, until } = heardOn(socket);
     socket.write(post('/graphql', subscription, ['Accept: text/event-stream']));
     expect(endsIn(await until('\r\n\r\n'))).toBe(1);
     // When the server has ended its side, too, it has read everything sent before.

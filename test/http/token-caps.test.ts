@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { mint } from '../setup/acts.ts';
+import { subscribed } from '../setup/feed.ts';
 import { testGateway } from '../setup/gateway.ts';
 import { newCustomer } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
@@ -39,9 +40,9 @@ test('a client token has three subscriptions over all transports; a fourth is re
   const subscribe = (id: string) => raw.send({ id, type: 'subscribe', payload: subscription });
   subscribe('1');
   subscribe('2');
-  await expect.poll(() => t.gateway.feed.subscriptions).toBe(2);
+  await subscribed(t, 2);
   const stream = await openEventStream(`${t.url}/graphql`, authorization, subscription);
-  await expect.poll(() => t.gateway.feed.subscriptions).toBe(3);
+  await subscribed(t, 3);
 
   subscribe('3');
   expect(await raw.receive('next')).toMatchObject({ id: '3', payload: { errors: refused } });
@@ -52,11 +53,11 @@ test('a client token has three subscriptions over all transports; a fourth is re
   expect(await raw.receive('next')).toMatchObject({ id: '4', payload: { data: {} } });
 
   stream.cut();
-  await expect.poll(() => t.gateway.feed.subscriptions).toBe(2);
+  await subscribed(t, 2);
   subscribe('5');
-  await expect.poll(() => t.gateway.feed.subscriptions).toBe(3);
+  await subscribed(t, 3);
   raw.send({ id: '5', type: 'complete' });
-  await expect.poll(() => t.gateway.feed.subscriptions).toBe(2);
+  await subscribed(t, 2);
   // A refused one does not count.
   for (const id of ['6', '7', '8', '9']) {
     raw.send({
@@ -70,10 +71,10 @@ test('a client token has three subscriptions over all transports; a fourth is re
     });
   }
   subscribe('10');
-  await expect.poll(() => t.gateway.feed.subscriptions).toBe(3);
+  await subscribed(t, 3);
   raw.socket.close();
-  await expect.poll(() => t.gateway.feed.subscriptions).toBe(0);
+  await subscribed(t, 0);
   const after = await openEventStream(`${t.url}/graphql`, authorization, subscription);
-  await expect.poll(() => t.gateway.feed.subscriptions).toBe(1);
+  await subscribed(t, 1);
   after.cut();
 });

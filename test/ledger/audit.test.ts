@@ -4,7 +4,7 @@ import { approveAdjustment, proposeAdjustment } from '../../src/domain/commands/
 import { audit, auditRules, type Breach, runAudit } from '../../src/domain/ledger/audit.ts';
 import { openDatabase } from '../../src/infra/database/database.ts';
 import { createThrowawayDatabase, type ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
-import { actOn, ended, pay, quote, succeed } from '../setup/acts.ts';
+import { announce, between, ended, moving, pay, quote, succeed } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
 import { connect, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
@@ -22,19 +22,15 @@ beforeAll(async () => {
   let t = await startTestGateway({ SANDBOX_QUOTE_SECONDS: 0 }, before.url);
   const { platformId, authorization } = await t.newPlatform('audited');
   const scene = await oneOfEverything(t, connect(t.url, platformId, authorization));
-  expect(await runAudit(t.gateway.payments.database)).toMatchObject({
-    breaches: [],
-    coversFrom: null,
-    isCheckpoint: true,
-  });
+  const sound = { breaches: [], coversFrom: null, isCheckpoint: true };
+  expect(await runAudit(t.gateway.payments.database)).toMatchObject(sound);
   // Stopping the gateway also audits the ledger.
   await t.stop();
 
   after = await copyOf(before);
   t = await startTestGateway({ SANDBOX_QUOTE_SECONDS: 0 }, after.url);
   const again = await oneOfEverything(t, connect(t.url, platformId, authorization));
-  const input = { sourceAccountId: scene.usd, destinationAccountId: again.usd, amount: 7 };
-  await succeed(connect(t.url, platformId, authorization), 'transferInternal', input);
+  await succeed(connect(t.url, platformId, authorization), 'transferInternal', moving(scene.usd, again.usd, 7));
   await t.stop();
 });
 afterAll(async () => {
@@ -72,35 +68,21 @@ async function oneOfEverything(t: TestGateway, platform: TestPlatform) {
   await succeed(platform, 'setPolicy', { subjectId: scene.customerId, limits });
   // Delivered; failed and refunded; and paid after its quote had expired.
   for (const to of [scene.outsideEur, closed.outsideEur]) {
-    const made = await quote(platform, {
-      source: { account: { accountId: scene.usd } },
-      destination: { account: { accountId: to } },
-      lockedCurrencyAmount: 1_000,
-      immediatelyExecute: true,
-    });
+    const made = await quote(platform, between(scene.usd, to, 1_000, { immediatelyExecute: true }));
     await ended(platform, made.transaction.id);
   }
   const late = await fundedQuote(platform, scene);
   await ended(platform, late.transactionId);
   expect(await sendDeposit(platform, late)).toMatchObject({ transaction: { status: 'EXPIRED' } });
-  await succeed(platform, 'transferInternal', {
-    sourceAccountId: scene.usd,
-    destinationAccountId: closed.usd,
-    amount: 100,
-  });
+  await succeed(platform, 'transferInternal', moving(scene.usd, closed.usd, 100));
   const { database } = t.gateway.payments;
   const correction = { accountId: scene.usd, amount: 5n, currency: 'USD' };
   const proposed = await proposeAdjustment(database, correction, { by: 'maker', act: 'test', reason: 'a test' });
   await approveAdjustment(database, `Adjustment:${proposed.id}`, { by: 'checker', act: 'test' });
   await settledByHand(t, platform, scene);
-  const { transaction } = await actOn(platform, 'sandboxReceiveUma', {
-    senderUmaAddress: '$success.usd@sandbox.uma.money',
-    receiver: { customerId: scene.customerId },
-    currency: 'USD',
-    amount: 5_000,
-  });
-  await actOn(platform, 'approveTransaction', { transactionId: transaction.id });
-  await ended(platform, transaction.id);
+  const { id: transactionId } = await announce(platform, scene.customerId, 5_000);
+  await succeed(platform, 'approveTransaction', { transactionId });
+  await ended(platform, transactionId);
   const [clerk, boss] = [await serverOf(platform, 'VIEW', 'TRANSACT'), await serverOf(platform, 'VIEW', 'APPROVE')];
   await succeed(platform, 'setPolicy', { subjectId: clerk.tokenId, approval: { always: true } });
   const { id } = await pay(clerk, scene, 50);

@@ -1,53 +1,32 @@
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { proposeAdjustment } from '../../src/domain/commands/adjustments.ts';
-import { actOn, quote as makeQuote, usdToEur } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import { announce, quote as makeQuote, usdToEur } from '../setup/acts.ts';
+import { testClient, uuidIn } from '../setup/connections.ts';
+import { testGateway } from '../setup/gateway.ts';
+import { makeScene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 import { edges, type Row } from './row-edges.ts';
 
 // The database's own rules for columns, independent of the service: which may change, and which values a row may have.
 
-let t: TestGateway;
-let scene: Scene;
-let quote: Data;
-let incomingId: string;
-let adjustmentId: string;
-let sql: pg.Client;
-beforeAll(async () => {
-  t = await startTestGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });
-  scene = await makeScene(t.platform, 10_000n);
-  quote = await makeQuote(t.platform, usdToEur(scene));
-  incomingId = (
-    await actOn(t.platform, 'sandboxReceiveUma', {
-      senderUmaAddress: '$success.usd@sandbox.uma.money',
-      receiver: { customerId: scene.customerId },
-      currency: 'USD',
-      amount: 500,
-    })
-  ).transaction.id;
-  const proposal = { accountId: scene.usd, amount: 5n, currency: 'USD' };
-  const proposed = await proposeAdjustment(t.gateway.payments.database, proposal, { ...tester, reason: 'a test' });
-  adjustmentId = proposed.id;
-  sql = new pg.Client({ connectionString: t.databaseUrl });
-  await sql.connect();
-});
-afterAll(async () => {
-  await sql.end();
-  await t.stop();
-});
+const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });
+const scene = await makeScene(t.platform, 10_000n);
+const quote = await makeQuote(t.platform, usdToEur(scene));
+const { id: incomingId } = await announce(t.platform, scene.customerId, 500);
+const proposal = { accountId: scene.usd, amount: 5n, currency: 'USD' };
+const proposed = await proposeAdjustment(t.gateway.payments.database, proposal, { ...tester, reason: 'a test' });
+const adjustmentId = proposed.id;
+const sql = await testClient(t);
 
 /** Each test is one transaction, which is rolled back. */
 beforeEach(() => sql.query('begin'));
 afterEach(() => sql.query('rollback'));
 
-const uuidOf = (id: string) => id.slice(id.indexOf(':') + 1);
-
 /** Returns the SQLSTATE with which an update of a row is refused, or `done`, and undoes the update. */
 async function stateOf(table: string, id: string, change: string): Promise<string | undefined> {
   await sql.query('savepoint here');
-  const state = await sql.query(`update ${table} set ${change} where id = $1`, [uuidOf(id)]).then(
+  const state = await sql.query(`update ${table} set ${change} where id = $1`, [uuidIn(id)]).then(
     ({ rowCount }) => (rowCount === 1 ? 'done' : 'no row'),
     (error: unknown) => (error instanceof pg.DatabaseError ? error.code : String(error)),
   );
@@ -140,7 +119,7 @@ describe('nothing changes', () => {
 });
 
 test('a name at the other end of a payment keeps its value, whatever an update sets', async () => {
-  const id = uuidOf(quote.transaction.id);
+  const id = uuidIn(quote.transaction.id);
   const read = async () =>
     (await sql.query('select destination_name, destination_number from transaction where id = $1', [id])).rows;
   const before = await read();
@@ -166,23 +145,23 @@ test('a payment that keeps its status changes only by the settlement of a waitin
   const failed = `status = 'FAILED', failure_reason = 'QUOTE_EXECUTION_FAILED'`;
   const paid = 'refund_settled_at = now()';
   expect(await stateOf('transaction', id, `status = 'PENDING', expected_settlement_at = now()`)).toBe('LG003');
-  await sql.query(`update transaction set status = 'PROCESSING' where id = $1`, [uuidOf(id)]);
+  await sql.query(`update transaction set status = 'PROCESSING' where id = $1`, [uuidIn(id)]);
   await sql.query('savepoint without');
-  await sql.query(`update transaction set ${failed} where id = $1`, [uuidOf(id)]);
+  await sql.query(`update transaction set ${failed} where id = $1`, [uuidIn(id)]);
   // No refund has begun.
   expect(await stateOf('transaction', id, paid)).toBe('LG003');
   await sql.query('rollback to without');
   await sql.query(`update transaction set ${failed}, refund_reference = 'R', refund_amount = 1 where id = $1`, [
-    uuidOf(id),
+    uuidIn(id),
   ]);
   expect(await stateOf('transaction', id, `status_reason = 'x'`)).toBe('LG003');
   expect(await stateOf('transaction', id, paid)).toBe('done');
-  await sql.query(`update transaction set ${paid} where id = $1`, [uuidOf(id)]);
+  await sql.query(`update transaction set ${paid} where id = $1`, [uuidIn(id)]);
   expect(await stateOf('transaction', id, paid)).toBe('LG003');
 });
 
 test("the times of settlement and refund are those of the database's clock", async () => {
-  const id = uuidOf(quote.transaction.id);
+  const id = uuidIn(quote.transaction.id);
   await sql.query(`update transaction set status = 'PROCESSING' where id = $1`, [id]);
   await sql.query(`update transaction set status = 'COMPLETED', settled_at = '2001-01-01' where id = $1`, [id]);
   await sql.query(

@@ -1,23 +1,15 @@
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { CommitLanes, LockTimeout } from '../../src/domain/ledger/commit-lanes.ts';
 import type { Plan } from '../../src/domain/ledger/plan.ts';
 import { act } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { testClient, uuidIn } from '../setup/connections.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
-let t: TestGateway;
-let database: pg.Client;
-beforeAll(async () => {
-  // With three connections, one of them commits: all plans share a lane.
-  t = await startTestGateway({ SANDBOX_PACE_MS: 600_000, DATABASE_POOL: 3 });
-  database = new pg.Client({ connectionString: t.databaseUrl });
-  await database.connect();
-});
-afterAll(async () => {
-  await database.end();
-  await t.stop();
-});
+// With three connections, one of them commits: all plans share a lane.
+const t = await testGateway({ SANDBOX_PACE_MS: 600_000, DATABASE_POOL: 3 });
+const database = await testClient(t);
 
 afterEach(() => {
   vi.useRealTimers();
@@ -28,30 +20,12 @@ async function pay({ usd, outsideUsd }: Scene, more: object = {}): Promise<Data>
   return act(t.platform, 'transferOut', input, 'transaction { id }');
 }
 
-const uuid = (id: string) => id.split(':')[1];
-
-test('among payments in one transaction, only those beyond the balance are refused', async () => {
-  const poor = await makeScene(t.platform, 250n);
-  const rich = await makeScene(t.platform, 100_000n);
-  const paid = await Promise.all(Array.from({ length: 30 }, (_, at) => pay(at % 3 === 0 ? poor : rich)));
-  const codes = (of: number) => paid.filter((_, at) => (at % 3 === 0) === (of === 0)).map(({ code }) => code ?? 'PAID');
-  expect(codes(0).toSorted()).toEqual([...Array(8).fill('INSUFFICIENT_BALANCE'), 'PAID', 'PAID']);
-  expect(new Set(codes(1))).toEqual(new Set(['PAID']));
-});
-
-test('one key used many times concurrently has one effect and one answer', async () => {
-  const scene = await makeScene(t.platform, 10_000n);
-  const paid = await Promise.all(Array.from({ length: 20 }, () => pay(scene, { idempotencyKey: 'at-once' })));
-  expect(new Set(paid.map(({ transaction }) => transaction.id)).size).toBe(1);
-  expect(paid.filter(({ replayed }) => !replayed)).toHaveLength(1);
-});
-
 /** Locks accounts from another connection until the returned function is called. */
 async function hold(lock: string, ...ids: string[]): Promise<() => Promise<void>> {
   const holder = new pg.Client({ connectionString: t.databaseUrl });
   await holder.connect();
   await holder.query('begin');
-  await holder.query(`select from account where id = any ($1) for ${lock}`, [ids.map(uuid)]);
+  await holder.query(`select from account where id = any ($1) for ${lock}`, [ids.map(uuidIn)]);
   onTestFinished(() => holder.end());
   return async () => {
     await holder.query('rollback');
@@ -84,8 +58,8 @@ test('a payment refused for a locked account is not made later, and delays no ot
   expect(new Set((await refused).map(({ code }) => code))).toEqual(new Set(['SERVICE_UNAVAILABLE']));
   await release();
   const { transaction } = await pay(stuck);
-  const { rows } = await database.query('select id from transaction where source_account_id = $1', [uuid(stuck.usd)]);
-  expect(rows).toEqual([{ id: uuid(transaction.id) }]);
+  const { rows } = await database.query('select id from transaction where source_account_id = $1', [uuidIn(stuck.usd)]);
+  expect(rows).toEqual([{ id: uuidIn(transaction.id) }]);
 });
 
 test('payments to one external account do not wait for each other', async () => {
@@ -122,11 +96,11 @@ test('concurrent payments share transactions, and each is the one that was reque
   const paid = await paying;
   const { rows } = await database.query(
     `select t.id, t.sent_amount::int as amount, t.source_account_id as account, t.xmin::text as written from transaction t where t.id = any ($1)`,
-    [paid.map(({ transaction }) => uuid(transaction.id))],
+    [paid.map(({ transaction }) => uuidIn(transaction.id))],
   );
   for (const [at, { amount, scene }] of asked.entries()) {
-    const row = rows.find(({ id }) => id === uuid(paid[at].transaction.id));
-    expect(row).toMatchObject({ amount, account: uuid(scene?.usd ?? '') });
+    const row = rows.find(({ id }) => id === uuidIn(paid[at].transaction.id));
+    expect(row).toMatchObject({ amount, account: uuidIn(scene?.usd ?? '') });
   }
   expect(new Set(rows.map(({ written }) => written)).size).toBeLessThan(asked.length / 2);
 });
@@ -146,7 +120,7 @@ test('payments in one transaction lock their accounts in one order, whatever the
   const paid = [high, low].map((scene) => pay(scene));
   expect(await first).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
   await waitForLocks(1);
-  await database.query('select from account where id = $1 for update nowait', [uuid(high.usd)]);
+  await database.query('select from account where id = $1 for update nowait', [uuidIn(high.usd)]);
   for (const release of releases) await release();
   expect((await Promise.all(paid)).map(({ code }) => code ?? 'PAID')).toEqual(['PAID', 'PAID']);
 });

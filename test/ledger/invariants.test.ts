@@ -1,41 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { quote as makeQuote, usdToEur } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import { testClient, uuidIn } from '../setup/connections.ts';
+import { type Data, startTestGateway } from '../setup/gateway.ts';
+import { makeScene } from '../setup/scene.ts';
 
-let t: TestGateway;
-let other: TestPlatform;
-let scene: Scene;
-let foreign: Scene;
+const t = await startTestGateway({ SANDBOX_PACE_MS: 600_000 });
+// Some tests write journals by hand, without a payment.
+afterAll(() => t.stop([/^a journal without a payment is money that arrived from outside/]));
+const other = await t.newPlatform('other');
+const scene = await makeScene(t.platform, 10_000n);
+const foreign = await makeScene(other, 10_000n);
 /** A PENDING quote with its transaction. */
-let quote: { id: string; transaction: { id: string } };
-let sql: pg.Client;
-beforeAll(async () => {
-  t = await startTestGateway({ SANDBOX_PACE_MS: 600_000 });
-  other = await t.newPlatform('other');
-  scene = await makeScene(t.platform, 10_000n);
-  foreign = await makeScene(other, 10_000n);
-  quote = await makeQuote(t.platform, usdToEur(scene));
-  sql = new pg.Client({ connectionString: t.databaseUrl });
-  await sql.connect();
-});
-afterAll(async () => {
-  await sql.end();
-  // Some tests write journals by hand, without a payment.
-  await t.stop([/^a journal without a payment is money that arrived from outside/]);
-});
+const quote = await makeQuote(t.platform, usdToEur(scene));
+const sql = await testClient(t);
 
 /** Each test is one transaction, which is rolled back unless it commits itself. */
-beforeEach(async () => {
-  await sql.query('begin');
-});
-afterEach(async () => {
-  await sql.query('rollback');
-});
-
-const uuidOf = (id: string) => id.slice(id.indexOf(':') + 1);
+beforeEach(() => sql.query('begin'));
+afterEach(() => sql.query('rollback'));
 
 async function run(text: string, values: unknown[] = []): Promise<Data[]> {
   return (await sql.query(text, values)).rows;
@@ -71,13 +54,13 @@ const toAccount =
 /** Debits the scene's USD account by a journal that balances. */
 async function debit(amount: number): Promise<string> {
   const journal = await newJournal();
-  await run(toAccount, [t.platform.platformId, journal, 1, uuidOf(scene.usd), 'USD', -amount]);
+  await run(toAccount, [t.platform.platformId, journal, 1, uuidIn(scene.usd), 'USD', -amount]);
   await run(toSystem, [t.platform.platformId, journal, 2, 'OUTSIDE', 'USD', amount]);
   return journal;
 }
 
 async function balance(): Promise<bigint> {
-  const [row] = await run('select posted from account where id = $1', [uuidOf(scene.usd)]);
+  const [row] = await run('select posted from account where id = $1', [uuidIn(scene.usd)]);
   return BigInt(row?.posted);
 }
 
@@ -117,7 +100,7 @@ describe('a journal', () => {
   test("accepts no leg in a currency other than its account's, or on an external account", async () => {
     const { platformId } = t.platform;
     const journal = await newJournal();
-    const leg = (account: string, currency: string) => [platformId, journal, 1, uuidOf(account), currency, 5];
+    const leg = (account: string, currency: string) => [platformId, journal, 1, uuidIn(account), currency, 5];
     expect(await refusalOf(toAccount, leg(scene.usd, 'EUR'))).toBe('LG007');
     expect(await refusalOf(toAccount, leg(scene.outsideUsd, 'USD'))).toBe('LG007');
     expect(await refusalOf(toAccount, leg(foreign.usd, 'USD'))).toBe('LG007');
@@ -147,7 +130,7 @@ describe('a balance', () => {
     const journal = await newJournal();
     const leg = (number: number, amount: bigint) => [
       t.platform.platformId,
-      ...[journal, number, uuidOf(scene.usd), 'USD', amount],
+      ...[journal, number, uuidIn(scene.usd), 'USD', amount],
     ];
     expect(await refusalOf(toAccount, leg(1, -posted - 1n))).toBe('23514');
     await run(toAccount, leg(1, -posted));
@@ -157,13 +140,13 @@ describe('a balance', () => {
 
   test('changes only by postings', async () => {
     const more = 'update account set posted = posted + 1 where id = $1';
-    expect(await refusalOf(more, [uuidOf(scene.usd)])).toBe('LG004');
+    expect(await refusalOf(more, [uuidIn(scene.usd)])).toBe('LG004');
   });
 });
 
 describe('a status moves only along the table of allowed moves', () => {
   test.each(['quote', 'transaction'])('of a %s', async (table) => {
-    const id = uuidOf(table === 'quote' ? quote.id : quote.transaction.id);
+    const id = uuidIn(table === 'quote' ? quote.id : quote.transaction.id);
     const allowed = new Set((await run(`select unnest(status_moves('${table}')) as move`)).map((row) => row.move));
     const statuses: string[] = (await run(`select unnest(enum_range(null::${table}_status))::text as status`)).map(
       (row) => row.status,
@@ -191,7 +174,7 @@ describe('a status moves only along the table of allowed moves', () => {
   });
 
   test('of an external account', async () => {
-    const id = uuidOf(scene.outsideUsd);
+    const id = uuidIn(scene.outsideUsd);
     const allowed = new Set(
       (await run("select unnest(status_moves('external_account')) as move")).map((row) => row.move),
     );
@@ -219,7 +202,7 @@ test('no reference crosses platforms', async () => {
     `insert into ${table} select (jsonb_populate_record(r, $2)).* from ${table} r where id = $1`;
   // A transaction for the copies of the quote: each transaction has only one quote.
   const spare = randomUUID();
-  await run(copyOf('transaction'), [uuidOf(quote.transaction.id), { id: spare, quote_id: null }]);
+  await run(copyOf('transaction'), [uuidIn(quote.transaction.id), { id: spare, quote_id: null }]);
   for (const [table, id, column, stranger] of [
     ['quote', quote.id, 'customer_id', foreign.customerId],
     ['quote', quote.id, 'source_account_id', foreign.usd],
@@ -229,13 +212,13 @@ test('no reference crosses platforms', async () => {
     ['transaction', quote.transaction.id, 'destination_account_id', foreign.outsideUsd],
     ['account', scene.outsideUsd, 'customer_id', foreign.customerId],
   ] as const) {
-    const fresh = { id: randomUUID(), ...(table === 'quote' && { transaction_id: spare }), [column]: uuidOf(stranger) };
-    expect([table, column, await refusalOf(copyOf(table), [uuidOf(id), fresh])]).toEqual([table, column, '23503']);
+    const fresh = { id: randomUUID(), ...(table === 'quote' && { transaction_id: spare }), [column]: uuidIn(stranger) };
+    expect([table, column, await refusalOf(copyOf(table), [uuidIn(id), fresh])]).toEqual([table, column, '23503']);
   }
   const journal =
     'insert into journal (platform_id, id, transaction_id, kind, created_at) values ($1, uuid_v7(), $2, $3, now())';
-  expect(await refusalOf(journal, [other.platformId, uuidOf(quote.transaction.id), 'test'])).toBe('23503');
-  const leg = [t.platform.platformId, await newJournal(), 1, uuidOf(foreign.usd), 'USD', 1];
+  expect(await refusalOf(journal, [other.platformId, uuidIn(quote.transaction.id), 'test'])).toBe('23503');
+  const leg = [t.platform.platformId, await newJournal(), 1, uuidIn(foreign.usd), 'USD', 1];
   expect(await refusalOf(toAccount, leg)).toBe('LG007');
 });
 
@@ -243,16 +226,16 @@ test('currencies, platforms and journals must exist, and events name only object
   const { platformId } = t.platform;
   const copyOf = (table: string) =>
     `insert into ${table} select (jsonb_populate_record(r, $2)).* from ${table} r where id = $1`;
-  const transactionId = uuidOf(quote.transaction.id);
+  const transactionId = uuidIn(quote.transaction.id);
   const spare = randomUUID();
   await run(copyOf('transaction'), [transactionId, { id: spare, quote_id: null }]);
   for (const [table, id, change] of [
     ['transaction', transactionId, { sent_currency: 'XYZ' }],
     ['transaction', transactionId, { received_currency: 'XYZ' }],
     ['transaction', transactionId, { platform_id: randomUUID() }],
-    ['quote', uuidOf(quote.id), { transaction_id: spare, sending_currency: 'XYZ' }],
-    ['quote', uuidOf(quote.id), { transaction_id: spare, receiving_currency: 'XYZ' }],
-    ['quote', uuidOf(quote.id), { transaction_id: spare, platform_id: other.platformId }],
+    ['quote', uuidIn(quote.id), { transaction_id: spare, sending_currency: 'XYZ' }],
+    ['quote', uuidIn(quote.id), { transaction_id: spare, receiving_currency: 'XYZ' }],
+    ['quote', uuidIn(quote.id), { transaction_id: spare, platform_id: other.platformId }],
   ] as const) {
     const fresh = { id: randomUUID(), ...(table === 'transaction' && { quote_id: null }), ...change };
     expect([table, change, await refusalOf(copyOf(table), [id, fresh])]).toEqual([table, change, '23503']);
@@ -265,9 +248,9 @@ test('currencies, platforms and journals must exist, and events name only object
     values ($1, uuid_v7(), 'TEST', now(), 1, '{}', $2)`;
   for (const [column, own, stranger] of [
     ['transaction_id', transactionId, randomUUID()],
-    ['quote_id', uuidOf(quote.id), randomUUID()],
-    ['account_id', uuidOf(scene.usd), uuidOf(foreign.usd)],
-    ['customer_id', uuidOf(scene.customerId), uuidOf(foreign.customerId)],
+    ['quote_id', uuidIn(quote.id), randomUUID()],
+    ['account_id', uuidIn(scene.usd), uuidIn(foreign.usd)],
+    ['customer_id', uuidIn(scene.customerId), uuidIn(foreign.customerId)],
   ] as const) {
     const text = told.replace('$column', column);
     expect([column, await refusalOf(text, [platformId, own])]).toEqual([column, 'done']);

@@ -1,45 +1,29 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { approveAdjustment, proposeAdjustment } from '../../src/domain/commands/adjustments.ts';
 import { releaseSuspense } from '../../src/domain/settlement/suspense.ts';
-import { actOn, ended, feedEnd, pay, quote, seen, succeed, usdToEur } from '../setup/acts.ts';
+import { announce, between, ended, feedEnd, moving, pay, quote, seen, succeed } from '../setup/acts.ts';
+import { uuidIn } from '../setup/connections.ts';
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
-import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
+import { chargeFees, externalAccount, makeScene, usAccount } from '../setup/scene.ts';
 import { settledByHand } from '../setup/settled-by-hand.ts';
 import { tester } from '../setup/tester.ts';
 
 // The auditor knows the sum of all journals of a payment. This test knows each journal, by the list of decision 58, which is read
 // from the page, not from the code.
 
-let t: TestGateway;
-/** It earns a part of the fees. */
-let platform: TestPlatform;
-let scene: Scene;
-beforeAll(async () => {
-  t = await startTestGateway();
-  platform = await t.newPlatform('earning');
-  await t.gateway.payments.database.prisma.platformFee.create({
-    data: { platformId: platform.platformId, sendingCurrency: 'USD', fixedFee: 25n, variableFeeRate: '0.01' },
-  });
-  scene = await makeScene(platform, funded);
-});
-afterAll(() => t.stop());
-
 const funded = 500_000n;
+const t = await testGateway();
+/** It earns a part of the fees. */
+const platform = await t.newPlatform('earning');
+await chargeFees(t, platform, 25n, '0.01');
+const scene = await makeScene(platform, funded);
 
 /** Pays a quote from the scene's account, to its external account unless `to` says otherwise, and waits for its end. */
 async function payQuote(sandboxScenario?: object, to: string = scene.outsideEur, end?: string): Promise<Data> {
   const after = await feedEnd(platform);
-  const made = await quote(
-    platform,
-    usdToEur(scene, {
-      destination: { account: { accountId: to } },
-      lockedCurrencyAmount: 10_000,
-      immediatelyExecute: true,
-      sandboxScenario,
-    }),
-  );
+  const made = await quote(platform, between(scene.usd, to, 10_000, { immediatelyExecute: true, sandboxScenario }));
   if (end === undefined) return ended(platform, made.transaction.id);
   return seen(platform, after, ({ id, status }) => id === made.transaction.id && status === end);
 }
@@ -47,21 +31,11 @@ async function payQuote(sandboxScenario?: object, to: string = scene.outsideEur,
 /** Makes a payment from outside to a customer whose money is paid on to an external account. */
 async function receiveAndPassOn(): Promise<Data> {
   const { customerId } = await makeScene(platform, 0n);
-  await succeed(platform, 'createExternalAccount', {
-    customerId,
-    currency: 'USD',
-    accountInfo: { usAccount: { accountNumber: '55500100', routingNumber: '021000021', accountCategory: 'CHECKING' } },
-    beneficiary: { individual: { fullName: 'Grace Hopper' } },
-    defaultUmaDepositAccount: true,
-  });
-  const { transaction } = await actOn(platform, 'sandboxReceiveUma', {
-    senderUmaAddress: '$success.usd@sandbox.uma.money',
-    receiver: { customerId },
-    currency: 'USD',
-    amount: 5_000,
-  });
-  await actOn(platform, 'approveTransaction', { transactionId: transaction.id });
-  return ended(platform, transaction.id);
+  const asDefault = { defaultUmaDepositAccount: true };
+  await externalAccount(platform, customerId, 'USD', usAccount('55500100'), asDefault);
+  const { id: transactionId } = await announce(platform, customerId, 5_000);
+  await succeed(platform, 'approveTransaction', { transactionId });
+  return ended(platform, transactionId);
 }
 
 /** Makes payments with every kind of journal and every kind of party. */
@@ -79,11 +53,7 @@ async function makePayments(): Promise<void> {
   expect(await ended(platform, deposited.transactionId)).toMatchObject({ status: 'COMPLETED' });
   expect(await ended(platform, (await pay(platform, scene)).id)).toMatchObject({ status: 'COMPLETED' });
   expect(await receiveAndPassOn()).toMatchObject({ status: 'COMPLETED' });
-  await succeed(platform, 'transferInternal', {
-    sourceAccountId: scene.usd,
-    destinationAccountId: other.usd,
-    amount: 700,
-  });
+  await succeed(platform, 'transferInternal', moving(scene.usd, other.usd, 700));
   await settledByHand(t, platform, scene);
   const { database } = t.gateway.payments;
   const correction = { accountId: scene.usd, amount: funded, currency: 'USD' };
@@ -165,7 +135,7 @@ test('each kind of journal has exactly the legs of decision 58', async () => {
   await makePayments();
   const decided = decidedLegs();
   const { pool } = t.gateway.payments.database;
-  const values = [platform.platformId, funded, scene.usd.split(':')[1]];
+  const values = [platform.platformId, funded, uuidIn(scene.usd)];
   const { rows } = await pool.query<Journal>(journals, values);
   for (const journal of rows) {
     const legs = journal.legs.map(({ party, currency, amount }) => `${party} ${currency} ${amount}`);

@@ -2,6 +2,7 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { commitGroupsOn } from '../../src/domain/ledger/commit.ts';
 import type { Plan, PlanGroup } from '../../src/domain/ledger/plan.ts';
+import { uuidIn } from '../setup/connections.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
@@ -29,7 +30,6 @@ afterEach(async () => {
 });
 
 const newClient = () => new pg.Client({ connectionString: t.databaseUrl });
-const uuid = (id = '') => id.slice(id.indexOf(':') + 1);
 const group = (...plans: Plan[]): PlanGroup => plans.map((plan) => ({ platformId: t.platform.platformId, plan }));
 
 const hold = (id: string) => holder.query('select from account where id = $1 for update', [id]);
@@ -62,7 +62,7 @@ test.each([
   ['on the same account', 0],
   ['on another account', 1],
 ])('a batch and a single call with one of its keys wait for each other without a failure: %s', async (_where, at) => {
-  const accounts = scenes.map(({ usd }) => uuid(usd));
+  const accounts = scenes.map(({ usd }) => uuidIn(usd));
   const [mine, its] = accounts;
   const plan = (account = '', key = ''): PlanGroup =>
     group({ ...deposit(account), claim: { operation: 'batch', key, hash: 'aa' } });
@@ -81,8 +81,8 @@ test.each([
 });
 
 test('two transactions that change what the other only reads lock all rows in one order', async () => {
-  const [low = '', high = ''] = scenes.map(({ outsideUsd }) => uuid(outsideUsd)).toSorted();
-  const [lowCustomer = '', highCustomer = ''] = scenes.map(({ customerId }) => uuid(customerId)).toSorted();
+  const [low = '', high = ''] = scenes.map(({ outsideUsd }) => uuidIn(outsideUsd)).toSorted();
+  const [lowCustomer = '', highCustomer = ''] = scenes.map(({ customerId }) => uuidIn(customerId)).toSorted();
   const plan = (changed: string, looked: string, changedCustomer: string, lookedCustomer: string): PlanGroup[] => [
     group({ requireActive: { accounts: [looked], customers: [lookedCustomer] } }),
     group({

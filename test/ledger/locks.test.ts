@@ -6,7 +6,20 @@ import { adjustment } from '../../src/domain/commands/movements.ts';
 import { commitGroupsOn } from '../../src/domain/ledger/commit.ts';
 import type { Plan } from '../../src/domain/ledger/plan.ts';
 import { deferApproval } from '../../src/domain/orders/orders.ts';
-import { act, actOn, lookUp, pay, quote, sender, transactionOf, umaAddressOf, usdToEur } from '../setup/acts.ts';
+import {
+  act,
+  actOn,
+  announce,
+  between,
+  lookUp,
+  pay,
+  quote,
+  sender,
+  transactionOf,
+  umaAddressOf,
+  usdToEur,
+} from '../setup/acts.ts';
+import { uuidIn } from '../setup/connections.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { waitForLocks } from '../setup/locks.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
@@ -38,7 +51,6 @@ afterEach(async () => {
   for (const one of [holder, client]) await one.end();
 });
 
-const uuid = (id: string) => id.slice(id.indexOf(':') + 1);
 const toProcessing = { from: ['PENDING'], to: 'PROCESSING' } as const;
 
 /** Returns the refusal of the plan, which has to wait for the row while that changes. */
@@ -56,9 +68,9 @@ async function refusalAfter(table: string, id: string, change: string, plan: Pla
 
 /** Gives the quote and its transaction the same status, as the auditor requires. */
 async function expireBoth(): Promise<void> {
-  await holder.query(`update quote set status = 'EXPIRED' where id = $1`, [uuid(quoted.id)]);
+  await holder.query(`update quote set status = 'EXPIRED' where id = $1`, [uuidIn(quoted.id)]);
   await holder.query(`update transaction set status = 'EXPIRED', failure_reason = 'QUOTE_EXPIRED' where id = $1`, [
-    uuid(quoted.transaction.id),
+    uuidIn(quoted.transaction.id),
   ]);
 }
 
@@ -71,18 +83,18 @@ const review = { from: ['ACTIVE'], to: 'UNDER_REVIEW', reason: 'looked at' } as 
 const decided = (what: string) => `${what}_at = now(), ${what}_by = 'Grace', ${what}_reason = 'a test'`;
 const cases: Readonly<Record<string, () => Case | Promise<Case>>> = {
   'changes its quote': () => {
-    const id = uuid(quoted.id);
+    const id = uuidIn(quoted.id);
     const plan: Plan = { quotes: [{ id, ...toProcessing, expiry: 'before' }] };
     return ['quote', id, `status = 'EXPIRED'`, plan, { code: 'QUOTE_EXPIRED', id }];
   },
   // After the transaction of the plan has begun: the plan's own time would not show it.
   'holds its quote until it expires': () => {
-    const id = uuid(quoted.id);
+    const id = uuidIn(quoted.id);
     const plan: Plan = { quotes: [{ id, ...toProcessing, expiry: 'before' }] };
     return ['quote', id, 'expires_at = clock_timestamp()', plan, { code: 'QUOTE_EXPIRED', id }];
   },
   'changes its transaction': () => {
-    const id = uuid(quoted.transaction.id);
+    const id = uuidIn(quoted.transaction.id);
     const change = `status = 'EXPIRED', failure_reason = 'QUOTE_EXPIRED'`;
     const refusal = { code: 'CONFLICT', type: 'Transaction', id, status: 'EXPIRED' };
     return ['transaction', id, change, { transactions: [{ id, ...toProcessing }] }, refusal];
@@ -90,37 +102,37 @@ const cases: Readonly<Record<string, () => Case | Promise<Case>>> = {
   'closes its order': async () => {
     const transaction = await pay(t.platform, scene);
     const text = 'select id from rail_order where transaction_id = $1';
-    const { id } = (await holder.query(text, [uuid(transaction.id)])).rows[0];
+    const { id } = (await holder.query(text, [uuidIn(transaction.id)])).rows[0];
     const refusal = { code: 'CONFLICT', id, status: 'CLOSED' };
     return ['rail_order', id, 'due_at = null', { orders: [{ id, dueInMs: 1_000 }] }, refusal];
   },
   'deletes the customer that it changes': () => {
-    const id = uuid(scene.customerId);
+    const id = uuidIn(scene.customerId);
     const plan: Plan = { customers: [{ id, set: { name: 'Grace Brewster Hopper' } }] };
     return ['customer', id, 'is_deleted = true', plan, { code: 'CUSTOMER_DELETED', id }];
   },
   'rejects a customer who takes part': () => {
-    const id = uuid(scene.customerId);
+    const id = uuidIn(scene.customerId);
     const refusal = { code: 'USER_NOT_READY', id, kycStatus: 'REJECTED' };
     return ['customer', id, stops, { requireActive: { customers: [id] } }, refusal];
   },
   'rejects a customer who takes part, beside one that it changes': async () => {
-    const [id, other] = [uuid(scene.customerId), uuid((await makeScene(t.platform, 0n)).customerId)];
+    const [id, other] = [uuidIn(scene.customerId), uuidIn((await makeScene(t.platform, 0n)).customerId)];
     const customers = [{ id: other, set: { name: 'Ada Lovelace' } }];
     return ['customer', id, stops, { customers, requireActive: { customers: [id] } }, { code: 'USER_NOT_READY', id }];
   },
   'changes the external account that it changes': () => {
-    const id = uuid(scene.outsideUsd);
+    const id = uuidIn(scene.outsideUsd);
     const refusal = { code: 'CONFLICT', type: 'ExternalAccount', id, status: 'INACTIVE' };
     return ['account', id, inactive, { accounts: [{ id, ...review }] }, refusal];
   },
   'deactivates an external account that takes part': () => {
-    const [id, customerId] = [uuid(scene.outsideUsd), uuid(scene.customerId)];
+    const [id, customerId] = [uuidIn(scene.outsideUsd), uuidIn(scene.customerId)];
     const refusal = { code: 'INVALID_BANK_ACCOUNT', id, customerId, status: 'INACTIVE' };
     return ['account', id, inactive, { requireActive: { accounts: [id] } }, refusal];
   },
   'deactivates an external account that takes part, beside one that it changes': async () => {
-    const [id, other] = [uuid(scene.outsideUsd), uuid((await makeScene(t.platform, 0n)).outsideUsd)];
+    const [id, other] = [uuidIn(scene.outsideUsd), uuidIn((await makeScene(t.platform, 0n)).outsideUsd)];
     const plan: Plan = { accounts: [{ id: other, ...review }], requireActive: { accounts: [id] } };
     return ['account', id, inactive, plan, { code: 'INVALID_BANK_ACCOUNT', id }];
   },
@@ -128,12 +140,12 @@ const cases: Readonly<Record<string, () => Case | Promise<Case>>> = {
     const proposal = { accountId: scene.usd, amount: 5n, currency: 'USD' };
     const proposed = await proposeAdjustment(t.gateway.payments.database, proposal, { ...tester, reason: 'a test' });
     const { id } = proposed;
-    const plan: Plan = { adjustments: [{ id, by: 'Ada' }], journals: [adjustment(uuid(scene.usd), 'USD', 5n)] };
+    const plan: Plan = { adjustments: [{ id, by: 'Ada' }], journals: [adjustment(uuidIn(scene.usd), 'USD', 5n)] };
     const change = `status = 'REJECTED', ${decided('decided')}`;
     return ['adjustment', id, change, plan, { code: 'CONFLICT', id, status: 'REJECTED' }];
   },
   'closes the case that it settles': async () => {
-    const transactionId = uuid((await pay(t.platform, scene, 100)).id);
+    const transactionId = uuidIn((await pay(t.platform, scene, 100)).id);
     const { rows } = await holder.query(
       `insert into rail_case (platform_id, order_id, transaction_id, kind, said, stands)
        select platform_id, id, transaction_id, 'OTHER_AMOUNT', 'said', 'stands' from rail_order where transaction_id = $1
@@ -159,7 +171,7 @@ test.each(Object.entries(cases))(
   async (_who, made) => {
     const [table, id, change, plan, refusal] = await made();
     expect(await refusalAfter(table, id, change, plan)).toMatchObject(refusal);
-    if (id === uuid(quoted.id) || id === uuid(quoted.transaction.id)) await expireBoth();
+    if (id === uuidIn(quoted.id) || id === uuidIn(quoted.transaction.id)) await expireBoth();
   },
 );
 
@@ -175,13 +187,11 @@ async function whileLocked(table: string, id: string, call: () => Promise<Data>,
 }
 
 test('a decision that waits for a lock until its deadline has passed is refused', async () => {
-  const announced = { senderUmaAddress: '$success.usd@sandbox.uma.money', receiver: { customerId: scene.customerId } };
-  const money = { currency: 'USD', amount: 5_000 };
   for (const name of ['approveTransaction', 'rejectTransaction'] as const) {
-    const { transaction } = await actOn(t.platform, 'sandboxReceiveUma', { ...announced, ...money });
-    const over = `update transaction set approval_due_at = clock_timestamp() where id = '${uuid(transaction.id)}' returning approval_due_at`;
+    const transaction = await announce(t.platform, scene.customerId, 5_000);
+    const over = `update transaction set approval_due_at = clock_timestamp() where id = '${uuidIn(transaction.id)}' returning approval_due_at`;
     const decide = () => actOn(t.platform, name, { transactionId: transaction.id });
-    expect(await whileLocked('transaction', uuid(transaction.id), decide, over)).toMatchObject({
+    expect(await whileLocked('transaction', uuidIn(transaction.id), decide, over)).toMatchObject({
       code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
       message: expect.stringMatching(/^the deadline for a decision was 2/),
       path: ['input', 'transactionId'],
@@ -191,10 +201,7 @@ test('a decision that waits for a lock until its deadline has passed is refused'
 });
 
 test('a platform that answers "later" after the deadline has not answered', async () => {
-  const announced = { senderUmaAddress: '$success.usd@sandbox.uma.money', receiver: { customerId: scene.customerId } };
-  const money = { currency: 'USD', amount: 5_000 };
-  const { transaction } = await actOn(t.platform, 'sandboxReceiveUma', { ...announced, ...money });
-  const id = uuid(transaction.id);
+  const id = uuidIn((await announce(t.platform, scene.customerId, 5_000)).id);
   const isDeferred = async () => {
     await deferApproval(t.gateway.payments.database.pool, t.platform.platformId, id);
     const { rows } = await holder.query('select approval_deferred from rail_order where transaction_id = $1', [id]);
@@ -212,17 +219,12 @@ test('a quote whose lookup expires while it waits is refused', async () => {
   const receiver = await makeScene(t.platform, 0n);
   const umaAddress = await umaAddressOf(t.platform, receiver.customerId);
   const lookup = await lookUp(t.platform, umaAddress);
-  const input = {
-    source: { account: { accountId: scene.usd } },
-    destination: { uma: { umaAddress, currency: 'USD' } },
-    lookupId: lookup.id,
-    lockedCurrencySide: 'SENDING',
-    lockedCurrencyAmount: 1_000,
-    senderCustomerInfo: sender,
-  };
-  const change = `update lookup set expires_at = clock_timestamp() where id = '${uuid(lookup.id)}'`;
+  const destination = { uma: { umaAddress, currency: 'USD' } };
+  const rest = { destination, lookupId: lookup.id, senderCustomerInfo: sender };
+  const input = between(scene.usd, '', 1_000, rest);
+  const change = `update lookup set expires_at = clock_timestamp() where id = '${uuidIn(lookup.id)}'`;
   const create = () => act(t.platform, 'createQuote', input);
-  expect(await whileLocked('customer', uuid(scene.customerId), create, change)).toMatchObject({
+  expect(await whileLocked('customer', uuidIn(scene.customerId), create, change)).toMatchObject({
     code: 'LOOKUP_REQUEST_NOT_FOUND',
     message: 'the lookup has expired; look the receiver up again',
     path: ['input', 'lookupId'],
@@ -231,13 +233,13 @@ test('a quote whose lookup expires while it waits is refused', async () => {
 
 test("a change that repeats a customer's name does not undo a concurrent change of it", async () => {
   const { customerId } = scene;
-  const { name } = (await holder.query('select name from customer where id = $1', [uuid(customerId)])).rows[0];
+  const { name } = (await holder.query('select name from customer where id = $1', [uuidIn(customerId)])).rows[0];
   const details = { individual: { fullName: name, nationality: 'FR' } };
   const update = () => act(t.platform, 'updateCustomer', { customerId, details });
-  const change = `update customer set name = 'Somebody Else', kyc_status = 'REJECTED' where id = '${uuid(customerId)}'`;
-  expect(await whileLocked('customer', uuid(customerId), update, change)).toMatchObject({ replayed: false });
+  const change = `update customer set name = 'Somebody Else', kyc_status = 'REJECTED' where id = '${uuidIn(customerId)}'`;
+  expect(await whileLocked('customer', uuidIn(customerId), update, change)).toMatchObject({ replayed: false });
   const { rows } = await holder.query('select name, nationality, kyc_status from customer where id = $1', [
-    uuid(customerId),
+    uuidIn(customerId),
   ]);
   expect(rows).toEqual([{ name: 'Somebody Else', nationality: 'FR', kyc_status: 'REJECTED' }]);
 });
@@ -246,7 +248,7 @@ test('an adjustment that waited for its account is dated after the entries befor
   const { database } = t.gateway.payments;
   const correction = { accountId: scene.usd, amount: 5n, currency: 'USD' };
   const proposed = await proposeAdjustment(database, correction, { ...tester, reason: 'a test' });
-  const account = uuid(scene.usd);
+  const account = uuidIn(scene.usd);
   await client.query('begin');
   await client.query('select from account where id = $1 for update', [account]);
   const approval = approveAdjustment(database, `Adjustment:${proposed.id}`, { ...tester, by: 'another' });
@@ -272,7 +274,7 @@ test('an adjustment that waited for its account is dated after the entries befor
 
 test('a call waits for the first one with its key, and then gets the same answer', async () => {
   const claim = { operation: 'test', key: `first-${scene.customerId}`, hash: 'aa' };
-  const plan: Plan = { claim, result: { type: 'Customer', id: uuid(scene.customerId) } };
+  const plan: Plan = { claim, result: { type: 'Customer', id: uuidIn(scene.customerId) } };
   const group = [[{ platformId: t.platform.platformId, plan }]];
   await holder.query('begin');
   const first = await commitGroupsOn(holder, group);
@@ -283,13 +285,13 @@ test('a call waits for the first one with its key, and then gets the same answer
 });
 
 test('a plan waits for the freeze of the account that it debits, and then takes nothing from it', async () => {
-  const id = uuid(scene.usd);
+  const id = uuidIn(scene.usd);
   const legs = [
     { account: id, currency: 'USD', amount: -100n },
     { system: 'OUTSIDE', currency: 'USD', amount: 100n },
   ] as const;
   const plan: Plan = { journals: [{ kind: 'transfer', legs }] };
-  const frozen = { code: 'ACCOUNT_FROZEN', kind: 'INTERNAL', id, customerId: uuid(scene.customerId) };
+  const frozen = { code: 'ACCOUNT_FROZEN', kind: 'INTERNAL', id, customerId: uuidIn(scene.customerId) };
   expect(await refusalAfter('account', id, 'frozen_at = clock_ms()', plan)).toEqual(frozen);
   // A plan that credits as much as it debits succeeds: payments in progress end.
   const back = legs.map((leg) => ({ ...leg, amount: -leg.amount }));
@@ -300,16 +302,16 @@ test('a plan waits for the freeze of the account that it debits, and then takes 
 
 test('a deletion waits for a credit to the customer, and then is refused with the balance', async () => {
   const { customerId, eur } = await makeScene(t.platform, 0n);
-  const id = uuid(customerId);
+  const id = uuidIn(customerId);
   const plan: Plan = { customers: [{ id, set: { isDeleted: true } }] };
-  const refusal = await refusalAfter('account', uuid(eur), 'posted = 5', plan);
-  const balances = [{ account: uuid(eur), currency: 'EUR', amount: '5' }];
+  const refusal = await refusalAfter('account', uuidIn(eur), 'posted = 5', plan);
+  const balances = [{ account: uuidIn(eur), currency: 'EUR', amount: '5' }];
   expect(refusal).toEqual({ code: 'CUSTOMER_IN_USE', id, balances, payments: 0, transactions: [] });
-  await holder.query('update account set posted = 0 where id = $1', [uuid(eur)]);
+  await holder.query('update account set posted = 0 where id = $1', [uuidIn(eur)]);
 });
 
 test('a plan waits for other changes of the account that it credits, and then sees its balance', async () => {
-  const account = uuid(scene.usd);
+  const account = uuidIn(scene.usd);
   const legs = [
     { system: 'OUTSIDE', currency: 'USD', amount: -maxAmount / 2n },
     { account, currency: 'USD', amount: maxAmount / 2n },

@@ -1,33 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { commitPlanOn } from '../../src/domain/ledger/commit.ts';
 import type { AccountMove, Alternative, Plan } from '../../src/domain/ledger/plan.ts';
 import { noteCase } from '../../src/domain/settlement/cases.ts';
 import { pay, quote, usdToEur } from '../setup/acts.ts';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import { testClient, uuidIn } from '../setup/connections.ts';
+import { testGateway } from '../setup/gateway.ts';
+import { makeScene } from '../setup/scene.ts';
 
 // Tests what the database accepts and refuses in a plan, right at the limits. Each test is one transaction, which is
 // rolled back.
 
-let t: TestGateway;
-let scene: Scene;
-let client: pg.Client;
-beforeAll(async () => {
-  t = await startTestGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });
-  scene = await makeScene(t.platform, 100_000n);
-  client = new pg.Client({ connectionString: t.databaseUrl });
-  await client.connect();
-});
-afterAll(async () => {
-  await client.end();
-  await t.stop();
-});
+const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });
+const scene = await makeScene(t.platform, 100_000n);
+const client = await testClient(t);
 beforeEach(() => client.query('begin'));
 afterEach(() => client.query('rollback'));
-
-const uuid = (id: string) => id.slice(id.indexOf(':') + 1);
 
 /** Returns the refusal of a plan, or `done`. */
 async function outcomeOf(plan: Plan): Promise<unknown> {
@@ -47,7 +36,7 @@ async function errorOf(plan: Plan): Promise<unknown> {
 }
 
 test('a change of an external account based on another version is refused', async () => {
-  const id = uuid(scene.outsideUsd);
+  const id = uuidIn(scene.outsideUsd);
   const move = (version: number | undefined): Plan => {
     const review: AccountMove = { id, from: ['ACTIVE'], to: 'UNDER_REVIEW', reason: 'looked at' };
     return { accounts: [review], ...(version !== undefined && { expected: { type: 'Account', id, version } }) };
@@ -64,15 +53,15 @@ test('a change of an external account based on another version is refused', asyn
 
 test('a deposit is credited for an EXPIRED quote, and for no other', async () => {
   const { id } = await quote(t.platform, usdToEur(scene));
-  const beside = (quoteId: string): Alternative => ({ expired: [{ id: uuid(quoteId) }] });
-  const conflict = (status: string) => ({ code: 'CONFLICT', type: 'Quote', id: uuid(id), status });
+  const beside = (quoteId: string): Alternative => ({ expired: [{ id: uuidIn(quoteId) }] });
+  const conflict = (status: string) => ({ code: 'CONFLICT', type: 'Quote', id: uuidIn(id), status });
   expect(await outcomeOf(beside(id))).toEqual(conflict('PENDING'));
   for (const status of ['PROCESSING', 'COMPLETED']) {
-    await client.query('update quote set status = $2 where id = $1', [uuid(id), status]);
+    await client.query('update quote set status = $2 where id = $1', [uuidIn(id), status]);
     expect(await outcomeOf(beside(id))).toEqual(conflict(status));
   }
   const other = await quote(t.platform, usdToEur(scene));
-  await client.query(`update quote set status = 'EXPIRED' where id = $1`, [uuid(other.id)]);
+  await client.query(`update quote set status = 'EXPIRED' where id = $1`, [uuidIn(other.id)]);
   expect(await outcomeOf(beside(other.id))).toBe('done');
   const unknown = randomUUID();
   expect(await outcomeOf(beside(unknown))).toEqual({ code: 'QUOTE_NOT_FOUND', id: unknown });
@@ -88,7 +77,7 @@ describe('the difference of a payment that a person settles', () => {
   async function settling(...kinds: readonly ('OTHER_AMOUNT' | 'OTHER_OUTCOME')[]) {
     const { id } = await pay(t.platform, scene, 1_000);
     const { platformId } = t.platform;
-    const transactionId = uuid(id);
+    const transactionId = uuidIn(id);
     const { rows } = await client.query('select id from rail_order where transaction_id = $1', [transactionId]);
     const orderId: string = rows[0].id;
     const order = { platformId, id: orderId, transaction: { id: transactionId } };

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { execute, quote, usdToEur } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { uuidIn } from '../setup/connections.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
 // The database follows the lists in the documents. The test reads them from the documents, not from the code.
@@ -10,11 +11,7 @@ import { makeScene } from '../setup/scene.ts';
 const decisions = readFileSync('docs/decisions.md', 'utf8');
 const specification = readFileSync('docs/interface-specification.md', 'utf8');
 
-let t: TestGateway;
-beforeAll(async () => {
-  t = await startTestGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });
-});
-afterAll(() => t.stop());
+const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });
 
 async function rows(text: string, values: unknown[] = []): Promise<Data[]> {
   return (await t.owner.query(text, values)).rows;
@@ -112,7 +109,7 @@ describe('the outcome stored under an idempotency key', () => {
     const scene = await makeScene(t.platform, 10_000n);
     const { id } = await quote(t.platform, usdToEur(scene));
     const become = (status: string) =>
-      rows('update customer set kyc_status = $2::kyc_status where id = $1', [scene.customerId.split(':')[1], status]);
+      rows('update customer set kyc_status = $2::kyc_status where id = $1', [uuidIn(scene.customerId), status]);
     const pay = () => execute(t.platform, id, { idempotencyKey: 'not-yet' });
     await become('PENDING_REVIEW');
     expect(await pay()).toMatchObject({ code: 'USER_NOT_READY' });

@@ -1,74 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { commitGroupsOn, type Outcome } from '../../src/domain/ledger/commit.ts';
 import type { Journal, Leg, NewRow, Plan, PlatformPlan } from '../../src/domain/ledger/plan.ts';
 import type { Account } from '../../src/infra/database/rows.ts';
 import { pay, quote, succeed, usdToEur } from '../setup/acts.ts';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { testClient, uuidIn } from '../setup/connections.ts';
+import { testGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
 // Plans that share a transaction are divided into batches, which are checked one by one and applied together
 // (src/domain/ledger/batches.ts, prisma/functions/commit/commit_batch.sql). Whatever the plans have in common, the result must
 // equal that of one after the other.
 
-const uuidOf = (id: string) => id.slice(id.indexOf(':') + 1);
-
 /** The number of lists of plans to try. TOGETHER_RUNS sets another. */
 const runs = Number(process.env.TOGETHER_RUNS ?? 150);
-
-let t: TestGateway;
-let sql: pg.Client;
-let platform: string;
-let scenes: [Scene, Scene];
-let quotes: { id: string; transaction: string }[];
-let payments: { id: string; order: string }[];
-/** A payment on its way to the second scene's account, of half of an account's maximum. */
-let coming: { id: string; order: string };
-/** A payment that both policies have counted. */
-let counted: string;
-beforeAll(async () => {
-  t = await startTestGateway({ SANDBOX_PACE_MS: 600_000, ROLE: 'serve' });
-  sql = new pg.Client({ connectionString: t.databaseUrl });
-  await sql.connect();
-  scenes = [await makeScene(t.platform, 700n), await makeScene(t.platform, 300n)];
-  quotes = [];
-  payments = [];
-  for (let i = 0; i < 3; i++) {
-    const quoted = await quote(t.platform, usdToEur(scenes[0], { lockedCurrencyAmount: 200 }));
-    quotes.push({ id: uuidOf(quoted.id), transaction: uuidOf(quoted.transaction.id) });
-    const id = uuidOf((await pay(t.platform, scenes[0], 10)).id);
-    const { rows } = await sql.query('select id from rail_order where transaction_id = $1', [id]);
-    payments.push({ id, order: rows[0].id });
-  }
-  const { rows } = await sql.query('select platform_id from transaction limit 1');
-  platform = rows[0].platform_id;
-  // One quote has expired. Quoted terms cannot change, so the triggers that enforce this are off for the update.
-  await sql.query('set session_replication_role = replica');
-  await sql.query("update quote set expires_at = created_at + interval '1 millisecond' where id = $1", [quotes[2]?.id]);
-  await sql.query('set session_replication_role = origin');
-  const much = collection(1, 4_600_000_000_000_000n, true);
-  const { transaction: [made] = [], rail_order: [order] = [] } = much[0]?.plan.insert ?? {};
-  coming = { id: made?.id ?? '', order: order?.id ?? '' };
-  // Two policies: a customer's, which some of its payments use up, and one that the payments of both customers share.
-  const limits = [
-    [{ period: 'DAY', currency: 'USD', amount: { units: 400 } }],
-    [
-      { period: 'LAST_24_HOURS', currency: 'USD', amount: { units: 700 } },
-      { period: 'DAY', payments: 2 },
-    ],
-  ];
-  for (const [at, subjectId] of [scenes[0].customerId, `Platform:${platform}`].entries())
-    await succeed(t.platform, 'setPolicy', { subjectId, limits: limits[at] });
-  counted = uuidOf((await pay(t.platform, scenes[0], 20)).id);
-  const check = { accountId: uuidOf(scenes[0].outsideUsd), dueInMs: 1 };
-  await commitGroupsOn(sql, [much, [plan({ insert: { account_check: [check] } })]]);
-});
-afterAll(async () => {
-  await sql.end();
-  await t.stop();
-});
 
 const plan = (of: Plan): PlatformPlan => ({ platformId: platform, plan: of });
 type Group = PlatformPlan[];
@@ -76,6 +23,43 @@ type Group = PlatformPlan[];
 const leg = (account: string, amount: bigint): Leg => ({ account, currency: 'USD', amount });
 const clearing = (amount: bigint): Leg => ({ system: 'CLEARING', currency: 'USD', amount });
 const outside = (amount: bigint): Leg => ({ system: 'OUTSIDE', currency: 'USD', amount });
+
+const t = await testGateway({ SANDBOX_PACE_MS: 600_000, ROLE: 'serve' });
+const sql = await testClient(t);
+const scenes = [await makeScene(t.platform, 700n), await makeScene(t.platform, 300n)] as const;
+const quotes: { id: string; transaction: string }[] = [];
+const payments: { id: string; order: string }[] = [];
+for (let i = 0; i < 3; i++) {
+  const quoted = await quote(t.platform, usdToEur(scenes[0], { lockedCurrencyAmount: 200 }));
+  quotes.push({ id: uuidIn(quoted.id), transaction: uuidIn(quoted.transaction.id) });
+  const id = uuidIn((await pay(t.platform, scenes[0], 10)).id);
+  const { rows } = await sql.query('select id from rail_order where transaction_id = $1', [id]);
+  payments.push({ id, order: rows[0].id });
+}
+const { rows } = await sql.query('select platform_id from transaction limit 1');
+const platform: string = rows[0].platform_id;
+// One quote has expired. Quoted terms cannot change, so the triggers that enforce this are off for the update.
+await sql.query('set session_replication_role = replica');
+await sql.query("update quote set expires_at = created_at + interval '1 millisecond' where id = $1", [quotes[2]?.id]);
+await sql.query('set session_replication_role = origin');
+const much = collection(1, 4_600_000_000_000_000n, true);
+const { transaction: [made] = [], rail_order: [order] = [] } = much[0]?.plan.insert ?? {};
+/** A payment on its way to the second scene's account, of half of an account's maximum. */
+const coming = { id: made?.id ?? '', order: order?.id ?? '' };
+// Two policies: a customer's, which some of its payments use up, and one that the payments of both customers share.
+const limits = [
+  [{ period: 'DAY', currency: 'USD', amount: { units: 400 } }],
+  [
+    { period: 'LAST_24_HOURS', currency: 'USD', amount: { units: 700 } },
+    { period: 'DAY', payments: 2 },
+  ],
+];
+for (const [at, subjectId] of [scenes[0].customerId, `Platform:${platform}`].entries())
+  await succeed(t.platform, 'setPolicy', { subjectId, limits: limits[at] });
+/** A payment that both policies have counted. */
+const counted = uuidIn((await pay(t.platform, scenes[0], 20)).id);
+const check = { accountId: uuidIn(scenes[0].outsideUsd), dueInMs: 1 };
+await commitGroupsOn(sql, [much, [plan({ insert: { account_check: [check] } })]]);
 
 /** Returns the rows of a new payment and of its rail order. */
 function paymentRows(
@@ -87,7 +71,7 @@ function paymentRows(
   return {
     transaction: [
       {
-        ...{ platformId: platform, id, type, status: 'PENDING', customerId: uuidOf(customerId) },
+        ...{ platformId: platform, id, type, status: 'PENDING', customerId: uuidIn(customerId) },
         ...{ sentAmount: amount, sentCurrency: 'USD', receivedAmount: amount, receivedCurrency: 'USD' },
         ...{ sourceKind: 'ACCOUNT', sourceAccountId: from, destinationKind: 'ACCOUNT', destinationAccountId: to },
         ...{ reference: `PAY-${id}`, counterpartyInformation: {} },
@@ -100,12 +84,12 @@ function paymentRows(
 /** Pays out, as transferOut does, with policies if `limited`. */
 function payout(of: number, amount: bigint, key: string | undefined, limited: boolean): Group {
   const scene = scenes[of] ?? scenes[0];
-  const [from, to] = [uuidOf(scene.usd), uuidOf(scene.outsideUsd)];
+  const [from, to] = [uuidIn(scene.usd), uuidIn(scene.outsideUsd)];
   const id = randomUUID();
   return [
     plan({
       ...(key !== undefined && { claim: { operation: 'together', key, hash: amount % 2n === 0n ? 'aa' : 'bb' } }),
-      requireActive: { customers: [uuidOf(scene.customerId)], accounts: [to] },
+      requireActive: { customers: [uuidIn(scene.customerId)], accounts: [to] },
       ...(limited && {
         spend: {
           ...{ transactionId: id, kind: 'TRANSFER_OUT', amount, currency: 'USD' },
@@ -113,7 +97,7 @@ function payout(of: number, amount: bigint, key: string | undefined, limited: bo
             accountId: scene.outsideUsd,
             country: 'US',
             umaAddress: null,
-            subjects: [platform, uuidOf(scene.customerId)],
+            subjects: [platform, uuidIn(scene.customerId)],
           },
         },
       }),
@@ -127,7 +111,7 @@ function payout(of: number, amount: bigint, key: string | undefined, limited: bo
 /** Collects later: the account must have room, or its room is not checked, as for a payment from another customer. */
 function collection(of: number, amount: bigint, asks: boolean): Group {
   const scene = scenes[of] ?? scenes[0];
-  const [from, to] = [uuidOf(scene.outsideUsd), uuidOf(scene.usd)];
+  const [from, to] = [uuidIn(scene.outsideUsd), uuidIn(scene.usd)];
   const id = randomUUID();
   return [
     plan({
@@ -141,7 +125,7 @@ function collection(of: number, amount: bigint, asks: boolean): Group {
 /** Ends a payment, as settlement does: delivered, or failed and refunded. */
 function outcome(of: number, fails: boolean): Group {
   const { id, order } = payments[of] ?? { id: '', order: '' };
-  const back = uuidOf(scenes[0].usd);
+  const back = uuidIn(scenes[0].usd);
   return [
     plan({
       orders: [{ id: order, dueInMs: null }],
@@ -201,7 +185,7 @@ function execution(of: number): Group {
       quotes: [{ id, expiry: 'before', ...move }],
       transactions: [{ id: transaction, expectedInMs: 500, set: {}, ...move }],
       journals: [
-        { kind: 'debit', transactionId: transaction, legs: [leg(uuidOf(scenes[0].usd), -200n), clearing(200n)] },
+        { kind: 'debit', transactionId: transaction, legs: [leg(uuidIn(scenes[0].usd), -200n), clearing(200n)] },
       ],
       result: { type: 'Quote', id },
     }),
@@ -211,7 +195,7 @@ function execution(of: number): Group {
 /** A deposit for a quote: it executes the quote, or is credited if the quote has expired. */
 function paidIn(of: number, amount: bigint): Group {
   const { id, transaction } = quotes[of] ?? { id: '', transaction: '' };
-  const account = uuidOf(scenes[0].usd);
+  const account = uuidIn(scenes[0].usd);
   const arrived: Journal = {
     kind: 'deposit',
     transactionId: transaction,
@@ -254,17 +238,17 @@ function expiry(of: number): Group {
 function move(of: number, amount: bigint): Group {
   const [from, to] = of === 0 ? scenes : [scenes[1], scenes[0]];
   return [
-    plan({ journals: [{ kind: 'transfer', legs: [leg(uuidOf(from.usd), -amount), leg(uuidOf(to.usd), amount)] }] }),
+    plan({ journals: [{ kind: 'transfer', legs: [leg(uuidIn(from.usd), -amount), leg(uuidIn(to.usd), amount)] }] }),
   ];
 }
 
 const deleted = (of: number): Group => [
-  plan({ customers: [{ id: uuidOf((scenes[of] ?? scenes[0]).customerId), set: { isDeleted: true } }] }),
+  plan({ customers: [{ id: uuidIn((scenes[of] ?? scenes[0]).customerId), set: { isDeleted: true } }] }),
 ];
 const closed = (of: number): Group => [
   plan({
     accounts: [
-      { id: uuidOf((scenes[of] ?? scenes[0]).outsideUsd), from: ['ACTIVE'], to: 'INACTIVE', reason: 'closed', set: {} },
+      { id: uuidIn((scenes[of] ?? scenes[0]).outsideUsd), from: ['ACTIVE'], to: 'INACTIVE', reason: 'closed', set: {} },
     ],
   }),
 ];
@@ -272,7 +256,7 @@ const closed = (of: number): Group => [
 /** Registers a customer with one of two UMA addresses, or gives a customer that address. */
 const named = (of: number, who: 'new' | 0 | 1): Group => {
   const umaAddress = `$together-${of}@example.com`;
-  if (who !== 'new') return [plan({ customers: [{ id: uuidOf(scenes[who].customerId), set: { umaAddress } }] })];
+  if (who !== 'new') return [plan({ customers: [{ id: uuidIn(scenes[who].customerId), set: { umaAddress } }] })];
   const id = randomUUID();
   const customer = {
     platformId: platform,
@@ -293,7 +277,7 @@ function registered(of: number): Group {
     platformId: platform,
     id,
     kind: 'EXTERNAL',
-    customerId: uuidOf((scenes[of] ?? scenes[0]).customerId),
+    customerId: uuidIn((scenes[of] ?? scenes[0]).customerId),
     ...{ currency: 'USD', posted: 0n, fundingInstructions: [], defaultUmaDepositAccount: false, isDeleted: false },
     status: 'ACTIVE',
     accountType: 'US_ACCOUNT',
@@ -305,11 +289,11 @@ function registered(of: number): Group {
 
 /** The rail checks an external account again, or does not. */
 const checked = (dueInMs: number | null): Group => [
-  plan({ checks: [{ accountId: uuidOf(scenes[0].outsideUsd), dueInMs }] }),
+  plan({ checks: [{ accountId: uuidIn(scenes[0].outsideUsd), dueInMs }] }),
 ];
 
 /** Changes nothing, and returns an account. */
-const seen = (of: number): Group => [plan({ result: { type: 'Account', id: uuidOf((scenes[of] ?? scenes[0]).usd) } })];
+const seen = (of: number): Group => [plan({ result: { type: 'Account', id: uuidIn((scenes[of] ?? scenes[0]).usd) } })];
 
 const either = fc.integer({ min: 0, max: 1 });
 const third = fc.integer({ min: 0, max: 2 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { releaseSuspense } from '../../src/domain/settlement/suspense.ts';
-import { act } from '../setup/acts.ts';
+import { act, moving } from '../setup/acts.ts';
 import { tester } from '../setup/tester.ts';
 import {
   type AccountStatus,
@@ -28,12 +28,9 @@ const fund = amount.map((sum) =>
 const transferOut = fc.tuple(amount, outcome, fc.boolean()).map(([sum, outcome, closed]) =>
   command(`transferOut ${sum} ${closed ? 'to a closed account' : outcome}`, always, async (model, real) => {
     const expected = closed ? outcomes.fail : outcomes[outcome];
-    const input = {
-      sourceAccountId: real.pair.a.usd,
-      destinationAccountId: closed ? real.pair.closed : real.pair.a.outsideUsd,
-      amount: sum,
-      ...(!closed && { sandboxScenario: outcomes[outcome].scenario }),
-    };
+    const { usd, outsideUsd } = real.pair.a;
+    const rest = closed ? {} : { sandboxScenario: outcomes[outcome].scenario };
+    const input = moving(usd, closed ? real.pair.closed : outsideUsd, sum, rest);
     const isBlocked = !closed && model.outside !== 'ACTIVE';
     const code = model.balances.aUsd < sum ? 'INSUFFICIENT_BALANCE' : isBlocked ? 'INVALID_BANK_ACCOUNT' : undefined;
     const { transaction } = await send(model, real, 'transferOut', input, code);
@@ -46,12 +43,8 @@ const transferOut = fc.tuple(amount, outcome, fc.boolean()).map(([sum, outcome, 
 
 const transferIn = fc.tuple(amount, fc.constantFrom<Outcome>('ok', 'fail')).map(([sum, outcome]) =>
   command(`transferIn ${sum} ${outcome}`, always, async (model, real) => {
-    const input = {
-      sourceAccountId: real.pair.a.outsideUsd,
-      destinationAccountId: real.pair.a.usd,
-      amount: sum,
-      sandboxScenario: outcomes[outcome].scenario,
-    };
+    const { usd, outsideUsd } = real.pair.a;
+    const input = moving(outsideUsd, usd, sum, { sandboxScenario: outcomes[outcome].scenario });
     const code = model.outside === 'ACTIVE' ? undefined : 'INVALID_BANK_ACCOUNT';
     const { transaction } = await send(model, real, 'transferIn', input, code);
     if (code !== undefined) return;
@@ -66,8 +59,7 @@ const transferInternal = fc.tuple(amount, fc.boolean()).map(([sum, back]) =>
     const [source, to] = back ? (['bUsd', 'aUsd'] as const) : (['aUsd', 'bUsd'] as const);
     const [from, into] = back ? [b.usd, a.usd] : [a.usd, b.usd];
     const code = model.balances[source] < sum ? 'INSUFFICIENT_BALANCE' : undefined;
-    const input = { sourceAccountId: from, destinationAccountId: into, amount: sum };
-    const { transaction } = await send(model, real, 'transferInternal', input, code);
+    const { transaction } = await send(model, real, 'transferInternal', moving(from, into, sum), code);
     if (code !== undefined) return;
     await real.world.ends(transaction.id, 'COMPLETED');
     model.balances[source] -= sum;
@@ -228,15 +220,16 @@ const expire = position.map((at) =>
   ),
 );
 
+/** Announces a payment from outside to customer B. */
+const announced = async (model: Model, real: Real, amount: bigint, sandboxScenario: object | undefined) => {
+  const receiver = { customerId: real.pair.b.customerId };
+  const input = { senderUmaAddress: '$success.usd@sandbox.uma.money', receiver, currency: 'USD', amount };
+  return (await send(model, real, 'sandboxReceiveUma', { ...input, sandboxScenario })).transaction;
+};
+
 const receive = fc.tuple(amount, fc.constantFrom<Outcome>('ok', 'ok', 'fail', 'reject')).map(([sum, outcome]) =>
   command(`receive ${sum} ${outcome}`, always, async (model, real) => {
-    const { transaction } = await send(model, real, 'sandboxReceiveUma', {
-      senderUmaAddress: '$success.usd@sandbox.uma.money',
-      receiver: { customerId: real.pair.b.customerId },
-      currency: 'USD',
-      amount: sum,
-      sandboxScenario: outcomes[outcome].scenario,
-    });
+    const transaction = await announced(model, real, sum, outcomes[outcome].scenario);
     model.waiting.push({ id: transaction.id, amount: sum, outcome, sent: undefined });
   }),
 );
@@ -246,16 +239,10 @@ type PayRequest = 'comes' | 'fails' | 'never comes';
 
 const lookedUp = fc.tuple(amount, fc.constantFrom<PayRequest>('comes', 'fails', 'never comes')).map(([sum, request]) =>
   command(`receive ${sum}, whose pay request ${request}`, always, async (model, real) => {
-    const { transaction } = await send(model, real, 'sandboxReceiveUma', {
-      senderUmaAddress: '$success.usd@sandbox.uma.money',
-      receiver: { customerId: real.pair.b.customerId },
-      currency: 'USD',
-      amount: sum,
-      sandboxScenario: {
-        step: 'PAY_REQUEST',
-        ...(request === 'fails' && { failureReason: 'LNURLP_FAILED' }),
-        ...(request === 'never comes' && { delayMs: 3_600_000 }),
-      },
+    const transaction = await announced(model, real, sum, {
+      step: 'PAY_REQUEST',
+      ...(request === 'fails' && { failureReason: 'LNURLP_FAILED' }),
+      ...(request === 'never comes' && { delayMs: 3_600_000 }),
     });
     if (request === 'fails') return real.world.ends(transaction.id, 'FAILED');
     if (request === 'never comes') {

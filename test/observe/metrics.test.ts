@@ -5,7 +5,7 @@ import { stepLock } from '../../src/domain/events/sequencer.ts';
 import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import { alertsIn, rulesFiles } from '../alerts/prometheus.ts';
 import { stagedFaults } from '../alerts/staged-faults.ts';
-import { act, execute, quote, succeed } from '../setup/acts.ts';
+import { act, execute, moving, quote, succeed, usdToEur } from '../setup/acts.ts';
 import { startTestGateway, testGateway } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
 import { makeScene } from '../setup/scene.ts';
@@ -21,10 +21,8 @@ async function seriesOf(series: string): Promise<number | undefined> {
   return line === undefined ? undefined : Number(line.slice(series.length + 1));
 }
 
-const transfer = (amount: number, idempotencyKey: string = crypto.randomUUID()) => ({
-  ...{ sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd },
-  ...{ amount, idempotencyKey },
-});
+const transfer = (amount: number, idempotencyKey: string = crypto.randomUUID()) =>
+  moving(scene.usd, scene.outsideUsd, amount, { idempotencyKey });
 
 test('the port of the APIs serves no metrics', async () => {
   expect((await fetch(`${t.url}/metrics`)).status).toBe(404);
@@ -56,12 +54,7 @@ test.each<[string, string, () => Promise<unknown>]>([
     'an execution',
     'payments_commands_total{operation="executeQuote",outcome="done"}',
     async () => {
-      const made = await quote(t.platform, {
-        source: { account: { accountId: scene.usd } },
-        destination: { account: { accountId: scene.outsideEur } },
-        lockedCurrencyAmount: 1_000,
-      });
-      await execute(t.platform, made.id);
+      await execute(t.platform, (await quote(t.platform, usdToEur(scene))).id);
     },
   ],
   [

@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { freezeAccount, freezeCustomer } from '../../src/domain/commands/freezing.ts';
 import { act, actOn, ended, execute, feedEnd, lookUp, seen, succeed, umaAddressOf, umaQuote } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
 import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 
 // Which customer and which account receive a payment to a UMA address is decided when the money arrives.
 
-let t: TestGateway;
-let payer: Scene;
-beforeAll(async () => {
-  t = await startTestGateway();
-  payer = await makeScene(t.platform, 1_000_000n);
-});
-afterAll(() => t.stop());
+const t = await testGateway();
+const payer = await makeScene(t.platform, 1_000_000n);
 
 const freezing = { ...tester, frozen: true, reason: 'a test' };
 const decide = (customerId: string, kycStatus: string) =>

@@ -1,37 +1,36 @@
-import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { platformItself } from '../../src/domain/access/platform-itself.ts';
 import { decideIncoming } from '../../src/domain/approvals/approvals.ts';
-import { act, actOn, ended, execute, feedEnd, seen, transactionOf, umaAddressOf, umaQuote } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import {
+  act,
+  actOn,
+  announce,
+  ended,
+  execute,
+  feedEnd,
+  fieldsOf,
+  refusal,
+  seen,
+  transactionOf,
+  transfer,
+  umaAddressOf,
+  umaQuote,
+} from '../setup/acts.ts';
+import { uuidIn, whileLocked } from '../setup/connections.ts';
+import { type Data, type TestGateway, testGateway } from '../setup/gateway.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 
-let t: TestGateway;
-let impatient: TestGateway;
-beforeAll(async () => {
-  t = await startTestGateway();
-  impatient = await startTestGateway({ PAYMENT_APPROVAL_MS: 150 });
-});
-afterAll(async () => {
-  await t.stop();
-  await impatient.stop();
-});
+const t = await testGateway();
+const impatient = await testGateway({ PAYMENT_APPROVAL_MS: 150 });
 
 const address = (name: string) => `$${name}@sandbox.uma.money`;
 
 /** Announces a payment of 5,000 US cents to a new customer. */
 async function receive(gateway: TestGateway, rest: object = {}, by: 'address' | 'id' = 'id') {
   const scene = await makeScene(gateway.platform, 0n);
-  const { transaction } = await actOn(gateway.platform, 'sandboxReceiveUma', {
-    senderUmaAddress: address('success.usd'),
-    ...(by === 'id'
-      ? { receiver: { customerId: scene.customerId } }
-      : { receiver: { umaAddress: await umaAddressOf(gateway.platform, scene.customerId) } }),
-    currency: 'USD',
-    amount: 5_000,
-    ...rest,
-  });
-  return { scene, transaction };
+  const receiver =
+    by === 'address' ? { receiver: { umaAddress: await umaAddressOf(gateway.platform, scene.customerId) } } : {};
+  return { scene, transaction: await announce(gateway.platform, scene.customerId, 5_000, { ...receiver, ...rest }) };
 }
 
 /** Returns the code of the refusal to approve an unknown payment; values are validated before existence. */
@@ -94,23 +93,18 @@ describe('an incoming payment', () => {
   });
 
   test('is the only payment whose scenario may decide on an approval', async () => {
-    const { usd, outsideUsd } = await makeScene(t.platform, 1_000n);
-    const input = { sourceAccountId: usd, destinationAccountId: outsideUsd, amount: 1 };
-    const refused = await actOn(t.platform, 'transferOut', { ...input, sandboxScenario: { approval: 'APPROVE' } });
+    const scene = await makeScene(t.platform, 1_000n);
+    const refused = await transfer(t.platform, 'transferOut', scene, 1, { sandboxScenario: { approval: 'APPROVE' } });
     expect(refused).toMatchObject({ code: 'INVALID_INPUT', path: ['sandboxScenario', 'approval'] });
   });
 
   test('is approved even while its order is locked, and continues once the lock is released', async () => {
     const { transaction } = await receive(t);
-    const holder = new pg.Client({ connectionString: t.databaseUrl });
-    await holder.connect();
-    await holder.query('begin');
-    await holder.query('select from rail_order where transaction_id = $1 for update', [transaction.id.split(':')[1]]);
-    expect(await actOn(t.platform, 'approveTransaction', { transactionId: transaction.id })).toMatchObject({
-      transaction: { status: 'PROCESSING' },
-    });
-    await holder.query('commit');
-    await holder.end();
+    const lock = ['select from rail_order where transaction_id = $1 for update', uuidIn(transaction.id)] as const;
+    const approved = await whileLocked(t.databaseUrl, lock, () =>
+      actOn(t.platform, 'approveTransaction', { transactionId: transaction.id }),
+    );
+    expect(approved).toMatchObject({ transaction: { status: 'PROCESSING' } });
     expect(await ended(t.platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
   });
 
@@ -124,9 +118,7 @@ describe('an incoming payment', () => {
       ],
     });
     expect(await balanceOf(t.platform, scene.usd)).toBe(0n);
-    const { createdAt } = (
-      await t.platform.ask('query ($id: ID!) { transaction(id: $id) { createdAt } }', { id: transaction.id })
-    ).transaction;
+    const { createdAt } = await fieldsOf(t.platform, 'transaction', transaction.id, 'createdAt');
     expect(Date.parse(transaction.approvalDueAt) - Date.parse(createdAt)).toBe(5_000);
     await actOn(t.platform, 'approveTransaction', { transactionId: transaction.id });
     const done = await ended(t.platform, transaction.id);
@@ -192,11 +184,8 @@ describe('an incoming payment', () => {
   ])("is approved if the customer's record has all of %j", async (requestedReceiverFields, details) => {
     const given = { platformCustomerId: 'known', details };
     const { customer } = await act(t.platform, 'createCustomer', given, 'customer { id }');
-    const { transaction } = await actOn(t.platform, 'sandboxReceiveUma', {
-      ...{ senderUmaAddress: address('success.usd'), receiver: { customerId: customer.id }, requestedReceiverFields },
-      ...{ currency: 'USD', amount: 100 },
-    });
-    expect(await actOn(t.platform, 'approveTransaction', { transactionId: transaction.id })).toMatchObject({
+    const { id: transactionId } = await announce(t.platform, customer.id, 100, { requestedReceiverFields });
+    expect(await actOn(t.platform, 'approveTransaction', { transactionId })).toMatchObject({
       transaction: { status: 'PROCESSING' },
     });
   });
@@ -296,35 +285,20 @@ describe('an incoming payment', () => {
     expect(await actOn(stranger, 'approveTransaction', { transactionId: transaction.id })).toMatchObject({
       code: 'TRANSACTION_NOT_FOUND',
     });
-    const pulled = await actOn(t.platform, 'transferIn', {
-      sourceAccountId: scene.outsideUsd,
-      destinationAccountId: scene.usd,
-      amount: 100,
-    });
-    expect(await actOn(t.platform, 'approveTransaction', { transactionId: pulled.transaction.id })).toMatchObject({
+    const { id: transactionId } = await transfer(t.platform, 'transferIn', scene, 100);
+    expect(await actOn(t.platform, 'approveTransaction', { transactionId })).toMatchObject({
       code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
     });
   });
 
   test('can be simulated for sandbox customers who may receive it', async () => {
-    const base = {
-      senderUmaAddress: address('success.usd'),
-      currency: 'USD',
-      amount: 100,
-    };
-    const to = (receiver: object) => actOn(t.platform, 'sandboxReceiveUma', { ...base, receiver });
-    const unknown = { code: 'USER_NOT_FOUND', path: ['input', 'receiver', 'umaAddress'] };
-    expect(await to({ umaAddress: address('nobody') })).toMatchObject(unknown);
-    expect(await to({ customerId: '' })).toMatchObject({ code: 'USER_NOT_FOUND' });
+    const to = (customerId: string, rest?: object) => announce(t.platform, customerId, 100, rest);
+    const unknown = refusal('USER_NOT_FOUND', 'receiver', 'umaAddress');
+    expect(await to('', { receiver: { umaAddress: address('nobody') } })).toMatchObject(unknown);
+    expect(await to('')).toMatchObject({ code: 'USER_NOT_FOUND' });
     const { customerId } = await makeScene(t.platform, 0n);
-    expect(
-      await actOn(t.platform, 'sandboxReceiveUma', { ...base, receiver: { customerId }, currency: 'XXX' }),
-    ).toMatchObject({
-      code: 'INVALID_CURRENCY',
-    });
+    expect(await to(customerId, { currency: 'XXX' })).toMatchObject({ code: 'INVALID_CURRENCY' });
     const live = await t.newPlatform('live', 'PRODUCTION');
-    expect(await actOn(live, 'sandboxReceiveUma', { ...base, receiver: { customerId } })).toMatchObject({
-      code: 'FORBIDDEN',
-    });
+    expect(await announce(live, customerId, 100)).toMatchObject({ code: 'FORBIDDEN' });
   });
 });

@@ -15,6 +15,7 @@ import {
   fundedIn,
   left,
   quote,
+  receiptOf,
   refusal,
   seen,
   transactionOf,
@@ -89,10 +90,10 @@ describe('an account at its maximum balance', () => {
     expect(first).toMatchObject(outOfRange('amount.units'));
     await sendOut(scene, 100n);
     expect(await act(t.platform, 'sandboxFundAccount', input, 'account { id }')).toEqual(first);
-    const { mutationReceipt } = await t.platform.ask(
-      '{ mutationReceipt(operation: SANDBOX_FUND_ACCOUNT, idempotencyKey: "full-account") { outcome code } }',
-    );
-    expect(mutationReceipt).toEqual({ outcome: 'REFUSED', code: 'AMOUNT_OUT_OF_RANGE' });
+    expect(await receiptOf(t.platform, 'sandboxFundAccount', 'full-account')).toMatchObject({
+      outcome: 'REFUSED',
+      code: 'AMOUNT_OUT_OF_RANGE',
+    });
     expect(await fundAccount(scene.usd, 5n)).toMatchObject({ __typename: 'SandboxFundAccountSuccess' });
   });
 

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/server/config.ts';
-import { act, fieldsOf, quote as makeQuote, moving, refusal, untilStatus, usdToEur } from '../setup/acts.ts';
+import { act, fieldsOf, quote as makeQuote, moving, refusal, usdToEur } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { until } from '../setup/passing-time.ts';
 import { balanceOf, fund, makeScene, type Scene } from '../setup/scene.ts';
 
 /**
@@ -131,39 +130,5 @@ describe.each([DATABASE_POOL, 1])('with a database pool of %i', (poolSize) => {
     await fund(t.platform, scene.usd, 1_000n);
     expect(await execute(t.platform, quoteId)).toMatchObject({ quote: { status: 'PROCESSING' } });
     expect(await balanceOf(t.platform, scene.usd)).toBe(500n);
-  });
-});
-
-describe('execution raced against expiry', () => {
-  let t: TestGateway;
-  beforeAll(async () => {
-    t = await startTestGateway({ SANDBOX_QUOTE_SECONDS: 1, SANDBOX_PACE_MS: 600_000 });
-  });
-  afterAll(() => t.stop());
-
-  test('has exactly one winner, and the money matches it', async () => {
-    const scene = await makeScene(t.platform, 1_000_000n);
-    const rounds = 40;
-    const quotes = await times(rounds, () => quote(t.platform, scene, 1_000n));
-    // Each is executed shortly before or after its expiry, while the expiry worker runs.
-    const fates = await Promise.all(
-      quotes.map(async (quoteId, index) => {
-        const found = await fieldsOf(t.platform, 'quote', quoteId, 'expiresAt');
-        await until(Date.parse(found.expiresAt) + (index - (rounds * 3) / 4) * 2);
-        return execute(t.platform, quoteId);
-      }),
-    );
-    const executed = fates.filter((answer) => answer.quote).length;
-    expect(fates.filter((answer) => answer.code === 'QUOTE_EXPIRED')).toHaveLength(rounds - executed);
-    expect(await balanceOf(t.platform, scene.usd)).toBe(1_000_000n - 1_000n * BigInt(executed));
-
-    for (const [index, quoteId] of quotes.entries()) {
-      const status = fates[index].quote ? 'PROCESSING' : 'EXPIRED';
-      const { transaction } = await fieldsOf(t.platform, 'quote', quoteId, 'transaction { id }');
-      // The expiry worker may not have run yet.
-      await untilStatus(t.platform, transaction.id, status);
-      const both = { status, transaction: { status } };
-      expect(await fieldsOf(t.platform, 'quote', quoteId, 'status transaction { status }')).toEqual(both);
-    }
   });
 });

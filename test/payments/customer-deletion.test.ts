@@ -17,11 +17,12 @@ import {
   untilStatus,
   usdToEur,
 } from '../setup/acts.ts';
-import { uuidIn, whileLocked } from '../setup/connections.ts';
+import { inTurn } from '../setup/connections.ts';
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { serverOf } from '../setup/new-credentials.ts';
 import { expireToken, passDelay } from '../setup/passing-time.ts';
+import { restClient } from '../setup/rest.ts';
 import { balanceOf, fund, makeScene, ownAccount, type Scene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 
@@ -61,6 +62,17 @@ describe('a customer with money', () => {
       ],
       paymentsUnderWay: 0,
       transactionIds: [],
+    });
+    const rest = await restClient(t.url, platform.authorization);
+    expect(await rest.ask('DELETE', `/customers/${scene.customerId}`, undefined, 409)).toMatchObject({
+      code: 'CUSTOMER_IN_USE',
+      details: {
+        ...{ field: 'customerId', paymentsUnderWay: 0, transactionIds: [] },
+        balances: [
+          { accountId: scene.usd, amount: 12_550, currency: { code: 'USD' } },
+          { accountId: scene.eur, amount: 300, currency: { code: 'EUR' } },
+        ],
+      },
     });
     expect(await moveOut(scene.usd, 12_550n)).toMatchObject({ __typename: 'TransferInternalSuccess' });
     const sent = await actOn(platform, 'transferOut', moving(scene.eur, scene.outsideEur, 300));
@@ -172,36 +184,14 @@ describe('a deleted customer', () => {
 });
 
 describe('a concurrent deletion', () => {
-  /** Waits until this number of connections wait for locks. */
-  async function waiting(count: number): Promise<void> {
-    const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    while (((await t.owner.query(text)).rowCount ?? 0) < count);
-  }
-
-  /**
-   * Runs `first` and then `second` while another connection has locked the account, and releases the lock once both
-   * wait.
-   */
-  async function withAccountLocked(account: string, first: () => Promise<Data>, second: () => Promise<Data>) {
-    const lock = ['select from account where id = $1 for update', uuidIn(account)] as const;
-    const both = await whileLocked(t.databaseUrl, lock, async () => {
-      const one = first();
-      await waiting(1);
-      const other = second();
-      await waiting(2);
-      return [one, other];
-    });
-    return Promise.all(both);
-  }
-
   const deposit = (scene: Scene) => () => act(platform, 'sandboxFundAccount', { accountId: scene.usd, amount: 700 });
 
   test('is refused if a deposit comes first, and refuses a deposit that comes second', async () => {
     const scene = await makeScene(platform, 0n);
     const late = await makeScene(platform, 0n);
-    const [, refused] = await withAccountLocked(scene.usd, deposit(scene), () => remove(scene.customerId));
+    const [, refused] = await inTurn(t, ['account', scene.usd], deposit(scene), () => remove(scene.customerId));
     expect(refused).toMatchObject({ code: 'CUSTOMER_IN_USE', balances: [{ amount: '700' }] });
-    const [done, back] = await withAccountLocked(late.usd, () => remove(late.customerId), deposit(late));
+    const [done, back] = await inTurn(t, ['account', late.usd], () => remove(late.customerId), deposit(late));
     expect([done, back]).toMatchObject([deleted, { code: 'CUSTOMER_DELETED' }]);
     expect(await balanceOf(platform, late.usd)).toBe(0n);
   });
@@ -209,8 +199,9 @@ describe('a concurrent deletion', () => {
   test('is refused if the execution of a quote comes first', async () => {
     const scene = await makeScene(platform, 1_000n);
     const made = await quote(platform, usdToEur(scene, never));
-    const [executed, refused] = await withAccountLocked(
-      scene.usd,
+    const [executed, refused] = await inTurn(
+      t,
+      ['account', scene.usd],
       () => execute(platform, made.id),
       () => remove(scene.customerId),
     );

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import {
   act,
-  announce,
   ended,
   execute,
   fieldsOf,
@@ -10,7 +9,6 @@ import {
   quote,
   refusal,
   setAccountStatus,
-  transactionOf,
   transfer,
   usdToEur,
 } from '../setup/acts.ts';
@@ -107,19 +105,6 @@ test('a new default deposit account changes itself and its predecessor, once eac
   const rest = { beneficiary: undefined, defaultUmaDepositAccount: true };
   await externalAccount(platform, scene.customerId, 'USDC', wallet, rest);
   expect(await versions()).toEqual({ [scene.outsideUsd]: 4, [scene.outsideEur]: 3 });
-});
-
-test('a payment to a UMA address goes to the default deposit account while there is one', async () => {
-  const scene = await makeScene(platform, 0n);
-  const destination = async () => {
-    const { id } = await announce(platform, scene.customerId, 100);
-    return (await transactionOf(platform, id)).destination.accountId;
-  };
-  expect(await destination()).toBe(scene.usd);
-  await change(scene.outsideUsd, { defaultUmaDepositAccount: true });
-  expect(await destination()).toBe(scene.outsideUsd);
-  await remove(scene.outsideUsd);
-  expect(await destination()).toBe(scene.usd);
 });
 
 test('a deleted account remains in old payments, and is in no list and no new payment', async () => {

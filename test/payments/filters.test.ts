@@ -2,12 +2,11 @@ import { expect, test } from 'vitest';
 import {
   execute,
   feedEnd,
-  fieldsOf,
   pay,
   quote,
   seen,
-  setAccountStatus,
   succeed,
+  transfer,
   umaAddressOf,
   umaQuote,
   usdToEur,
@@ -16,7 +15,8 @@ import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { appOf, serverOf } from '../setup/new-credentials.ts';
 import { internalAccount, makeScene, ownAccount } from '../setup/scene.ts';
 
-// Each filter finds exactly the rows that match it, including at its boundaries. The matching rows have names.
+// What filters find beyond test/graphql/paging.test.ts, which compares each filter of a list with a model. The matching rows
+// have names.
 
 /** The names of the rows, by id. */
 const names = new Map<string, string>();
@@ -28,10 +28,7 @@ const addresses = {
   other: await umaAddressOf(t.platform, other.customerId),
 };
 names.set((await pay(t.platform, scene, 100)).id, 'out');
-const pulling = { sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd, amount: 200 };
-const shown = 'transaction { id createdAt updatedAt reconciliationReference }';
-const { transaction: pulled } = await succeed(t.platform, 'transferIn', pulling, shown);
-names.set(pulled.id, 'in');
+names.set((await transfer(t.platform, 'transferIn', scene, 200)).id, 'in');
 const quoted = await quote(t.platform, usdToEur(scene));
 names.set(quoted.transaction.id, 'quoted').set(quoted.id, 'quoted');
 const after = await feedEnd(t.platform);
@@ -42,28 +39,11 @@ const arriving = await seen(t.platform, after, ({ type, status }) => type === 'I
 names.set(arriving.id, 'arriving');
 const acme = { platformCustomerId: 'acme', details: { business: { legalName: 'Acme' } } };
 const company = (await succeed(t.platform, 'createCustomer', acme, 'customer { id }')).customer.id;
-names.set(company, 'acme');
-names.set(scene.customerId, 'payer').set(other.customerId, 'other');
-names.set(other.outsideUsd, 'closed').set(scene.outsideEur, 'iban').set(scene.outsideUsd, 'us');
-const closing = { status: 'INACTIVE', beneficiaryVerificationStatus: 'NOT_MATCHED' };
-await setAccountStatus(t.platform, other.outsideUsd, closing);
 const [reading, moving] = [await serverOf(t.platform, 'VIEW', 'MANAGE'), await serverOf(t.platform, 'TRANSACT')];
 names.set(reading.tokenId, 'reading').set(moving.tokenId, 'moving');
 names.set((await serverOf(reading, 'VIEW')).tokenId, 'descendant');
-const createdAt = async (field: 'customer' | 'quote', id: string) =>
-  (await fieldsOf(t.platform, field, id, 'createdAt')).createdAt;
-const [quotedAt, sentAt] = [await createdAt('quote', quoted.id), await createdAt('quote', made.id)];
-const [payerAt, acmeAt] = [await createdAt('customer', scene.customerId), await createdAt('customer', company)];
 
-const types = {
-  ...{
-    transactions: 'TransactionFilter',
-    quotes: 'QuoteFilter',
-    customers: 'CustomerFilter',
-    accounts: 'AccountFilter',
-  },
-  apiTokens: 'ApiTokenFilter',
-};
+const types = { transactions: 'TransactionFilter', quotes: 'QuoteFilter', apiTokens: 'ApiTokenFilter' };
 
 /** Returns the names of the rows that a filter of a list finds. */
 async function found(filter: object, as: TestPlatform = t.platform, list: keyof typeof types = 'transactions') {
@@ -77,35 +57,17 @@ const usd = (min?: number, max?: number) => ({ amount: { currency: 'USD', min, m
 const otherKind = (id: string) => id.replace('Internal', 'External');
 
 const cases: readonly (readonly [what: string, filter: () => object, names: string])[] = [
-  ['nothing', () => ({}), 'arriving in out quoted sent'],
-  ['a customer', () => ({ customerId: scene.customerId }), 'in out quoted sent'],
-  ['a source account', () => ({ senderAccountIdentifier: scene.usd }), 'out quoted sent'],
-  ['a destination account', () => ({ receiverAccountIdentifier: scene.usd }), 'in'],
-  ['an account on either side', () => ({ accountId: scene.outsideUsd }), 'in out'],
   ['an account under the id of a different kind', () => ({ accountId: otherKind(scene.usd) }), ''],
   ['a source account under the id of a different kind', () => ({ senderAccountIdentifier: otherKind(scene.usd) }), ''],
   ['no account', () => ({ accountId: scene.customerId }), ''],
   ['a source address', () => ({ senderAccountIdentifier: addresses.own.toUpperCase() }), 'arriving out quoted sent'],
   ['a destination address', () => ({ receiverAccountIdentifier: addresses.other.toUpperCase() }), 'arriving sent'],
   ['the source address of a payment from outside', () => ({ receiverAccountIdentifier: addresses.own }), 'in'],
-  ['the currency of either side', () => ({ currency: 'EUR' }), 'quoted'],
-  ['the minimum amount', () => usd(200, 200), 'in'],
   ['a minimum one unit lower', () => usd(201, 999), ''],
-  ['the most', () => usd(undefined, 100), 'out'],
+  ['a maximum', () => usd(undefined, 100), 'out'],
   ['a maximum one unit too low', () => usd(undefined, 99), ''],
   ['the received amount', () => ({ amount: { currency: 'EUR', min: 1 } }), 'quoted'],
-  ['statuses after the start', () => ({ executed: true }), 'arriving in out sent'],
-  ['the status PENDING', () => ({ executed: false }), 'quoted'],
   ['two types', () => ({ type: ['INCOMING', 'OUTGOING'], currency: 'EUR' }), 'quoted'],
-  ['a type', () => ({ type: ['INCOMING'] }), 'arriving in'],
-  ['a status', () => ({ status: ['PROCESSING'] }), 'sent'],
-  ['a failure reason', () => ({ failureReason: ['QUOTE_EXPIRED'] }), ''],
-  ["the platform's id of the customer", () => ({ platformCustomerId: 'acme' }), ''],
-  ['a reference', () => ({ reference: pulled.reconciliationReference }), 'in'],
-  ['the end of its creation time', () => ({ createdBefore: pulled.createdAt }), 'in out'],
-  ['the beginning of its creation time', () => ({ createdAfter: pulled.createdAt }), 'arriving in quoted sent'],
-  ['the end of its update time', () => ({ updatedBefore: pulled.updatedAt }), 'in out'],
-  ['the beginning of its update time', () => ({ updatedAfter: pulled.updatedAt }), 'arriving in quoted sent'],
 ];
 
 test.each(cases)('filtering by %s finds exactly that', async (_what, filter, expected) => {
@@ -113,24 +75,7 @@ test.each(cases)('filtering by %s finds exactly that', async (_what, filter, exp
 });
 
 test.each([
-  ['quotes', 'a status', { status: ['PENDING'] }, 'quoted'],
-  ['quotes', 'the end of its creation time', { createdBefore: quotedAt }, 'quoted'],
-  ['quotes', 'the beginning of its creation time', { createdAfter: sentAt }, 'sent'],
-  ['quotes', 'a source account', { sendingAccountId: scene.eur }, ''],
-  ['quotes', 'a destination account', { receivingAccountId: scene.outsideEur }, 'quoted'],
-  ['quotes', 'a customer', { customerId: other.customerId }, ''],
-  ['quotes', 'the source address', { sendingUmaAddress: addresses.other }, ''],
   ['quotes', 'the destination address', { receivingUmaAddress: addresses.other.toUpperCase() }, 'sent'],
-  ['customers', "the platform's own id", { platformCustomerId: 'acme' }, 'acme'],
-  ['customers', 'a type', { customerType: 'BUSINESS' }, 'acme'],
-  ['customers', 'the status of its identity check', { kycStatus: ['REJECTED'] }, ''],
-  ['customers', 'an address', { umaAddress: addresses.own.toUpperCase() }, 'payer'],
-  ['customers', 'the end of its creation time', { createdBefore: payerAt }, 'payer'],
-  ['customers', 'the beginning of its creation time', { createdAfter: acmeAt }, 'acme'],
-  ['customers', 'the end of its update time', { updatedBefore: payerAt }, 'payer'],
-  ['accounts', 'a status', { status: ['INACTIVE'] }, 'closed'],
-  ['accounts', 'a type', { accountType: ['IBAN'], customerId: scene.customerId }, 'iban'],
-  ['accounts', "its owner's verification", { beneficiaryVerificationStatus: ['NOT_MATCHED'] }, 'closed'],
   ['apiTokens', 'a permission', { permission: 'TRANSACT' }, 'moving'],
   ['apiTokens', 'the token that created it', { createdById: reading.tokenId }, 'descendant'],
   ['apiTokens', 'a name', { name: 'unmade' }, ''],

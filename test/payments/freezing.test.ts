@@ -1,25 +1,35 @@
-import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { act, ended, execute, feedEnd, pay, quote, seen, succeed, usdToEur } from '../setup/acts.ts';
+import { describe, expect, test } from 'vitest';
+import {
+  act,
+  announce,
+  between,
+  ended,
+  execute,
+  feedEnd,
+  moving,
+  pay,
+  quote,
+  seen,
+  succeed,
+  usdToEur,
+} from '../setup/acts.ts';
+import { inTurn } from '../setup/connections.ts';
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
-import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
+import { payingApp } from '../setup/new-credentials.ts';
 import { runOps } from '../setup/ops.ts';
 import { passDelay } from '../setup/passing-time.ts';
+import { restClient } from '../setup/rest.ts';
+import { restTransfer } from '../setup/rest-scene.ts';
 import { balanceOf, fund, makeScene, ownAccount, type Scene } from '../setup/scene.ts';
 
 // Operators freeze a customer or an account: no new payment moves money to or from it, and payments under way continue
 // (decision 78).
 
-let t: TestGateway;
-let platform: TestPlatform;
+const t = await testGateway();
+const platform = t.platform;
 /** The platform's own account. */
-let own: string;
-beforeAll(async () => {
-  t = await startTestGateway();
-  platform = t.platform;
-  own = await ownAccount(platform, 'USD');
-});
-afterAll(() => t.stop());
+const own = await ownAccount(platform, 'USD');
 
 const why = ['--reason', 'a court order', '--by', 'Ada'];
 const ops = (...args: string[]) => runOps(t.databaseUrl, ['--json', ...args, ...why]);
@@ -30,19 +40,10 @@ async function thaw(id: string): Promise<void> {
   expect([code, JSON.parse(out)]).toEqual([0, { id, frozenAt: null, changed: true }]);
 }
 
-const move = (from: string, to: string, amount = 10) =>
-  act(platform, 'transferInternal', { sourceAccountId: from, destinationAccountId: to, amount });
-const out = ({ usd, outsideUsd }: Scene) =>
-  act(platform, 'transferOut', { sourceAccountId: usd, destinationAccountId: outsideUsd, amount: 10 });
-const pull = ({ usd, outsideUsd }: Scene) =>
-  act(platform, 'transferIn', { sourceAccountId: outsideUsd, destinationAccountId: usd, amount: 10 });
-const quoted = (from: Scene, to: Scene) =>
-  act(platform, 'createQuote', {
-    source: { account: { accountId: from.usd } },
-    destination: { account: { accountId: to.eur } },
-    lockedCurrencySide: 'SENDING',
-    lockedCurrencyAmount: 10,
-  });
+const move = (from: string, to: string, amount = 10) => act(platform, 'transferInternal', moving(from, to, amount));
+const out = ({ usd, outsideUsd }: Scene) => act(platform, 'transferOut', moving(usd, outsideUsd, 10));
+const pull = ({ usd, outsideUsd }: Scene) => act(platform, 'transferIn', moving(outsideUsd, usd, 10));
+const quoted = (from: Scene, to: Scene) => act(platform, 'createQuote', between(from.usd, to.eur, 10));
 const never = { sandboxScenario: { delayMs: 3_600_000 } };
 
 describe('a frozen customer', () => {
@@ -79,16 +80,10 @@ describe('a frozen customer', () => {
 
   test('does not stop payments in progress: a payment, its refund, an incoming payment under approval', async () => {
     const scene = await makeScene(platform, 1_000n, '004');
-    const announced = {
-      senderUmaAddress: '$success.usd@sandbox.uma.money',
-      receiver: { customerId: scene.customerId },
-      currency: 'USD',
-      amount: 100,
-    };
-    const { transaction } = await succeed(platform, 'sandboxReceiveUma', announced, 'transaction { id }');
+    const transaction = await announce(platform, scene.customerId, 100);
     const failing = await pay(platform, scene, 1_000, { sandboxScenario: { delayMs: 300 } });
     await freeze(scene.customerId);
-    expect(await act(platform, 'sandboxReceiveUma', announced)).toMatchObject(refused);
+    expect(await announce(platform, scene.customerId, 100)).toMatchObject(refused);
     expect(await act(platform, 'approveTransaction', { transactionId: transaction.id })).toMatchObject({
       __typename: 'ApproveTransactionSuccess',
     });
@@ -99,17 +94,9 @@ describe('a frozen customer', () => {
 
   test('cannot register accounts; its app still reads, and other apps do not learn that it is frozen', async () => {
     const [scene, other] = [await makeScene(platform, 100n), await makeScene(platform, 100n)];
-    const appOf = async (customerId: string) => {
-      const given = { boundTo: { customerId }, permissions: ['VIEW', 'TRANSACT'] };
-      const { token } = await succeed(platform, 'createClientToken', given, 'token');
-      return connect(t.url, platform.platformId, `Bearer ${token}`);
-    };
-    const [app, stranger] = [await appOf(scene.customerId), await appOf(other.customerId)];
-    const theirs = await quote(platform, {
-      source: { account: { accountId: other.usd } },
-      destination: { account: { accountId: scene.eur } },
-      lockedCurrencyAmount: 10,
-    });
+    const app = await payingApp(platform, { customerId: scene.customerId });
+    const stranger = await payingApp(platform, { customerId: other.customerId });
+    const theirs = await quote(platform, between(other.usd, scene.eur, 10));
     await freeze(scene.customerId);
     const registered = {
       customerId: scene.customerId,
@@ -208,6 +195,23 @@ describe('a frozen account', () => {
     expect(await register()).toMatchObject({ __typename: 'CreateExternalAccountSuccess' });
   });
 
+  test('shows in REST since when it is frozen, and cannot pay there, like that of a frozen customer', async () => {
+    const { customerId, usd, outsideUsd } = await makeScene(platform, 1_000n);
+    const rest = await restClient(t.url, platform.authorization);
+    for (const [id, path, code, named] of [
+      [usd, `/customers/internal-accounts?customerId=${customerId}&currency=USD`, 'ACCOUNT_FROZEN', { accountId: usd }],
+      [customerId, `/customers/${customerId}`, 'CUSTOMER_FROZEN', { customerId }],
+    ] as const) {
+      const isShown = async () => JSON.stringify(await rest.ask('GET', path)).includes('"frozenAt":"');
+      await freeze(id);
+      expect(await isShown()).toBe(true);
+      const refusal = await rest.ask('POST', '/transfer-out', restTransfer(usd, outsideUsd, 10), 403);
+      expect(refusal).toMatchObject({ code, details: { field: 'source.accountId', ...named } });
+      await thaw(id);
+      expect(await isShown()).toBe(false);
+    }
+  });
+
   test('appears in the feed when frozen and when thawed, like a customer', async () => {
     const scene = await makeScene(platform, 0n);
     const after = await feedEnd(platform);
@@ -262,43 +266,20 @@ describe('the command', () => {
 });
 
 describe('a freeze that races a payment', () => {
-  async function waiting(count: number): Promise<void> {
-    const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    while (((await t.owner.query(text)).rowCount ?? 0) < count);
-  }
-
-  /** Runs `first` and then `second` while another connection has locked the row, and releases it once both wait. */
-  async function withLocked<A, B>(table: string, id: string, first: () => Promise<A>, second: () => Promise<B>) {
-    const holder = new pg.Client({ connectionString: t.databaseUrl });
-    await holder.connect();
-    try {
-      await holder.query('begin');
-      await holder.query(`select from ${table} where id = $1 for update`, [id.split(':')[1]]);
-      const one = first();
-      await waiting(1);
-      const other = second();
-      await waiting(2);
-      await holder.query('commit');
-      return await Promise.all([one, other]);
-    } finally {
-      await holder.end();
-    }
-  }
-
   test('of a customer lets an earlier execution through, and stops a later one', async () => {
     const scene = await makeScene(platform, 1_000n);
     const [before, after] = [await quote(platform, usdToEur(scene, never)), await quote(platform, usdToEur(scene))];
-    const [executed] = await withLocked(
-      'account',
-      scene.usd,
+    const [executed] = await inTurn(
+      t,
+      ['account', scene.usd],
       () => execute(platform, before.id),
       () => freeze(scene.customerId),
     );
     expect(executed).toMatchObject({ __typename: 'ExecuteQuoteSuccess' });
     await thaw(scene.customerId);
-    const [frozen, refused] = await withLocked(
-      'customer',
-      scene.customerId,
+    const [frozen, refused] = await inTurn(
+      t,
+      ['customer', scene.customerId],
       () => freeze(scene.customerId),
       () => execute(platform, after.id),
     );
@@ -308,17 +289,17 @@ describe('a freeze that races a payment', () => {
   test('of an account, or of a customer whose payment locks only the account, is decided by the lock', async () => {
     const scene = await makeScene(platform, 1_000n);
     for (const id of [scene.usd, scene.customerId]) {
-      const [moved] = await withLocked(
-        'account',
-        scene.usd,
+      const [moved] = await inTurn(
+        t,
+        ['account', scene.usd],
         () => move(scene.usd, own),
         () => freeze(id),
       );
       expect(moved).toMatchObject({ __typename: 'TransferInternalSuccess' });
       await thaw(id);
-      const [frozen, refused] = await withLocked(
-        'account',
-        scene.usd,
+      const [frozen, refused] = await inTurn(
+        t,
+        ['account', scene.usd],
         () => freeze(id),
         () => move(scene.usd, own),
       );

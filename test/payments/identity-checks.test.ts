@@ -1,32 +1,26 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Payments } from '../../src/domain/commands/command.ts';
+import { expect, test } from 'vitest';
 import { checkDueIdentities, wakeIdentityCheck } from '../../src/domain/customers/identity-checks.ts';
 import type { IdentityAnswer, IdentityRequest } from '../../src/rails/rail-parts.ts';
 import { act, succeed } from '../setup/acts.ts';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { uuidIn } from '../setup/connections.ts';
+import { testGateway } from '../setup/gateway.ts';
 import { newCustomer } from '../setup/scene.ts';
 
 // Tests how the gateway handles a rail that checks an identity again. The test is the rail.
 
-let t: TestGateway;
-let payments: Payments;
 let answer: (asked: IdentityRequest) => Promise<IdentityAnswer>;
 let asked: string[] = [];
-beforeAll(async () => {
-  t = await startTestGateway({ ROLE: 'serve' });
-  const checkIdentity = (request: IdentityRequest) => {
-    asked.push(`Customer:${request.customerId} ${request.attempts}`);
-    return answer(request);
-  };
-  const rail = Object.assign(Object.create(t.gateway.payments.rails.SANDBOX ?? null), { checkIdentity });
-  payments = { ...t.gateway.payments, rails: { SANDBOX: rail } };
-});
-afterAll(() => t.stop());
+const t = await testGateway({ ROLE: 'serve' });
+const checkIdentity = (request: IdentityRequest) => {
+  asked.push(`Customer:${request.customerId} ${request.attempts}`);
+  return answer(request);
+};
+const rail = Object.assign(Object.create(t.gateway.payments.rails.SANDBOX ?? null), { checkIdentity });
+const payments = { ...t.gateway.payments, rails: { SANDBOX: rail } };
 
-const uuid = (id: string) => id.slice(id.indexOf(':') + 1);
-const wake = (id: string) => wakeIdentityCheck(t.owner, t.platform.platformId, uuid(id));
+const wake = (id: string) => wakeIdentityCheck(t.owner, t.platform.platformId, uuidIn(id));
 const set = (id: string, due: string) =>
-  t.owner.query(`update identity_check set due_at = ${due} where customer_id = $1`, [uuid(id)]);
+  t.owner.query(`update identity_check set due_at = ${due} where customer_id = $1`, [uuidIn(id)]);
 
 /** Runs the due checks, and returns the customers checked, each with its number of earlier checks. */
 async function checked(next: IdentityAnswer | typeof answer): Promise<string[]> {
@@ -41,7 +35,7 @@ async function standing(id: string): Promise<[status: string, version: number, s
   const { rows } = await t.owner.query(
     `select kyc_status, version, abs(100 * round(extract(epoch from due_at - clock_timestamp()) / 100))::int as seconds
      from customer c left join identity_check i on i.customer_id = c.id where c.id = $1`,
-    [uuid(id)],
+    [uuidIn(id)],
   );
   return [rows[0].kyc_status, rows[0].version, rows[0].seconds];
 }
@@ -98,7 +92,7 @@ test('a check by an unavailable rail is retried, later each time', async () => {
     [12, 3_600],
   ] as const) {
     const text = 'update identity_check set due_at = clock_timestamp(), attempts = $2 where customer_id = $1';
-    await t.owner.query(text, [uuid(id), attempts]);
+    await t.owner.query(text, [uuidIn(id), attempts]);
     await checked(() => Promise.reject(new Error('no answer')));
     expect(await standing(id)).toEqual(['APPROVED', 1, seconds]);
   }

@@ -1,34 +1,20 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Payments } from '../../src/domain/commands/command.ts';
 import { leaseOrders } from '../../src/domain/orders/orders.ts';
 import { expireQuotes } from '../../src/domain/quotes/expiry.ts';
 import { closeCases, listCases } from '../../src/domain/settlement/cases.ts';
 import { settleDueOrders } from '../../src/domain/settlement/settlement.ts';
-import type { ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
 import type { Rail, RailOutcome } from '../../src/rails/rail.ts';
 import { actOn, ended, execute, quote, umaAddressOf, umaQuote, usdToEur } from '../setup/acts.ts';
-import { freshDatabase } from '../setup/database.ts';
-import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import { startTestGateway, testGateway } from '../setup/gateway.ts';
+import { makeScene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 
-let database: ThrowawayDatabase;
 /** Serves only, without workers. */
-let serving: TestGateway;
-let payments: Payments;
-let platform: TestPlatform;
-let scene: Scene;
-beforeAll(async () => {
-  database = await freshDatabase();
-  serving = await startTestGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 0 }, database.url);
-  payments = serving.gateway.payments;
-  platform = await serving.newPlatform('leases');
-  scene = await makeScene(platform, 10_000n);
-});
-afterAll(async () => {
-  await serving.stop();
-  await database.drop();
-});
+const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 0 });
+const { platform } = t;
+const { payments } = t.gateway;
+const scene = await makeScene(platform, 10_000n);
 
 async function transfer(): Promise<string> {
   const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 };
@@ -80,7 +66,7 @@ test('the orders of a worker that died are taken over after about two seconds', 
   const id = await transfer();
   // Like a worker that dies immediately afterwards.
   expect(await leaseOrders(payments.database.pool, 10)).toHaveLength(1);
-  const successor = await startTestGateway({ ROLE: 'work', SANDBOX_PACE_MS: 0 }, database.url);
+  const successor = await startTestGateway({ ROLE: 'work', SANDBOX_PACE_MS: 0 }, t.databaseUrl);
   expect(await ended(platform, id)).toMatchObject({ status: 'COMPLETED' });
   await successor.stop();
 });
@@ -108,7 +94,7 @@ test('an order whose rail takes longer than a lease stays with its worker', asyn
   }
   answer({ kind: 'settled' });
   expect(await working).toBe(1);
-  const sequencing = await startTestGateway({ ROLE: 'work', SANDBOX_PACE_MS: 0 }, database.url);
+  const sequencing = await startTestGateway({ ROLE: 'work', SANDBOX_PACE_MS: 0 }, t.databaseUrl);
   expect(await ended(platform, id)).toMatchObject({ status: 'COMPLETED' });
   await sequencing.stop();
 });
@@ -159,7 +145,7 @@ test('the second of two workers that conclude one pull opens a case only if its 
 
 test('quotes expired by a commit whose answer was lost stay expired, and nothing is reported', async () => {
   for (let at = 0; at < 2; at++) await quote(platform, usdToEur(scene));
-  await serving.owner.query(
+  await t.owner.query(
     `begin; set local session_replication_role = replica;
      update quote set expires_at = clock_timestamp() where status = 'PENDING'; commit`,
   );
@@ -185,7 +171,7 @@ test('a payment is announced to its receiver while the rail is slow to answer fo
   await vi.waitFor(async () => expect((await announced()).rows).toEqual([{ status: 'PENDING' }]), 20_000);
   answer({ kind: 'settled' });
   expect(await working).toBe(2);
-  const sequencing = await startTestGateway({ ROLE: 'work', SANDBOX_PACE_MS: 0 }, database.url);
+  const sequencing = await startTestGateway({ ROLE: 'work', SANDBOX_PACE_MS: 0 }, t.databaseUrl);
   expect(await ended(platform, slow)).toMatchObject({ status: 'COMPLETED' });
   await ended(platform, made.transaction.id);
   await sequencing.stop();

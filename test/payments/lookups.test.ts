@@ -2,7 +2,7 @@ import { afterAll, beforeEach, expect, test } from 'vitest';
 import { platformItself } from '../../src/domain/access/platform-itself.ts';
 import { lookUpReceiver, maxLookups } from '../../src/domain/receivers/lookups.ts';
 import { openDatabase } from '../../src/infra/database/database.ts';
-import { lookUp } from '../setup/acts.ts';
+import { lookUp, receiptOf } from '../setup/acts.ts';
 import { uuidIn } from '../setup/connections.ts';
 import { sandboxOf, testGateway, withRail } from '../setup/gateway.ts';
 import { serverOf } from '../setup/new-credentials.ts';
@@ -42,10 +42,10 @@ test('a repeat returns the first answer without calling the rail', async () => {
   const again = await lookUpReceiver(payments, caller, input, 'lookup-again');
   expect(again).toEqual({ row: first.row, replayed: true });
   expect(asked).toBe(1);
-  const { mutationReceipt } = await t.platform.ask(
-    '{ mutationReceipt(operation: LOOK_UP_RECEIVER, idempotencyKey: "lookup-again") { outcome result { id } } }',
-  );
-  expect(mutationReceipt).toEqual({ outcome: 'SUCCEEDED', result: { id: `Lookup:${first.row.id}` } });
+  expect(await receiptOf(t.platform, 'lookUpReceiver', 'lookup-again')).toMatchObject({
+    outcome: 'SUCCEEDED',
+    result: { id: `Lookup:${first.row.id}` },
+  });
   await expect(
     lookUpReceiver(payments, caller, { umaAddress: '$success.eur@sandbox.uma.money' }, 'lookup-again'),
   ).rejects.toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });

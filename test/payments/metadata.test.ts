@@ -1,25 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { act, mint, succeed, usdToEur } from '../setup/acts.ts';
-import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { type RestClient, restClient } from '../setup/rest.ts';
-import { makeScene, ownAccount, type Scene } from '../setup/scene.ts';
+import { expect, test } from 'vitest';
+import { act, fieldsOf, moving, succeed, transfer, usdToEur } from '../setup/acts.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
+import { payingApp } from '../setup/new-credentials.ts';
+import { restClient } from '../setup/rest.ts';
+import { restTransfer } from '../setup/rest-scene.ts';
+import { makeScene, ownAccount } from '../setup/scene.ts';
 import { nextOf } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 
 // Metadata that platforms store on their records (decision 69).
 
-let t: TestGateway;
-let platform: TestPlatform;
-let rest: RestClient;
-let scene: Scene;
-beforeAll(async () => {
-  t = await startTestGateway();
-  platform = t.platform;
-  rest = await restClient(t.url, platform.authorization);
-  scene = await makeScene(platform, 100_000n);
-});
-afterAll(() => t.stop());
+const t = await testGateway();
+const platform = t.platform;
+const rest = await restClient(t.url, platform.authorization);
+const scene = await makeScene(platform, 100_000n);
 
 const entry = (key: string, value: string) => ({ key, value });
 /** In the order in which it is returned: by key, capitals first. */
@@ -36,21 +31,12 @@ const newCustomer = (more: object = {}) =>
     `customer { ${selection} }`,
   );
 
-const ofNode = async (id: string): Promise<Data> => {
-  const { node } = await platform.ask(
-    `query ($id: ID!) { node(id: $id) { ... on Customer { ${selection} } ... on ExternalAccount { ${selection} }
-      ... on Quote { ${selection} } ... on Transaction { ${selection} } } }`,
-    { id },
-  );
-  return node.metadata;
-};
-
 test('metadata of a new record is in the answer, in reads, in REST and in the record of every webhook', async () => {
   const receiver = await startReceiver();
   await createEndpoint(platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
   const { customer } = await newCustomer({ metadata: shuffled });
   expect(customer.metadata).toEqual(notes);
-  expect(await ofNode(customer.id)).toEqual(notes);
+  expect(await fieldsOf(platform, 'customer', customer.id, selection)).toMatchObject({ metadata: notes });
   expect((await rest.ask('GET', `/customers/${customer.id}`)).metadata).toEqual(asMap);
 
   const wallet = {
@@ -67,13 +53,8 @@ test('metadata of a new record is in the answer, in reads, in REST and in the re
   const { data } = await rest.ask('GET', `/customers/external-accounts?customerId=${customer.id}`);
   expect(data[0].metadata).toEqual(asMap);
 
-  const transfers = {
-    sourceAccountId: scene.usd,
-    destinationAccountId: scene.outsideUsd,
-    amount: 100,
-    metadata: notes,
-  };
-  const { transaction } = await succeed(platform, 'transferOut', transfers, `transaction { ${selection} }`);
+  const paid = moving(scene.usd, scene.outsideUsd, 100, { metadata: notes });
+  const { transaction } = await succeed(platform, 'transferOut', paid, `transaction { ${selection} }`);
   expect(transaction.metadata).toEqual(notes);
   await receiver.until((received) =>
     received.some(({ body }) => body.transaction?.id === transaction.id && body.transaction.status === 'COMPLETED'),
@@ -99,7 +80,7 @@ test("a quote's metadata is also its transaction's, and its receiver on this ins
   const { transaction } = await succeed(
     platform,
     'transferInternal',
-    { sourceAccountId: scene.usd, destinationAccountId: own, amount: 100, metadata: notes },
+    moving(scene.usd, own, 100, { metadata: notes }),
     'transaction { reconciliationReference }',
   );
   const { transactions } = await platform.ask(
@@ -166,21 +147,10 @@ test.each([
   ['a value of 501 characters', [entry('fine', ''), entry('long', 'x'.repeat(501))], [1]],
   ['a value that cannot be stored', [entry('zero', 'a\u0000b')], [0]],
 ])('%s: refused with the path of the entry, in both APIs', async (_what, metadata, at) => {
-  const payment = { amount: 100, metadata };
-  const made = await act(
-    platform,
-    'transferOut',
-    { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, ...payment },
-    'transaction { id }',
-  );
+  const made = await transfer(platform, 'transferOut', scene, 100, { metadata });
   expect(made).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'metadata', ...at] });
   const map = Object.fromEntries(metadata.map((one) => [one.key, one.value]));
-  const body = {
-    source: { accountId: scene.usd },
-    destination: { accountId: scene.outsideUsd },
-    amount: 100,
-    metadata: map,
-  };
+  const body = { ...restTransfer(scene.usd, scene.outsideUsd, 100), metadata: map };
   const answer = await rest.call('POST', '/transfer-out', { raw: JSON.stringify(body), body });
   expect([answer.status, answer.body.code, answer.body.details.field]).toEqual([
     400,
@@ -190,9 +160,8 @@ test.each([
 });
 
 test('every refused entry is named, and so is a duplicate key', async () => {
-  const body = { source: { accountId: scene.usd }, destination: { accountId: scene.outsideUsd }, amount: 100 };
-  const metadata = { '-': '', fine: '', '*': '' };
-  const { details } = (await rest.call('POST', '/transfer-out', { body: { ...body, metadata } })).body;
+  const body = { ...restTransfer(scene.usd, scene.outsideUsd, 100), metadata: { '-': '', fine: '', '*': '' } };
+  const { details } = (await rest.call('POST', '/transfer-out', { body })).body;
   expect(details.errors.map(({ field }: Data) => field)).toEqual(['metadata.-', 'metadata.*']);
   const twice = await act(
     platform,
@@ -205,10 +174,8 @@ test('every refused entry is named, and so is a duplicate key', async () => {
 
 test('apps see the metadata of the records that they see, and cannot write any', async () => {
   const { quote } = await succeed(platform, 'createQuote', usdToEur(scene, { metadata: notes }), 'quote { id }');
-  const { token } = await mint(platform, { customerId: scene.customerId, permissions: ['VIEW', 'TRANSACT'] });
-  const app = await connect(t.url, platform.platformId, `Bearer ${token}`);
-  const seen = await app.ask(`query ($id: ID!) { quote(id: $id) { ${selection} } }`, { id: quote.id });
-  expect(seen.quote.metadata).toEqual(notes);
+  const app = await payingApp(platform, { customerId: scene.customerId });
+  expect(await fieldsOf(app, 'quote', quote.id, selection)).toMatchObject({ metadata: notes });
   for (const metadata of [notes, []]) {
     expect(await act(app, 'createQuote', usdToEur(scene, { metadata }), 'quote { id }')).toMatchObject({
       code: 'FORBIDDEN',

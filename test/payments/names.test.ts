@@ -1,49 +1,49 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { execute, feedEnd, mint, pay, quote, seen, succeed, umaAddressOf, umaQuote, usdToEur } from '../setup/acts.ts';
-import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { externalAccount, makeScene, ownAccount, type Scene } from '../setup/scene.ts';
+import { describe, expect, test } from 'vitest';
+import {
+  between,
+  execute,
+  feedEnd,
+  fieldsOf,
+  fundedIn,
+  pay,
+  quote,
+  seen,
+  succeed,
+  umaAddressOf,
+  umaQuote,
+  usdToEur,
+} from '../setup/acts.ts';
+import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
+import { payingApp } from '../setup/new-credentials.ts';
+import { externalAccount, makeScene, ownAccount } from '../setup/scene.ts';
 import { countedGateway } from '../setup/statements.ts';
 
-let t: TestGateway;
-let payer: Scene;
-let payee: Scene;
-beforeAll(async () => {
-  t = await startTestGateway();
-  payer = await makeScene(t.platform);
-  payee = await makeScene(t.platform);
-  await rename(payee.customerId, 'Ada Lovelace');
-});
-afterAll(() => t.stop());
+const t = await testGateway();
+const payer = await makeScene(t.platform);
+const payee = await makeScene(t.platform);
+await rename(payee.customerId, 'Ada Lovelace');
 
 async function rename(customerId: string, fullName: string): Promise<void> {
   await succeed(t.platform, 'updateCustomer', { customerId, details: { individual: { fullName } } });
 }
 
 /** Returns the app of a customer or of a payment. */
-async function appOf(subject: object): Promise<TestPlatform> {
-  const { token } = await mint(t.platform, { permissions: ['VIEW', 'TRANSACT'], ...subject });
-  return connect(t.url, t.platform.platformId, `Bearer ${token}`);
-}
+const appOf = (subject: object) => payingApp(t.platform, subject);
 
 const end = (id: string) => `•••• ${id.slice(-4).toUpperCase()}`;
 
 describe('the display name of an account', () => {
-  const names = async (id: string): Promise<Data> =>
-    (await t.platform.ask('query ($id: ID!) { account(id: $id) { displayName maskedNumber } }', { id })).account;
+  const names = (id: string) => fieldsOf(t.platform, 'account', id, 'displayName maskedNumber');
 
   test('is the currency and the end of the id for an internal account', async () => {
     expect(await names(payer.usd)).toEqual({ displayName: 'USD account', maskedNumber: end(payer.usd) });
   });
 
   test('is the owner and the end of the number for an external account', async () => {
-    const { account } = await t.platform.ask(
-      'query ($id: ID!) { account(id: $id) { ... on ExternalAccount { accountInfo { ... on UsAccountInfo { accountNumber } } } } }',
-      { id: payer.outsideUsd },
-    );
-    expect(await names(payer.outsideUsd)).toEqual({
-      displayName: 'Grace Hopper',
-      maskedNumber: `•••• ${account.accountInfo.accountNumber.slice(-4)}`,
-    });
+    const read = '... on ExternalAccount { accountInfo { ... on UsAccountInfo { accountNumber } } }';
+    const { accountInfo } = await fieldsOf(t.platform, 'account', payer.outsideUsd, read);
+    const maskedNumber = `•••• ${accountInfo.accountNumber.slice(-4)}`;
+    expect(await names(payer.outsideUsd)).toEqual({ displayName: 'Grace Hopper', maskedNumber });
   });
 
   test.each([
@@ -66,8 +66,7 @@ describe('the display name of an account', () => {
       maskedNumber: '•••• gAsU',
       accountInfo: { accountType: 'SOLANA_WALLET', maskedNumber: '•••• gAsU' },
     });
-    const query = `query ($id: ID!) { account(id: $id) { ... on ExternalAccount { ${fields} } } }`;
-    expect((await t.platform.ask(query, { id })).account).toEqual(shown);
+    expect(await fieldsOf(t.platform, 'account', id, `... on ExternalAccount { ${fields} }`)).toEqual(shown);
   });
 
   test('is read without naming a type, in one statement', async () => {
@@ -91,17 +90,10 @@ describe('the display name of an account', () => {
 describe('the names of the parties of a payment', () => {
   const fields = 'source { displayName maskedNumber } destination { displayName maskedNumber }';
 
-  async function partiesOf(platform: TestPlatform, id: string): Promise<Data> {
-    const query = `query ($id: ID!) { transaction(id: $id) { ${fields} } }`;
-    return (await platform.ask(query, { id })).transaction;
-  }
+  const partiesOf = (platform: TestPlatform, id: string) => fieldsOf(platform, 'transaction', id, fields);
 
   test("to another customer's account include the payee's; strangers do not see its number", async () => {
-    const made = await quote(t.platform, {
-      source: { account: { accountId: payer.usd } },
-      destination: { account: { accountId: payee.outsideUsd } },
-      lockedCurrencyAmount: 1_000n,
-    });
+    const made = await quote(t.platform, between(payer.usd, payee.outsideUsd, 1_000));
     const { id } = made.transaction;
     const own = { displayName: 'USD account', maskedNumber: end(payer.usd) };
     const seenByPlatform = await partiesOf(t.platform, id);
@@ -117,16 +109,11 @@ describe('the names of the parties of a payment', () => {
       source: { displayName: 'USD account', maskedNumber: null },
       destination: { displayName: 'USD account', maskedNumber: null },
     });
-    const asked = await t.platform.ask(`query ($id: ID!) { quote(id: $id) { ${fields} } }`, { id: made.id });
-    expect(asked.quote).toEqual(seenByPlatform);
+    expect(await fieldsOf(t.platform, 'quote', made.id, fields)).toEqual(seenByPlatform);
   });
 
   test('between accounts of this installation stay as they were when the payment was made', async () => {
-    const made = await quote(t.platform, {
-      source: { account: { accountId: payer.usd } },
-      destination: { account: { accountId: payee.usd } },
-      lockedCurrencyAmount: 1_000n,
-    });
+    const made = await quote(t.platform, between(payer.usd, payee.usd, 1_000));
     const feedCursor = await feedEnd(t.platform);
     await execute(t.platform, made.id);
     const wants = ({ type, customer, status }: Data) =>
@@ -152,20 +139,17 @@ describe('the names of the parties of a payment', () => {
   test('at a UMA address are those that its side reports, or else the address', async () => {
     const umaAddress = await umaAddressOf(t.platform, payee.customerId);
     const made = await umaQuote(t.platform, payer.usd, umaAddress);
-    const { transaction } = await t.platform.ask(
-      `query ($id: ID!) { transaction(id: $id) { ${fields} counterpartyInformation { name value } } }`,
-      { id: made.transaction.id },
-    );
-    const given = transaction.counterpartyInformation.find(({ name }: Data) => name === 'FULL_NAME')?.value;
-    expect(transaction.destination).toEqual({ displayName: given ?? umaAddress, maskedNumber: null });
+    const read = `${fields} counterpartyInformation { name value }`;
+    const paid = await fieldsOf(t.platform, 'transaction', made.transaction.id, read);
+    const given = paid.counterpartyInformation.find(({ name }: Data) => name === 'FULL_NAME')?.value;
+    expect(paid.destination).toEqual({ displayName: given ?? umaAddress, maskedNumber: null });
   });
 
   test('from outside can be read through the interface and the concrete type together', async () => {
-    const source = { realtimeFunding: { customerId: payer.customerId, currency: 'USDC' } };
-    const { id } = await quote(t.platform, { ...usdToEur(payer), source, lockedCurrencyAmount: 2_500_000 });
-    const query = `query ($id: ID!) { quote(id: $id) { source { __typename displayName currency { code } }
-      destination { displayName currency { code } ... on AccountDestination { accountId } } paymentInstructions { accountType reference } } }`;
-    expect((await t.platform.ask(query, { id })).quote).toMatchObject({
+    const { id } = await quote(t.platform, fundedIn('USDC', payer, 2_500_000));
+    const read = `source { __typename displayName currency { code } }
+      destination { displayName currency { code } ... on AccountDestination { accountId } } paymentInstructions { accountType reference }`;
+    expect(await fieldsOf(t.platform, 'quote', id, read)).toMatchObject({
       source: { __typename: 'RealtimeFundingSource', displayName: 'USDC deposit', currency: { code: 'USDC' } },
       destination: { displayName: 'Grace Hopper', currency: { code: 'EUR' }, accountId: payer.outsideEur },
       paymentInstructions: expect.arrayContaining([{ accountType: 'SOLANA_WALLET', reference: null }]),
@@ -184,13 +168,8 @@ describe('the names of the parties of a payment', () => {
 });
 
 test('a payment whose customer is null states whether it is the platform’s or a hidden customer’s', async () => {
-  const ownerOf = async (platform: TestPlatform, id: string) =>
-    (
-      await platform.ask(
-        `query ($id: ID!) { transaction(id: $id) { owner customer { id } quote { owner customer { id } } } }`,
-        { id },
-      )
-    ).transaction;
+  const ownerOf = (platform: TestPlatform, id: string) =>
+    fieldsOf(platform, 'transaction', id, 'owner customer { id } quote { owner customer { id } }');
   const { transaction, id: quoteId } = await quote(t.platform, usdToEur(payer));
   const customer = { id: payer.customerId };
   const seen = { owner: 'CUSTOMER', customer };

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   act,
+  between,
   ended,
   execute,
   fieldsOf,
@@ -94,14 +95,14 @@ describe('a policy', () => {
     'a quote executed later': async (by) => execute(by, (await quote(by, usdToEur(scene))).id),
     'a quote funded by a deposit': (by) => act(by, 'createQuote', fundedIn('USD', scene, 1_000)),
     'a quote to a UMA address': async (by) =>
-      act(by, 'createQuote', {
-        ...{
-          source: { account: { accountId: scene.usd } },
-          destination: { uma: { umaAddress: uma, currency: 'USD' } },
-        },
-        ...{ lookupId: (await lookUp(by, uma)).id, senderCustomerInfo: sender, lockedCurrencySide: 'SENDING' },
-        ...{ lockedCurrencyAmount: 10_000, immediatelyExecute: true },
-      }),
+      act(
+        by,
+        'createQuote',
+        between(scene.usd, '', 10_000, {
+          ...{ destination: { uma: { umaAddress: uma, currency: 'USD' } }, immediatelyExecute: true },
+          ...{ lookupId: (await lookUp(by, uma)).id, senderCustomerInfo: sender },
+        }),
+      ),
     'to a stranger': (by) => outside(by, stranger.outsideUsd),
   };
   const quotes = ['QUOTE', 'a quote executed later', 'a quote funded by a deposit', 'a quote to a UMA address'];

@@ -146,13 +146,6 @@ test('a quote funded by a deposit cannot be executed manually', async () => {
   expect(refused.message).toContain('payment instructions');
 });
 
-test('a production platform cannot simulate a deposit', async () => {
-  const production = await t.newPlatform('production', 'PRODUCTION');
-  expect(
-    await send({ ...(await newQuote()), quoteId: 'Quote:00000000-0000-7000-8000-000000000000' }, {}, production),
-  ).toMatchObject({ __typename: 'ForbiddenError', code: 'FORBIDDEN' });
-});
-
 describe('a late deposit', () => {
   test('for an expired quote is the customer’s, and the payment stays EXPIRED', async () => {
     const quote = await fundedQuote(short.platform, await makeScene(short.platform, 0n));

@@ -66,14 +66,6 @@ describe('money in suspense', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
   });
 
-  test('is released once, however many release it concurrently', async () => {
-    const { scene, transaction } = await stuck();
-    const { database } = t.gateway.payments;
-    const all = await Promise.all([1, 2, 3].map(() => releaseSuspense(database, transaction.id, tester)));
-    expect(all.map(({ kind }) => kind).sort()).toEqual(['paid', 'paid-before', 'paid-before']);
-    expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
-  });
-
   test('is not paid twice by a release that was planned before another one', async () => {
     const { scene, transaction } = await stuck();
     const { database } = t.gateway.payments;

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { act, moving, refusal, succeed, transactionOf, went } from '../setup/acts.ts';
+import { act, moving, refusal, transactionOf, went } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
-import { payingApp } from '../setup/new-credentials.ts';
 import { balanceOf, fund, internalAccount, makeScene, newCustomer, ownAccount } from '../setup/scene.ts';
 
 // Transfers between internal accounts of one currency (decision 63).
@@ -62,15 +61,6 @@ test.each([
   });
 });
 
-test('a repeat with the same key moves nothing again', async () => {
-  const before = await balanceOf(platform, scene.usd);
-  const first = await send(scene.usd, own, { idempotencyKey: 'once' });
-  expect(await send(scene.usd, own, { idempotencyKey: 'once' })).toEqual({ ...first, replayed: true });
-  expect(await balanceOf(platform, scene.usd)).toBe(before - 100n);
-  const another = await send(scene.usd, own, { idempotencyKey: 'once', amount: 99 });
-  expect(another).toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });
-});
-
 test('an impossible transfer is refused, naming the field', async () => {
   const poor = await makeScene(platform, 0n);
   const cases: [from: string, to: string, code: string, field: string][] = [
@@ -91,19 +81,4 @@ test('a customer who may not move money can pay only the platform, and cannot be
   expect(await send(own, usd)).toMatchObject({ code: 'USER_NOT_READY' });
   expect(await send(usd, own)).toMatchObject({ __typename: 'TransferInternalSuccess' });
   expect(await balanceOf(platform, usd)).toBe(900n);
-});
-
-test("a customer's app may not transfer, not even from its own account", async () => {
-  const app = await payingApp(platform, { customerId: scene.customerId });
-  expect(await send(scene.usd, own, {}, app)).toMatchObject({ __typename: 'ForbiddenError', code: 'FORBIDDEN' });
-});
-
-test('transfers that together exceed the balance are partly refused, and none is half done', async () => {
-  const payer = await makeScene(platform, 250n);
-  const answers = await Promise.all([1, 2, 3, 4].map(() => send(payer.usd, own)));
-  const refused = 'INSUFFICIENT_BALANCE';
-  expect(answers.map(({ code }) => code ?? 'done').sort()).toEqual([refused, refused, 'done', 'done']);
-  expect(await balanceOf(platform, payer.usd)).toBe(50n);
-  await succeed(platform, 'transferInternal', moving(own, payer.usd, 200));
-  expect(await balanceOf(platform, payer.usd)).toBe(250n);
 });

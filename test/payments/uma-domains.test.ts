@@ -1,8 +1,8 @@
-import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { checkUmaAddress } from '../../src/domain/commands/uma-addresses.ts';
 import { createPlatform } from '../../src/domain/platforms/platforms.ts';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { testClient, uuidIn } from '../setup/connections.ts';
+import { testGateway } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
 import { type RestClient, restClient } from '../setup/rest.ts';
 
@@ -11,23 +11,11 @@ import { type RestClient, restClient } from '../setup/rest.ts';
  * meant for another's address. In production the operator assigns a platform's domain.
  */
 
-let t: TestGateway;
-let db: pg.Client;
-let sandbox: RestClient;
-let live: RestClient;
-let rival: RestClient;
-beforeAll(async () => {
-  t = await startTestGateway();
-  db = new pg.Client({ connectionString: t.databaseUrl });
-  await db.connect();
-  sandbox = await restClient(t.url, t.platform.authorization);
-  live = await restClient(t.url, (await t.newPlatform('live', 'PRODUCTION')).authorization);
-  rival = await restClient(t.url, (await t.newPlatform('rival', 'PRODUCTION')).authorization);
-});
-afterAll(async () => {
-  await db.end();
-  await t.stop();
-});
+const t = await testGateway();
+const db = await testClient(t);
+const sandbox = await restClient(t.url, t.platform.authorization);
+const live = await restClient(t.url, (await t.newPlatform('live', 'PRODUCTION')).authorization);
+const rival = await restClient(t.url, (await t.newPlatform('rival', 'PRODUCTION')).authorization);
 
 /** Runs the operator's command that assigns a domain to a platform. */
 const give = (name: string, domain: string) => runOps(t.databaseUrl, ['platform', 'domain', name, domain]);
@@ -124,7 +112,7 @@ describe('a domain', () => {
 
   test('in which another platform has an address cannot be assigned, even if no trigger had refused it', async () => {
     const { body: customer } = await newCustomer(rival);
-    const uuid = customer.id.split(':')[1];
+    const uuid = uuidIn(customer.id);
     const spoil = () => db.query("update customer set uma_address = '$eve@victim.com' where id = $1", [uuid]);
     await expect(spoil()).rejects.toThrow('the domain of the UMA address does not belong to the platform');
     await db.query('alter table customer disable trigger address');

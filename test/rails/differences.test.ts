@@ -6,6 +6,7 @@ import { reconcileDueDays } from '../../src/domain/reconciliation/daily.ts';
 import { reconcile } from '../../src/domain/reconciliation/differences.ts';
 import type { MovementsRequest, RailMovement } from '../../src/rails/rail-movements.ts';
 import { ended, execute, feedEnd, pay, quote, seen, succeed, usdToEur } from '../setup/acts.ts';
+import { uuidIn } from '../setup/connections.ts';
 import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { passDelay } from '../setup/passing-time.ts';
 import { makeScene, ownAccount, type Scene } from '../setup/scene.ts';
@@ -39,7 +40,7 @@ const movementOf = (rest: Partial<RailMovement>): RailMovement => ({
 /** Returns the orders of a payment, oldest first. */
 async function ordersOf(transactionId: string, rest: Partial<RailMovement> = {}): Promise<Order[]> {
   const text = 'select id, created_at as at from rail_order where transaction_id = $1 order by created_at';
-  const { rows } = await t.owner.query(text, [transactionId.split(':')[1]]);
+  const { rows } = await t.owner.query(text, [uuidIn(transactionId)]);
   return rows.map(({ id, at }) => ({ id, at, movement: movementOf({ orderId: id, ...rest }) }));
 }
 

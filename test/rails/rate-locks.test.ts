@@ -1,18 +1,15 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { parseRailSettings } from '../../src/rails/rail-settings.ts';
 import { act, ended, quote, usdToEur } from '../setup/acts.ts';
-import { startTestGateway } from '../setup/gateway.ts';
+import { testGateway } from '../setup/gateway.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 import { briefAmount, wrongAmount, wrongLocks } from './locking-rail.ts';
 
 /** The lock that a rail reports is checked before a quote promises it. */
 
 const rails = { SANDBOX: { module: './test/rails/locking-rail.ts' } };
-const t = await startTestGateway({ RAILS: parseRailSettings(JSON.stringify(rails)) });
+const t = await testGateway({ RAILS: parseRailSettings(JSON.stringify(rails)) });
 const scene = await makeScene(t.platform);
-afterAll(async () => {
-  await t.stop();
-});
 
 const ofAmount = (amount: bigint, rest: object = {}) => usdToEur(scene, { lockedCurrencyAmount: amount, ...rest });
 

@@ -19,7 +19,6 @@ import {
   quote,
   transactionOf,
   transfer,
-  untilStatus,
   usdToEur,
 } from '../setup/acts.ts';
 import { untilRows, uuidIn } from '../setup/connections.ts';
@@ -133,19 +132,6 @@ test("a payment that exceeds the upstream account's balance fails, and its money
   expect(JSON.stringify(end)).toContain('INSUFFICIENT_BALANCE');
   expect(await balanceOf(platform, scene.usd)).toBe(before);
   await fund(account, own, all);
-});
-
-test('a payment that its bank returns upstream is refunded here', async () => {
-  await receive(returnedAmount);
-  const before = await balanceOf(platform, scene.usd);
-  const id = await payOut(platform, scene, returnedAmount);
-  // The bank returns it after an hour, which is over now.
-  await makeDue(upstream);
-  await untilRows(upstream, [{}], "select from transaction where status = 'REFUNDED'");
-  // The rail polls once more a day after the delivery, which is over now.
-  await makeDue(gateway);
-  await untilStatus(platform, id, 'REFUNDED');
-  expect(await balanceOf(platform, scene.usd)).toBe(before);
 });
 
 /** Returns an account in the form that a rail gets. */

@@ -4,12 +4,11 @@ import { composeIBAN } from 'ibantools';
 import { expect, test } from 'vitest';
 import { anyMetadata, type Call, entriesOf, madeOnBoth, results } from '../setup/both-api-calls.ts';
 import { testGateway } from '../setup/gateway.ts';
-import { type RestClient, restClient } from '../setup/rest.ts';
+import { restClient } from '../setup/rest.ts';
 import { restScene } from '../setup/rest-scene.ts';
 
 /** The commands on existing objects: incoming payments, deposits, customers, accounts, payments to UMA addresses. */
 
-let rest: RestClient;
 const umaAddress = '$success.usd@sandbox.uma.money';
 const funded: string[] = [];
 const customers: { readonly id: string; readonly business: boolean }[] = [];
@@ -19,7 +18,7 @@ const outside: string[] = [];
 
 // Nothing settles or expires during the test, so that both APIs show the same state.
 const t = await testGateway({ SANDBOX_PACE_MS: 3_600_000, PAYMENT_APPROVAL_MS: 3_600_000 });
-rest = await restClient(t.url, t.platform.authorization);
+const rest = await restClient(t.url, t.platform.authorization);
 const scene = await restScene(rest, 1_000_000);
 const path = `/receiver/${encodeURIComponent(umaAddress)}?customerId=${scene.customer.id}`;
 const lookupId = (await rest.ask('GET', path)).id;

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { lookUp, act as sendMutation, succeed } from '../setup/acts.ts';
-import { type Data, startTestGateway } from '../setup/gateway.ts';
+import { whileLocked } from '../setup/connections.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
 import { restScene } from '../setup/rest-scene.ts';
 import { answer, startReceiver } from '../webhooks/receiver.ts';
@@ -12,14 +13,11 @@ import { answer, startReceiver } from '../webhooks/receiver.ts';
  * in both.
  */
 
-const t = await startTestGateway();
+const t = await testGateway();
 const rest = await restClient(t.url, t.platform.authorization);
 const scene = await restScene(rest, 0);
 const receiver = await startReceiver(answer(202));
-afterAll(async () => {
-  await t.stop();
-  await receiver.stop();
-});
+afterAll(() => receiver.stop());
 
 const tokenFields = 'id name permissions clientId createdById createdAt';
 const tokenAsRest = (token: Data) =>
@@ -148,31 +146,38 @@ const platformAsRest = ({ id, supportedCurrencies, ...others }: Data) => ({
 });
 
 test("a platform's settings are refused alike by both APIs, and the error names the field", async () => {
+  const inRest = (...codes: string[]) => ({ supportedCurrencies: codes.map((currencyCode) => ({ currencyCode })) });
   const refusals = [
-    [{ currencies: [] }, { supportedCurrencies: [] }, 'INVALID_INPUT', ['input', 'currencies']],
-    [{ currencies: ['USD', 'XXX'] }, ['USD', 'XXX'], 'INVALID_CURRENCY', ['input', 'currencies', 1]],
-    [{ currencies: ['USD', 'USD'] }, ['USD', 'USD'], 'INVALID_INPUT', ['input', 'currencies', 1]],
-    [{ umaDomain: 'localhost' }, { umaDomain: 'localhost' }, 'INVALID_INPUT', ['input', 'umaDomain']],
-    [{ umaDomain: '' }, { umaDomain: '' }, 'INVALID_INPUT', ['input', 'umaDomain']],
+    [{ currencies: [] }, inRest(), 'INVALID_INPUT', 'supportedCurrencies', 'currencies'],
+    [
+      { currencies: ['USD', 'XXX'] },
+      inRest('USD', 'XXX'),
+      'INVALID_CURRENCY',
+      'supportedCurrencies.1',
+      'currencies',
+      1,
+    ],
+    [{ currencies: ['USD', 'USD'] }, inRest('USD', 'USD'), 'INVALID_INPUT', 'supportedCurrencies.1', 'currencies', 1],
+    ...['localhost', '', 'not a domain'].map(
+      (umaDomain) => [{ umaDomain }, { umaDomain }, 'INVALID_INPUT', 'umaDomain', 'umaDomain'] as const,
+    ),
   ] as const;
-  for (const [input, body, code, path] of refusals) {
-    const inRest = Array.isArray(body) ? { supportedCurrencies: body.map((currencyCode) => ({ currencyCode })) } : body;
-    expect(await rest.call('PATCH', '/config', { body: inRest })).toMatchObject({ status: 400, body: { code } });
-    expect(await sendMutation(t.platform, 'updatePlatform', input)).toMatchObject({ code, path });
+  for (const [input, body, code, field, ...path] of refusals) {
+    const refused = await rest.call('PATCH', '/config', { body });
+    expect(refused).toMatchObject({ status: 400, body: { code, details: { field } } });
+    expect(await sendMutation(t.platform, 'updatePlatform', input)).toMatchObject({ code, path: ['input', ...path] });
   }
 });
 
 test('settings that another transaction locks are 503 in both APIs, and the key stays unused', async () => {
-  const holder = await t.owner.connect();
-  await holder.query('begin');
-  await holder.query('select from platform where id = $1 for update', [t.platform.platformId]);
   const change = { currencies: ['USD', 'EUR'], idempotencyKey: randomUUID() };
-  const [overRest, overGraphql] = await Promise.all([
-    rest.call('PATCH', '/config', { body: { supportedCurrencies: [{ currencyCode: 'USD' }] } }),
-    sendMutation(t.platform, 'updatePlatform', change),
-  ]);
-  await holder.query('rollback');
-  holder.release();
+  const lock = ['select from platform where id = $1 for update', t.platform.platformId] as const;
+  const [overRest, overGraphql] = await whileLocked(t.databaseUrl, lock, () =>
+    Promise.all([
+      rest.call('PATCH', '/config', { body: { supportedCurrencies: [{ currencyCode: 'USD' }] } }),
+      sendMutation(t.platform, 'updatePlatform', change),
+    ]),
+  );
   expect(overRest).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } });
   expect(overGraphql).toMatchObject({ __typename: 'UnavailableError', code: 'SERVICE_UNAVAILABLE' });
   expect(await sendMutation(t.platform, 'updatePlatform', change)).toMatchObject({ replayed: false });

@@ -3,15 +3,14 @@ import fc from 'fast-check';
 import { test } from 'vitest';
 import { anyMetadata, type Call, entriesOf, madeOnBoth, results } from '../setup/both-api-calls.ts';
 import { testGateway } from '../setup/gateway.ts';
-import { type RestClient, restClient } from '../setup/rest.ts';
+import { restClient } from '../setup/rest.ts';
 import { restScene } from '../setup/rest-scene.ts';
 
-let rest: RestClient;
 const quotes: string[] = [];
 
 // Nothing settles during the test, so that both APIs show the same state.
 const t = await testGateway({ SANDBOX_PACE_MS: 3_600_000 });
-rest = await restClient(t.url, t.platform.authorization);
+const rest = await restClient(t.url, t.platform.authorization);
 const scene = await restScene(rest, 100_000);
 const mine = (await rest.ask('GET', '/platform/internal-accounts?currency=USD')).data[0];
 
@@ -80,25 +79,17 @@ const quoteCall = fc
     };
   });
 
-const executeCall = fc.nat({ max: 20 }).map((position): (() => Call) => () => {
-  const quoteId = quotes[position] ?? 'Quote:x';
-  return {
-    rest: { path: `/quotes/${quoteId}/execute` },
-    mutation: 'executeQuote',
-    input: { quoteId },
-    result: results.quote,
-  };
-});
-
-const cancelCall = fc.nat({ max: 20 }).map((position): (() => Call) => () => {
-  const quoteId = quotes[position] ?? 'Quote:x';
-  return {
-    rest: { path: `/quotes/${quoteId}/cancel` },
-    mutation: 'cancelQuote',
-    input: { quoteId },
-    result: results.quote,
-  };
-});
+const onQuoteCall = fc
+  .record({ position: fc.nat({ max: 20 }), act: fc.constantFrom('execute' as const, 'cancel' as const) })
+  .map(({ position, act }): (() => Call) => () => {
+    const quoteId = quotes[position] ?? 'Quote:x';
+    return {
+      rest: { path: `/quotes/${quoteId}/${act}` },
+      mutation: `${act}Quote`,
+      input: { quoteId },
+      result: results.quote,
+    };
+  });
 
 const transferCall = fc
   .record({
@@ -189,7 +180,7 @@ const customerCall = fc
     };
   });
 
-const anyCall = fc.oneof(quoteCall, executeCall, cancelCall, transferCall, fundCall, customerCall);
+const anyCall = fc.oneof(quoteCall, onQuoteCall, onQuoteCall, transferCall, fundCall, customerCall);
 
 test('a call has the same effect and the same outcome in both APIs, field by field', async () => {
   await fc.assert(

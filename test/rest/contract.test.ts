@@ -5,7 +5,7 @@ import { anyCommit, databaseProxy } from '../setup/database-proxy.ts';
 import { startTestGateway } from '../setup/gateway.ts';
 import { heldTransfer, patient } from '../setup/held-transfer.ts';
 import { type RestAnswer, type RestClient, restClient } from '../setup/rest.ts';
-import { type Endpoint, type GoodRequest, openCatalog, quoteBody } from '../setup/rest-catalog.ts';
+import { type Endpoint, type GoodRequest, neededQuery, openCatalog, quoteBody } from '../setup/rest-catalog.ts';
 import { restScene } from '../setup/rest-scene.ts';
 
 /**
@@ -18,16 +18,10 @@ afterAll(() => catalog.stop());
 
 const uuid = '01a1fc11-db75-7eac-9cd6-93f3db60e56b';
 
-/** The required parameters. */
-const neededQuery: Record<string, string> = {
-  listExchangeRates: 'sourceCurrency=USD',
-  getAccountStatement: 'from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z',
-};
-
 /** Returns a request of an endpoint that succeeds. */
 async function good(endpoint: Endpoint): Promise<GoodRequest> {
   if (endpoint.method !== 'GET') return catalog.good(endpoint.id);
-  const needed = neededQuery[endpoint.id];
+  const needed = neededQuery[endpoint.id]?.join('&');
   return { path: needed ? `${endpoint.path}?${needed}` : endpoint.path };
 }
 
@@ -118,6 +112,7 @@ describe('the contract', () => {
     for (const endpoint of naming(status)) {
       const answer = await provoke[status]?.(endpoint);
       expect({ id: endpoint.id, ...answer }).toMatchObject({ id: endpoint.id, status });
+      if (status === 404) expect(answer?.body.code).toMatch(/_NOT_FOUND$/);
       if (status >= 400) expect(answer?.body).toMatchObject({ status, details: { reason: expect.any(String) } });
     }
   });

@@ -1,15 +1,10 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Data } from '../setup/gateway.ts';
-import { type Endpoint, openCatalog } from '../setup/rest-catalog.ts';
+import { type Endpoint, neededQuery, openCatalog } from '../setup/rest-catalog.ts';
 
 const catalog = await openCatalog();
 afterAll(() => catalog.stop());
 
-/** The parameters that a valid query needs. */
-const neededQuery: Record<string, readonly string[]> = {
-  listExchangeRates: ['sourceCurrency=USD'],
-  getAccountStatement: ['from=2026-01-01T00:00:00Z', 'to=2026-01-02T00:00:00Z'],
-};
 /** Returns the path of an endpoint with a query, completed by the required parameters. */
 const withQuery = ({ id, path }: Endpoint, query: string) => {
   const [name = ''] = query.split('=', 1);
@@ -154,27 +149,4 @@ describe('every list', () => {
     const several = await rest.ask('GET', '/transactions?status=PENDING&status=COMPLETED&limit=100');
     expect(several.data.every(({ status }: Data) => status === 'PENDING' || status === 'COMPLETED')).toBe(true);
   });
-});
-
-test('an unknown id is 404 with its own code, and another platform gets the same answer', async () => {
-  const { rest, other, scene, quoteId, good } = catalog;
-  const uuid = '01a1fc11-db75-7eac-9cd6-93f3db60e56b';
-  for (const id of ['', 'x', `Customer:${uuid}`, `Quote:${uuid}`, `Transaction:${uuid}`, uuid].map(
-    encodeURIComponent,
-  )) {
-    if (id !== '') {
-      expect((await rest.ask('GET', `/quotes/${id}`, undefined, 404)).code).toBe('QUOTE_NOT_FOUND');
-      expect((await rest.ask('GET', `/transactions/${id}`, undefined, 404)).code).toBe('TRANSACTION_NOT_FOUND');
-      expect((await rest.ask('GET', `/customers/${id}`, undefined, 404)).code).toBe('USER_NOT_FOUND');
-    }
-    expect((await rest.ask('GET', `/nothing/${id}`, undefined, 404)).code).toBe('NOT_FOUND');
-  }
-  const { transactionId } = await rest.ask('GET', `/quotes/${quoteId}`);
-  expect((await other.ask('GET', `/quotes/${quoteId}`, undefined, 404)).code).toBe('QUOTE_NOT_FOUND');
-  expect((await other.ask('POST', `/quotes/${quoteId}/execute`, undefined, 404)).code).toBe('QUOTE_NOT_FOUND');
-  expect((await other.ask('GET', `/transactions/${transactionId}`, undefined, 404)).code).toBe('TRANSACTION_NOT_FOUND');
-  expect((await other.ask('GET', `/customers/${scene.customer.id}`, undefined, 404)).code).toBe('USER_NOT_FOUND');
-  expect((await other.ask('POST', '/transfer-out', (await good('transferOut')).body, 404)).code).toBe(
-    'ACCOUNT_NOT_FOUND',
-  );
 });

@@ -69,10 +69,3 @@ test("a platform id that several customers share needs the customer's own id to 
   await rest.ask('DELETE', `/customers/${twin.id}`);
   await rest.ask('GET', path);
 });
-
-test('an unknown receiver and a malformed address have different errors', async () => {
-  const nobody = await rest.ask('GET', '/receiver/%24nobody%40test.uma.money', undefined, 404);
-  expect(nobody).toMatchObject({ code: 'UMA_NOT_FOUND', details: { field: 'receiverUmaAddress' } });
-  const wrong = await rest.ask('GET', '/receiver/uma/nobody', undefined, 400);
-  expect(wrong).toMatchObject({ code: 'INVALID_UMA_ADDRESS', details: { field: 'receiverUmaAddress' } });
-});

@@ -11,7 +11,10 @@ const scene = await restScene(rest, 1_000);
 
 type Case = readonly [status: number, code: string, field: string, body: object];
 
-/** Sends each body, and checks that its refusal blames the field that was sent. */
+/**
+ * Sends each body, and checks that its refusal blames the field that was sent. The faults that both APIs have in common
+ * are in the both-apis tests.
+ */
 async function refused(path: string, cases: readonly Case[]): Promise<void> {
   for (const [status, code, field, body] of cases) {
     const answer = await rest.call('POST', path, { body });
@@ -26,18 +29,14 @@ async function refused(path: string, cases: readonly Case[]): Promise<void> {
   }
 }
 
-const unknownAccount = 'InternalAccount:01a1fc11-db75-7eac-9cd6-93f3db60e56b';
 const unknownCustomer = 'Customer:01a1fc11-db75-7eac-9cd6-93f3db60e56b';
 
 test('an invalid quote is refused', async () => {
   const good = restQuote(scene.usd.id, scene.outsideEur.id, 1_000);
   const waiting = await restScene(rest, 0, 'Ada Lovelace 001');
-  const to = (accountId: unknown) => ({ ...good, destination: { ...good.destination, accountId } });
   const from = (source: object) => ({ ...good, source });
   const funded = { sourceType: 'REALTIME_FUNDING', customerId: scene.customer.id, currency: 'USD' };
   await refused('/quotes', [
-    [404, 'ACCOUNT_NOT_FOUND', 'source.accountId', from({ sourceType: 'ACCOUNT', accountId: unknownAccount })],
-    [404, 'ACCOUNT_NOT_FOUND', 'destination.accountId', to('nonsense')],
     [404, 'USER_NOT_FOUND', 'source.customerId', from({ ...funded, customerId: unknownCustomer })],
     [400, 'INVALID_CURRENCY', 'source.currency', from({ ...funded, currency: 'XXX' })],
     [
@@ -49,16 +48,11 @@ test('an invalid quote is refused', async () => {
     [400, 'INVALID_INPUT', 'source.customerId', from({ ...good.source, customerId: waiting.customer.id })],
     [400, 'INVALID_INPUT', 'source.sourceType', from({ sourceType: 'CASH' })],
     [400, 'INVALID_INPUT', 'lockedCurrencySide', { ...good, lockedCurrencySide: 'BOTH' }],
-    [400, 'INVALID_AMOUNT', 'lockedCurrencyAmount', { ...good, lockedCurrencyAmount: 0 }],
-    [400, 'INVALID_AMOUNT', 'lockedCurrencyAmount', { ...good, lockedCurrencyAmount: -5 }],
     [400, 'INVALID_AMOUNT', 'lockedCurrencyAmount', { ...good, lockedCurrencyAmount: 1.5 }],
     [400, 'INVALID_AMOUNT', 'lockedCurrencyAmount', { ...good, lockedCurrencyAmount: '1000' }],
     [400, 'AMOUNT_OUT_OF_RANGE', 'lockedCurrencyAmount', { ...good, lockedCurrencyAmount: 9_000_000_000_000_001 }],
     [400, 'AMOUNT_OUT_OF_RANGE', 'lockedCurrencyAmount', { ...good, lockedCurrencyAmount: 1e300 }],
-    [400, 'SELF_PAYMENT', 'destination.accountId', to(scene.usd.id)],
     [400, 'INVALID_INPUT', 'immediatelyExecute', { ...from(funded), immediatelyExecute: true }],
-    [400, 'INVALID_INPUT', 'description', { ...good, description: 'x'.repeat(501) }],
-    [400, 'INSUFFICIENT_BALANCE', 'source', { ...good, lockedCurrencyAmount: 100_000, immediatelyExecute: true }],
     [403, 'USER_NOT_READY', 'source', from({ sourceType: 'ACCOUNT', accountId: waiting.usd.id })],
   ]);
 });
@@ -67,21 +61,16 @@ test('an invalid transfer is refused', async () => {
   const out = restTransfer(scene.usd.id, scene.outsideUsd.id, 100);
   const into = { source: { accountId: scene.outsideUsd.id }, destination: { accountId: scene.usd.id } };
   await refused('/transfer-out', [
-    [404, 'ACCOUNT_NOT_FOUND', 'source.accountId', { ...out, source: { accountId: unknownAccount } }],
-    [404, 'ACCOUNT_NOT_FOUND', 'destination.accountId', { ...out, destination: { accountId: 'x' } }],
     [400, 'INVALID_INPUT', 'source.accountId', { ...out, source: out.destination }],
     [400, 'INVALID_INPUT', 'destination.accountId', { ...out, destination: { accountId: scene.eur.id } }],
     [400, 'INVALID_CURRENCY', 'destination.accountId', { ...out, destination: { accountId: scene.outsideEur.id } }],
     [400, 'INVALID_CURRENCY', 'source.currency', { ...out, source: { ...out.source, currency: 'EUR' } }],
-    [400, 'INVALID_AMOUNT', 'amount', { ...out, amount: 0 }],
     [400, 'AMOUNT_OUT_OF_RANGE', 'amount', { ...out, amount: 9_000_000_000_000_001 }],
-    [400, 'INSUFFICIENT_BALANCE', 'source.accountId', { ...out, amount: 1_000_000 }],
   ]);
   // Not even a safe integer.
   const { body } = await rest.call('POST', '/transfer-out', { body: { ...out, amount: 1e300 } });
   expect(body.details.reason).toContain('must be at most 9000000000000000');
   await refused('/transfer-in', [
-    [404, 'ACCOUNT_NOT_FOUND', 'source.accountId', { ...into, source: { accountId: unknownAccount } }],
     [400, 'INVALID_INPUT', 'source.accountId', { ...into, source: into.destination }],
     [400, 'INVALID_CURRENCY', 'destination.accountId', { ...into, destination: { accountId: scene.eur.id } }],
     [400, 'INVALID_AMOUNT', 'amount', { ...into, amount: -1 }],
@@ -95,22 +84,14 @@ test('invalid customers and accounts are refused, with all invalid fields in one
   const company = { customerType: 'BUSINESS', platformCustomerId: 'c', businessInfo: { legalName: 'Acme' } };
   await refused('/customers', [
     [400, 'INVALID_INPUT', 'customerType', { ...person, customerType: 'ROBOT' }],
-    [400, 'INVALID_INPUT', 'platformCustomerId', { ...person, platformCustomerId: ' ' }],
     [400, 'INVALID_INPUT', 'birthDate', { ...person, birthDate: '2001-02-29' }],
     [400, 'INVALID_INPUT', 'birthDate', { ...person, birthDate: '0000-01-01' }],
-    [400, 'INVALID_INPUT', 'nationality', { ...person, nationality: 'usa' }],
     [400, 'INVALID_INPUT', 'address.country', { ...person, address: { line1: 'a', postalCode: '1' } }],
-    [400, 'INVALID_INPUT', 'businessInfo.legalName', { ...company, businessInfo: { legalName: ' ' } }],
     [400, 'INVALID_INPUT', 'beneficialOwners.0.individualType', { ...company, beneficialOwners: [{ fullName: 'x' }] }],
-    [400, 'INVALID_UMA_ADDRESS', 'umaAddress', { ...person, umaAddress: 'nobody' }],
-    [409, 'UMA_ADDRESS_EXISTS', 'umaAddress', { ...person, umaAddress: scene.customer.umaAddress }],
   ]);
   const account = { currency: 'USD', customerId: scene.customer.id, accountInfo: usAccount() };
   const info = (wrong: object) => ({ ...account, accountInfo: { ...account.accountInfo, ...wrong } });
   await refused('/customers/external-accounts', [
-    [404, 'USER_NOT_FOUND', 'customerId', { ...account, customerId: unknownCustomer }],
-    [400, 'INVALID_CURRENCY', 'currency', { ...account, currency: 'EUR' }],
-    [400, 'INVALID_BANK_ACCOUNT', 'accountInfo.accountNumber', info({ accountNumber: '12' })],
     [400, 'INVALID_BANK_ACCOUNT', 'accountInfo.routingNumber', info({ routingNumber: undefined })],
     [400, 'INVALID_INPUT', 'accountInfo.beneficiary', info({ beneficiary: undefined })],
     [
@@ -149,7 +130,6 @@ test('invalid customers and accounts are refused, with all invalid fields in one
 test('the sandbox refuses what it cannot simulate, and production refuses the sandbox', async () => {
   const quote = await rest.make('/quotes', restQuote(scene.usd.id, scene.outsideEur.id, 1_000));
   await refused('/sandbox/send', [
-    [404, 'QUOTE_NOT_FOUND', 'quoteId', { quoteId: 'Quote:x', currencyCode: 'USD' }],
     [400, 'INVALID_INPUT', 'quoteId', { quoteId: quote.quoteId, currencyCode: 'USD' }],
     [400, 'INVALID_AMOUNT', 'currencyAmount', { quoteId: quote.quoteId, currencyCode: 'USD', currencyAmount: 0 }],
   ]);
@@ -157,43 +137,10 @@ test('the sandbox refuses what it cannot simulate, and production refuses the sa
     [400, 'INVALID_AMOUNT', 'amount', { amount: 0 }],
     [400, 'AMOUNT_OUT_OF_RANGE', 'amount', { amount: 100_000_000_001 }],
   ]);
-  await refused(`/sandbox/internal-accounts/${unknownAccount}/fund`, [
-    [404, 'ACCOUNT_NOT_FOUND', 'accountId', { amount: 1 }],
-  ]);
-  await refused(`/sandbox/internal-accounts/${scene.outsideUsd.id}/fund`, [
-    [400, 'INVALID_INPUT', 'accountId', { amount: 1 }],
-  ]);
 
   const real = await restClient(t.url, (await t.newPlatform('real', 'PRODUCTION')).authorization);
   const forbidden = await real.ask('POST', '/sandbox/send', { quoteId: quote.quoteId, currencyCode: 'USD' }, 403);
   expect(forbidden.code).toBe('FORBIDDEN');
-});
-
-test('settings that are invalid, taken or not offered are refused', async () => {
-  const other = await restClient(t.url, (await t.newPlatform('other')).authorization);
-  const taken = (await other.ask('GET', '/config')).umaDomain;
-  const cases = [
-    [409, 'CONFLICT', 'umaDomain', { umaDomain: taken }],
-    [400, 'INVALID_INPUT', 'umaDomain', { umaDomain: 'not a domain' }],
-    [400, 'INVALID_CURRENCY', 'supportedCurrencies.0', { supportedCurrencies: [{ currencyCode: 'XXX' }] }],
-    [
-      400,
-      'INVALID_INPUT',
-      'supportedCurrencies.1',
-      { supportedCurrencies: [{ currencyCode: 'USD' }, { currencyCode: 'USD' }] },
-    ],
-    [400, 'INVALID_INPUT', 'supportedCurrencies', { supportedCurrencies: [] }],
-    [
-      501,
-      'NOT_IMPLEMENTED',
-      'supportedCurrencies.0.minAmount',
-      { supportedCurrencies: [{ currencyCode: 'USD', minAmount: 500 }] },
-    ],
-  ] as const;
-  for (const [status, code, field, body] of cases) {
-    const refused = await rest.call('PATCH', '/config', { body });
-    expect(refused).toMatchObject({ status, body: { code, details: { field } } });
-  }
 });
 
 test('exchange rates are those that quotes get, and amounts that cannot be priced are refused', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { testGateway } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
-import { restAccount, restScene } from '../setup/rest-scene.ts';
+import { restScene } from '../setup/rest-scene.ts';
 
 const t = await testGateway();
 const rest = await restClient(t.url, t.platform.authorization);
@@ -136,11 +136,4 @@ test('data missing from both request and lookup is refused, with all other inval
   const locked = { lockedCurrencySide: 'SENDING', lockedCurrencyAmount: 5 };
   expect(await fields({ ...locked, sendingCurrencyCode: 'USD' })).toEqual(ends);
   expect(await fields({ ...locked, lookupId: 'Lookup:x' })).toEqual([missing('source')]);
-});
-
-test('a lookup of another platform looks unknown', async () => {
-  const other = await restClient(t.url, (await t.newPlatform('other')).authorization);
-  const refused = await other.ask('POST', '/quotes', workflow(await lookUp()), 404);
-  expect(refused).toMatchObject({ code: 'LOOKUP_REQUEST_NOT_FOUND', details: { field: 'lookupId' } });
-  expect((await restAccount(rest, scene.customer.id, 'USD')).balance.amount).toBe(100_000);
 });

@@ -2,6 +2,7 @@ import { createClient } from 'graphql-ws';
 import { expect } from 'vitest';
 import { WebSocket } from 'ws';
 import { uuidOf } from '../../src/core/ids.ts';
+import { feedEnd } from './acts.ts';
 import type { Data, TestGateway } from './gateway.ts';
 import { changesAfter, delay, makeCustomers, until, writeUntil } from './torture.ts';
 
@@ -33,7 +34,7 @@ export async function acknowledging(
   { clients, customers, seconds, rate }: Cuts,
 ) {
   const ids = await makeCustomers(one.platform, customers);
-  const start: string = (await one.platform.ask('{ viewer { feedCursor } }')).viewer.feedCursor;
+  const start = await feedEnd(one.platform);
   const followers = Array.from({ length: clients }, (_, at) =>
     // A few follow everything, the others one customer each.
     follow(one, two, at % 10 === 0 ? undefined : ids[at % ids.length]),

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Operation } from '../../src/domain/access/operations.ts';
-import { mutationDocument, mutationVariables } from './documents.ts';
+import { mutationDocument, mutationName, mutationVariables } from './documents.ts';
 import type { Data, TestPlatform } from './gateway.ts';
 import type { Scene } from './scene.ts';
 
@@ -244,6 +244,13 @@ export async function seen(
 /** Sets the status of an external account as the operator of the sandbox. Returns the success, or the refusal. */
 export const setAccountStatus = (platform: TestPlatform, accountId: string, input: object): Promise<Data> =>
   act(platform, 'sandboxSetExternalAccountStatus', { accountId, ...input }, 'account { id status version }');
+
+/** Returns what is stored under an idempotency key: the outcome of the mutation, its code and its result. */
+export async function receiptOf(platform: TestPlatform, name: Operation, key: string): Promise<Data> {
+  const text = `query ($operation: MutationName!, $key: String!) {
+    mutationReceipt(operation: $operation, idempotencyKey: $key) { outcome code result { id } } }`;
+  return (await platform.ask(text, { operation: mutationName(name), key })).mutationReceipt;
+}
 
 /** Returns the current end of the platform's feed. */
 export async function feedEnd(platform: TestPlatform): Promise<string> {

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { expect, vi } from 'vitest';
+import { afterAll, expect, vi } from 'vitest';
 import type { TestGateway } from './gateway.ts';
 
 /** Calls `work` with a separate connection as the owner of the tables. */
@@ -11,6 +11,14 @@ async function connected<T>(config: pg.ClientConfig, work: (client: pg.Client) =
   } finally {
     await client.end();
   }
+}
+
+/** Opens a connection as the owner of the tables that all tests of a file share, and closes it afterwards. */
+export async function testClient({ databaseUrl }: Pick<TestGateway, 'databaseUrl'>, options = ''): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: databaseUrl, options });
+  await client.connect();
+  afterAll(() => client.end());
+  return client;
 }
 
 /** Calls `work` with a connection that may change what triggers protect. */
@@ -31,6 +39,28 @@ export function whileLocked<T>(
     await holder.query('commit');
     return result;
   });
+}
+
+/** Runs `first` and then `second` while another connection has locked a row, and releases the row once both wait. */
+export async function inTurn<A, B>(
+  { databaseUrl, owner }: TestGateway,
+  [table, id]: readonly [table: string, id: string],
+  first: () => Promise<A>,
+  second: () => Promise<B>,
+): Promise<[A, B]> {
+  const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  const waiting = async (count: number) => {
+    while (((await owner.query(text)).rowCount ?? 0) < count);
+  };
+  const lock = [`select from ${table} where id = $1 for update`, uuidIn(id)] as const;
+  const both = await whileLocked(databaseUrl, lock, async () => {
+    const one = first();
+    await waiting(1);
+    const other = second();
+    await waiting(2);
+    return [one, other] as const;
+  });
+  return Promise.all(both);
 }
 
 /**

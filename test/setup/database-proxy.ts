@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import { createServer, connect as dial, type Socket } from 'node:net';
+import { afterAll } from 'vitest';
+import { testDatabase } from './database.ts';
 import { listen } from './free-port.ts';
 
 /** A Postgres that can be cut off from its clients, in the ways in which networks do that. */
@@ -161,4 +163,12 @@ export async function databaseProxy(databaseUrl: string) {
       await new Promise((resolve) => listener.close(resolve));
     },
   };
+}
+
+/** Creates a database behind a proxy, which all tests of a file share. */
+export async function testProxy() {
+  const database = await testDatabase();
+  const proxy = await databaseProxy(database.url);
+  afterAll(() => proxy.close());
+  return { database, proxy };
 }

@@ -1,4 +1,4 @@
-import { inject } from 'vitest';
+import { afterAll, inject } from 'vitest';
 import {
   type Database,
   type DatabaseOptions,
@@ -11,6 +11,13 @@ import { createThrowawayDatabase, type ThrowawayDatabase } from '../../src/infra
 export async function freshDatabase(): Promise<ThrowawayDatabase> {
   const server = inject('server');
   return createThrowawayDatabase(server.url, server.template);
+}
+
+/** Creates a database that all tests of a file share, with every migration applied, and drops it afterwards. */
+export async function testDatabase(): Promise<ThrowawayDatabase> {
+  const database = await freshDatabase();
+  afterAll(() => database.drop());
+  return database;
 }
 
 /** Creates a database for the test without any table. */

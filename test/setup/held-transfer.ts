@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { pay } from './acts.ts';
+import { uuidIn } from './connections.ts';
 import type { Data, TestGateway } from './gateway.ts';
 import { waitForLocks } from './locks.ts';
 import { makeScene } from './scene.ts';
@@ -16,7 +17,7 @@ export async function heldTransfer(of: TestGateway): Promise<() => Promise<Data>
   const holder = new pg.Client({ connectionString: of.databaseUrl });
   await holder.connect();
   await holder.query('begin');
-  await holder.query('select from account where id = $1 for update', [scene.usd.split(':')[1]]);
+  await holder.query('select from account where id = $1 for update', [uuidIn(scene.usd)]);
   const held = pay(of.platform, scene);
   await waitForLocks(holder, 1);
   return async () => {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
 import { Webhook } from 'standardwebhooks';
+import { openConnection } from './raw-http.ts';
 
 /** A webhook receiver's response to a request: its status, or that it cut the connection. */
 export type Answered = number | 'CUT';
@@ -57,10 +57,8 @@ export async function attackReceiver(url: string, secret: string): Promise<Recor
 
 /** Begins a request, and aborts the connection. */
 async function goAway(url: string): Promise<void> {
-  const { hostname, port, pathname } = new URL(url);
-  const socket = connect(Number(port), hostname);
-  socket.write(`POST ${pathname} HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{"type":`);
-  await once(socket, 'connect');
+  const socket = await openConnection(url);
+  socket.write(`POST ${new URL(url).pathname} HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{"type":`);
   socket.resetAndDestroy();
   await once(socket, 'close');
 }

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { act, usdToEur } from './acts.ts';
+import { act, setAccountStatus, transfer, usdToEur } from './acts.ts';
 import type { TestGateway, TestPlatform } from './gateway.ts';
 import { LiveList, type Wanted } from './live-list.ts';
-import { makeScene, newCustomer, type Scene } from './scene.ts';
+import { makeScene, newCustomer, type Scene, usAccount } from './scene.ts';
 
 /** Random histories of a platform, and lists that are followed through them. */
 
@@ -119,11 +119,7 @@ async function take({ platform, scene, customers, quotes }: World, { act: what, 
   numbers += 1;
   switch (what) {
     case 'pay':
-      await act(platform, 'transferOut', {
-        sourceAccountId: scene.usd,
-        destinationAccountId: scene.outsideUsd,
-        amount: 100,
-      });
+      await transfer(platform, 'transferOut', scene, 100);
       return;
     case 'quote': {
       const made = await act(platform, 'createQuote', usdToEur(scene), 'quote { id }');
@@ -151,21 +147,12 @@ async function take({ platform, scene, customers, quotes }: World, { act: what, 
       await act(platform, 'createExternalAccount', {
         customerId,
         currency: 'USD',
-        accountInfo: {
-          usAccount: {
-            accountNumber: `${7_000_000 + numbers}000`,
-            routingNumber: '021000021',
-            accountCategory: 'CHECKING',
-          },
-        },
+        accountInfo: usAccount(`${7_000_000 + numbers}000`),
         beneficiary: { individual: { fullName: 'Grace Hopper' } },
         defaultUmaDepositAccount: at % 2 === 0,
       });
       return;
     case 'status':
-      await act(platform, 'sandboxSetExternalAccountStatus', {
-        accountId: scene.outsideUsd,
-        status: at % 2 === 0 ? 'UNDER_REVIEW' : 'ACTIVE',
-      });
+      await setAccountStatus(platform, scene.outsideUsd, { status: at % 2 === 0 ? 'UNDER_REVIEW' : 'ACTIVE' });
   }
 }

@@ -4,7 +4,8 @@ import { asPlatform } from '../../src/infra/database/connections/platform-scope.
 import { prepareValue } from '../../src/infra/database/connections/platform-statement.ts';
 import { createEndpoint, readEndpoint } from '../webhooks/endpoint.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
-import { quote, succeed } from './acts.ts';
+import { between, moving, quote, succeed } from './acts.ts';
+import { uuidIn } from './connections.ts';
 import type { Data, TestGateway } from './gateway.ts';
 import { base } from './rest.ts';
 import { makeScene } from './scene.ts';
@@ -28,49 +29,37 @@ export interface PlanCase {
 
 const list = (field: string, args: string) => `{ ${field}(${args}) { edges { node { id } } } }`;
 
-/** A value that few rows have, for each filter and order of lists. */
+const amountIndexes = ['sent', 'received'].map((side) => `transaction_platform_id_${side}_currency_${side}_amount_idx`);
+const changed = 'updatedAfter: "2001-01-01T00:00:00Z", updatedBefore: "2001-01-01T00:00:00.010Z"';
+
+/** A value that few rows have, for each filter that must be planned for its value, and the indexes that serve it. */
+const filterCases: readonly (readonly [table: FilledTable, filter: string, ...indexes: readonly string[]])[] = [
+  ['transaction', 'status: [REFUNDED]', 'transaction_platform_id_status_id_idx'],
+  ['transaction', 'type: [INCOMING]', 'transaction_platform_id_type_id_idx'],
+  ['transaction', 'failureReason: [OFFRAMP_FAILED]', 'transaction_failure_reason'],
+  ['transaction', 'executed: true', 'transaction_begun'],
+  ['transaction', 'currency: "JPY"', ...amountIndexes],
+  ['transaction', 'amount: { currency: "USD", min: 500, max: 503 }', ...amountIndexes],
+  ['transaction', changed, 'transaction_platform_id_updated_at_id_idx'],
+  ['customer', 'kycStatus: [MANUALLY_REJECTED]', 'customer_platform_id_kyc_status_id_idx'],
+  ['customer', 'name: "ZoË"', 'customer_platform_id_search_name_idx'],
+  ['customer', changed, 'customer_platform_id_updated_at_id_idx'],
+  ['account', 'status: [UNDER_REVIEW]', 'account_status'],
+  ['account', 'accountType: [PIX]', 'account_account_type'],
+  ['account', 'beneficiaryVerificationStatus: [NOT_MATCHED]', 'account_verification'],
+];
+
 export const planCases: readonly PlanCase[] = [
-  ...(
-    [
-      ['status: [REFUNDED]', ['transaction_platform_id_status_id_idx']],
-      ['type: [INCOMING]', ['transaction_platform_id_type_id_idx']],
-      ['failureReason: [OFFRAMP_FAILED]', ['transaction_failure_reason']],
-      ['executed: true', ['transaction_begun']],
-      [
-        'currency: "JPY"',
-        [
-          'transaction_platform_id_sent_currency_sent_amount_idx',
-          'transaction_platform_id_received_currency_received_amount_idx',
-        ],
-      ],
-      [
-        'amount: { currency: "USD", min: 500, max: 503 }',
-        [
-          'transaction_platform_id_sent_currency_sent_amount_idx',
-          'transaction_platform_id_received_currency_received_amount_idx',
-        ],
-      ],
-      [
-        'updatedAfter: "2001-01-01T00:00:00Z", updatedBefore: "2001-01-01T00:00:00.010Z"',
-        ['transaction_platform_id_updated_at_id_idx'],
-      ],
-    ] as const
-  ).map(([filter, indexes]) => ({
-    name: `transactions of ${filter}`,
-    table: 'transaction' as const,
-    query: list('transactions', `first: 20, filter: { ${filter} }`),
-    indexes,
-    isPlannedAnew: true,
+  ...filterCases.map(([table, filter, ...indexes]) => ({
+    ...{ name: `${table}s of ${filter}`, table, indexes, isPlannedAnew: true },
+    query: list(`${table}s`, `first: 20, filter: { ${filter} }`),
   })),
   {
     name: 'transactions of an account on either side',
     table: 'transaction',
     query: `query ($id: ID!) ${list('transactions', 'first: 20, filter: { accountId: $id }')}`,
     id: 'account',
-    indexes: [
-      'transaction_platform_id_source_account_id_id_idx',
-      'transaction_platform_id_destination_account_id_id_idx',
-    ],
+    indexes: ['source', 'destination'].map((side) => `transaction_platform_id_${side}_account_id_id_idx`),
     isPlannedAnew: false,
   },
   {
@@ -80,22 +69,6 @@ export const planCases: readonly PlanCase[] = [
     indexes: ['transaction_platform_id_updated_at_id_idx'],
     isPlannedAnew: false,
   },
-  ...(
-    [
-      ['kycStatus: [MANUALLY_REJECTED]', 'customer_platform_id_kyc_status_id_idx'],
-      ['name: "ZoË"', 'customer_platform_id_search_name_idx'],
-      [
-        'updatedAfter: "2001-01-01T00:00:00Z", updatedBefore: "2001-01-01T00:00:00.010Z"',
-        'customer_platform_id_updated_at_id_idx',
-      ],
-    ] as const
-  ).map(([filter, index]) => ({
-    name: `customers of ${filter}`,
-    table: 'customer' as const,
-    query: list('customers', `first: 20, filter: { ${filter} }`),
-    indexes: [index],
-    isPlannedAnew: true,
-  })),
   {
     name: 'customers by their last change',
     table: 'customer',
@@ -103,19 +76,6 @@ export const planCases: readonly PlanCase[] = [
     indexes: ['customer_platform_id_updated_at_id_idx'],
     isPlannedAnew: false,
   },
-  ...(
-    [
-      ['status: [UNDER_REVIEW]', 'account_status'],
-      ['accountType: [PIX]', 'account_account_type'],
-      ['beneficiaryVerificationStatus: [NOT_MATCHED]', 'account_verification'],
-    ] as const
-  ).map(([filter, index]) => ({
-    name: `accounts of ${filter}`,
-    table: 'account' as const,
-    query: list('accounts', `first: 20, filter: { ${filter} }`),
-    indexes: [index],
-    isPlannedAnew: true,
-  })),
   {
     name: 'deliveries that have failed',
     table: 'webhook_delivery',
@@ -163,17 +123,8 @@ export async function makePlanScene({ platform }: TestGateway): Promise<PlanScen
     most: await made('most'),
   };
   const { InternalAccount: usd, ExternalAccount: outsideUsd, WebhookEndpoint: endpoint } = parents.most;
-  const { transaction } = await succeed(
-    platform,
-    'transferOut',
-    { sourceAccountId: usd, destinationAccountId: outsideUsd, amount: 100 },
-    'transaction { id }',
-  );
-  const quoted = await quote(platform, {
-    source: { account: { accountId: usd } },
-    destination: { account: { accountId: outsideUsd } },
-    lockedCurrencyAmount: 1_000,
-  });
+  const { transaction } = await succeed(platform, 'transferOut', moving(usd, outsideUsd, 100), 'transaction { id }');
+  const quoted = await quote(platform, between(usd, outsideUsd, 1_000));
   await succeed(platform, 'sendTestWebhook', { endpointId: endpoint });
   const [delivery] = (await readEndpoint(platform, endpoint)).deliveries;
   return {
@@ -182,8 +133,6 @@ export async function makePlanScene({ platform }: TestGateway): Promise<PlanScen
     close: () => receiver.stop(),
   };
 }
-
-const uuid = (id: string) => id.slice(id.indexOf(':') + 1);
 
 /**
  * Rows of a table: which row is copied, and which columns differ from it, in SQL over the number `i`. One in `:rare`
@@ -205,17 +154,17 @@ const changedAt = `now() - (i::bigint * 7919 % 1000003) * interval '1 second'`;
 /** @param step one in this many rows belongs to the parents with many */
 function fillingsOf({ transactionId, quoteId, deliveryId, parents }: Templates, step: number): readonly Filling[] {
   /** Returns the parent of a row, of this type: the oldest three belong to the one with few. */
-  const parent = (type: keyof Parents, other = `'${uuid(parents.most[type])}'`) =>
-    `case when i <= 3 then '${uuid(parents.few[type])}' when i % ${step} = 0 then '${uuid(parents.many[type])}' else ${other} end`;
+  const parent = (type: keyof Parents, other = `'${uuidIn(parents.most[type])}'`) =>
+    `case when i <= 3 then '${uuidIn(parents.few[type])}' when i % ${step} = 0 then '${uuidIn(parents.many[type])}' else ${other} end`;
   // Every other one is an incoming payment.
   const isIncoming = `i / ${step} % 2 = 1 or i = 2`;
   const source = `case when ${isIncoming} then (${parent('ExternalAccount')}) else (${parent('InternalAccount')}) end`;
   const destination = `case when ${isIncoming} then (${parent('InternalAccount')}) else (${parent('ExternalAccount')}) end`;
-  const account = uuid(parents.most.InternalAccount);
+  const account = uuidIn(parents.most.InternalAccount);
   return [
     {
       table: 'transaction',
-      copied: `t.id = '${uuid(transactionId)}'`,
+      copied: `t.id = '${uuidIn(transactionId)}'`,
       columns: {
         customer_id: parent('Customer'),
         reference: `'filler-' || i`,
@@ -240,7 +189,7 @@ function fillingsOf({ transactionId, quoteId, deliveryId, parents }: Templates, 
     },
     {
       table: 'quote',
-      copied: `t.id = '${uuid(quoteId)}'`,
+      copied: `t.id = '${uuidIn(quoteId)}'`,
       columns: {
         customer_id: parent('Customer'),
         transaction_id: 'gen_random_uuid()',
@@ -252,7 +201,7 @@ function fillingsOf({ transactionId, quoteId, deliveryId, parents }: Templates, 
     },
     {
       table: 'customer',
-      copied: `t.id = '${uuid(parents.most.Customer)}'`,
+      copied: `t.id = '${uuidIn(parents.most.Customer)}'`,
       columns: {
         platform_customer_id: `'filler-' || i`,
         uma_address: `'$filler' || i || '@nobody.example'`,
@@ -263,7 +212,7 @@ function fillingsOf({ transactionId, quoteId, deliveryId, parents }: Templates, 
     },
     {
       table: 'account',
-      copied: `t.id = '${uuid(parents.most.ExternalAccount)}'`,
+      copied: `t.id = '${uuidIn(parents.most.ExternalAccount)}'`,
       columns: {
         customer_id: parent('Customer'),
         identifier: `'filler-' || i`,
@@ -274,7 +223,7 @@ function fillingsOf({ transactionId, quoteId, deliveryId, parents }: Templates, 
     },
     {
       table: 'webhook_delivery',
-      copied: `t.id = '${uuid(deliveryId)}'`,
+      copied: `t.id = '${uuidIn(deliveryId)}'`,
       columns: {
         endpoint_id: parent('WebhookEndpoint'),
         event_sequence: '1000000000 + i',

@@ -1,10 +1,8 @@
 import { hash } from 'node:crypto';
-import { hashSecret, newCredentials } from '../../src/domain/access/tokens/api-tokens.ts';
-import { basicAuthorization } from '../../src/domain/access/tokens/basic-authorization.ts';
-import { openDatabase } from '../../src/infra/database/database.ts';
 import { answer, type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { mint } from './acts.ts';
-import { type Data, startTestGateway, type TestGateway } from './gateway.ts';
+import { type Data, startTestGateway } from './gateway.ts';
+import { serverOf } from './new-credentials.ts';
 import { type RestClient, restClient } from './rest.ts';
 import { type RestScene, restQuote, restScene, restTransfer, usAccount } from './rest-scene.ts';
 
@@ -31,6 +29,12 @@ export interface GoodRequest {
   readonly path: string;
   readonly body?: Readonly<Record<string, unknown>>;
 }
+
+/** The parameters that a valid query needs, by the id of the endpoint. */
+export const neededQuery: Readonly<Record<string, readonly string[]>> = {
+  listExchangeRates: ['sourceCurrency=USD'],
+  getAccountStatement: ['from=2026-01-01T00:00:00Z', 'to=2026-01-02T00:00:00Z'],
+};
 
 /** Everything that a walk over all endpoints needs. */
 export type Catalog = Awaited<ReturnType<typeof openCatalog>>;
@@ -59,8 +63,8 @@ export async function openCatalog() {
     scene,
     quoteId: quoteId as string,
     /** Credentials of tokens with a single permission. */
-    viewOnly: await tokenWith(t, 'VIEW'),
-    transactOnly: await tokenWith(t, 'TRANSACT'),
+    viewOnly: (await serverOf(t.platform, 'VIEW')).authorization,
+    transactOnly: (await serverOf(t.platform, 'TRANSACT')).authorization,
     endpoints: endpointsOf(rest.document, {
       quoteId,
       accountId: scene.usd.id,
@@ -84,22 +88,6 @@ export async function openCatalog() {
   };
 }
 
-async function tokenWith(t: TestGateway, permission: 'VIEW' | 'TRANSACT'): Promise<string> {
-  const credentials = newCredentials();
-  const database = openDatabase({ url: t.databaseUrl, role: 'gateway_work', poolSize: 1 });
-  await database.prisma.apiToken.create({
-    data: {
-      platformId: t.platform.platformId,
-      clientId: credentials.clientId,
-      secretHash: new Uint8Array(hashSecret(credentials.secret)),
-      name: permission,
-      permissions: [permission],
-    },
-  });
-  await database.close();
-  return basicAuthorization(credentials);
-}
-
 let made = 0;
 
 /** A number that no other request has. */
@@ -118,6 +106,9 @@ function goodRequests(
 ): Record<string, () => GoodRequest | Promise<GoodRequest>> {
   const customer = () => ({ customerType: 'INDIVIDUAL', platformCustomerId: `contract-${next()}`, fullName: 'Ada' });
   const newCustomer = () => rest.make('/customers', customer());
+  const newQuote = async (): Promise<string> => (await rest.make('/quotes', quoteBody(scene))).quoteId;
+  const newToken = async (): Promise<string> =>
+    (await rest.make('/tokens', { name: 'short-lived', permissions: ['VIEW'] })).id;
   const newAccount = async (): Promise<string> => {
     const body = { currency: 'USD', accountInfo: usAccount(), customerId: scene.customer.id };
     return (await rest.make('/customers/external-accounts', body)).id;
@@ -133,14 +124,8 @@ function goodRequests(
   const announced = async () => (await rest.ask('POST', '/sandbox/uma/receive', announcement())).id as string;
   return {
     createQuote: () => ({ path: '/quotes', body: quoteBody(scene) }),
-    executeQuote: async () => {
-      const quote = await rest.make('/quotes', quoteBody(scene));
-      return { path: `/quotes/${quote.quoteId}/execute` };
-    },
-    cancelQuote: async () => {
-      const quote = await rest.make('/quotes', quoteBody(scene));
-      return { path: `/quotes/${quote.quoteId}/cancel` };
-    },
+    executeQuote: async () => ({ path: `/quotes/${await newQuote()}/execute` }),
+    cancelQuote: async () => ({ path: `/quotes/${await newQuote()}/cancel` }),
     transferOut: () => ({
       path: '/transfer-out',
       body: restTransfer(scene.usd.id, scene.outsideUsd.id, 100 + next()),
@@ -151,10 +136,7 @@ function goodRequests(
     }),
     transferInternal: async () => {
       const [own] = (await rest.ask('GET', '/platform/internal-accounts?currency=USD')).data;
-      return {
-        path: '/transfer-internal',
-        body: restTransfer(scene.usd.id, own.id, 100 + next()),
-      };
+      return { path: '/transfer-internal', body: restTransfer(scene.usd.id, own.id, 100 + next()) };
     },
     createCustomer: () => ({ path: '/customers', body: customer() }),
     updateCustomer: async () => {
@@ -204,14 +186,8 @@ function goodRequests(
     deleteTrustedDocument: () => ({ path: `/trusted-documents/${'0'.repeat(64)}` }),
     updateConfig: () => ({ path: '/config', body: { umaDomain: `contract-${next()}.example.com` } }),
     createToken: () => ({ path: '/tokens', body: { name: `contract ${next()}`, permissions: ['VIEW'] } }),
-    rotateToken: async () => {
-      const body = { name: 'replaced', permissions: ['VIEW'] };
-      return { path: `/tokens/${(await rest.make('/tokens', body)).id}/rotate`, body: { overlapHours: 1 } };
-    },
-    deleteToken: async () => {
-      const body = { name: 'short-lived', permissions: ['VIEW'] };
-      return { path: `/tokens/${(await rest.make('/tokens', body)).id}` };
-    },
+    rotateToken: async () => ({ path: `/tokens/${await newToken()}/rotate`, body: { overlapHours: 1 } }),
+    deleteToken: async () => ({ path: `/tokens/${await newToken()}` }),
     resendWebhookDelivery: async () => {
       await rest.ask('POST', `/sandbox/internal-accounts/${scene.usd.id}/fund`, { amount: 100 + next() });
       for (;;) {

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { expect } from 'vitest';
 import { uuidOf } from '../../src/core/ids.ts';
+import { feedEnd } from './acts.ts';
 import { sequenceIn } from './cursors.ts';
 import { type Data, startTestGateway, type TestPlatform } from './gateway.ts';
 import { newCustomer } from './scene.ts';
@@ -42,7 +43,7 @@ export async function torture({ subscribers, customers, seconds, rate, kills }: 
   const sequencers = await startSequencers(one.databaseUrl);
   const urls = [one.url, two.url];
   const ids = await makeCustomers(one.platform, customers);
-  const start: string = (await one.platform.ask('{ viewer { feedCursor } }')).viewer.feedCursor;
+  const start = await feedEnd(one.platform);
 
   let writing = true;
   let subscribing = true;

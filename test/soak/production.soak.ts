@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { moving } from '../setup/acts.ts';
 import { connect, type Data, type TestPlatform } from '../setup/gateway.ts';
 import { type Machine, machineTrouble, startMachine } from '../setup/machine.ts';
 import { fund, makeScene, type Scene } from '../setup/scene.ts';
@@ -111,12 +112,7 @@ class Load {
   }
 
   async #attempt(idempotencyKey: string): Promise<string | undefined> {
-    const input = {
-      idempotencyKey,
-      sourceAccountId: scene.usd,
-      destinationAccountId: scene.outsideUsd,
-      amount: { units: 100 },
-    };
+    const input = moving(scene.usd, scene.outsideUsd, 100, { idempotencyKey });
     try {
       const response = await fetch('http://127.0.0.1/graphql', {
         method: 'POST',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mint } from '../setup/acts.ts';
+import { feedEnd, mint } from '../setup/acts.ts';
 import { Fleet } from '../setup/fleet.ts';
 import { ownGateway } from '../setup/gateway.ts';
 import { type LoadBalancer, startLoadBalancer } from '../setup/load-balancer.ts';
@@ -40,7 +40,7 @@ test('stock clients lose and reorder nothing while instances are killed, cut off
 
   const rows: string[] = [];
   for (const [name, disturb] of Object.entries(disturbances)) {
-    const start: string = (await one.platform.ask('{ viewer { feedCursor } }')).viewer.feedCursor;
+    const start = await feedEnd(one.platform);
     let isWriting = true;
     const writing = writeUntil(() => !isWriting, one.databaseUrl, platformId, [customerId], rate);
     const following: Following[] = await Promise.all(

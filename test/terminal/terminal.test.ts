@@ -1,22 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { acts } from '../../src/apps/terminal/acts.ts';
 import { schemaName } from '../../src/apps/terminal/command.ts';
 import { runCommands } from '../../src/commands.ts';
 import { actOn, ended, feedEnd, succeed } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { startLoadBalancer } from '../setup/load-balancer.ts';
 import { fund, makeScene, newCustomer } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil } from '../webhooks/endpoint.ts';
 import { answer, startReceiver, verify } from '../webhooks/receiver.ts';
 
-let t: TestGateway;
-beforeAll(async () => {
-  t = await startTestGateway({ PAYMENT_APPROVAL_MS: 60_000 });
-});
-afterAll(() => t.stop());
+const t = await testGateway({ PAYMENT_APPROVAL_MS: 60_000 });
 
 /** A running command, and its output so far. */
 interface Running {

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { commitPlan } from '../../src/domain/ledger/commit.ts';
-import { act, actOn, ended, transactionFields } from '../setup/acts.ts';
+import { actOn, announce, ended } from '../setup/acts.ts';
+import { uuidIn } from '../setup/connections.ts';
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil, resend } from './endpoint.ts';
@@ -17,18 +18,8 @@ await receiver.until((received) => received.length === 1);
 afterAll(() => receiver.stop());
 
 /** Announces a UMA payment to a customer. */
-async function announce(platform: TestPlatform, { customerId }: Scene): Promise<Data> {
-  const { transaction } = await act(
-    platform,
-    'sandboxReceiveUma',
-    {
-      senderUmaAddress: '$success.usd@sandbox.uma.money',
-      receiver: { customerId },
-      currency: 'USD',
-      amount: 700,
-    },
-    `transaction { ${transactionFields} }`,
-  );
+async function announced(platform: TestPlatform, { customerId }: Scene): Promise<Data> {
+  const transaction = await announce(platform, customerId, 700);
   expect(transaction.status).toBe('PENDING');
   return transaction;
 }
@@ -50,7 +41,7 @@ async function decided(how: Answer): Promise<Data> {
   // The payment's outcome is sent, too, and every receiver accepts it.
   receiver.answer = (response, received, request) =>
     (isQuestion(received) ? how : answer(200))(response, received, request);
-  const { id } = await announce(t.platform, scene);
+  const { id } = await announced(t.platform, scene);
   const transaction = await ended(t.platform, id);
   expect(receiver.received.filter(about(id)).filter(isQuestion)).toHaveLength(1);
   return { ...transaction, reasons: transaction.timeline.map(({ reason }: Data) => reason) };
@@ -147,7 +138,7 @@ describe('202', () => {
       // The end of the previous payment may still arrive here.
       if (isQuestion(received)) resolve();
     };
-    const { id } = await announce(t.platform, scene);
+    const { id } = await announced(t.platform, scene);
     await asked;
     await actOn(t.platform, 'approveTransaction', { transactionId: id });
     expect((await ended(t.platform, id)).status).toBe('COMPLETED');
@@ -180,7 +171,7 @@ describe('when the time for a decision, counted from the question, has passed', 
   async function timedOut(how: Answer): Promise<{ transaction: Data; question: Data }> {
     asked.answer = (response, received, request) =>
       (isQuestion(received) ? how : answer(200))(response, received, request);
-    const { id } = await announce(hasty.platform, await makeScene(hasty.platform, 0n));
+    const { id } = await announced(hasty.platform, await makeScene(hasty.platform, 0n));
     const transaction = await ended(hasty.platform, id);
     const { events } = await hasty.platform.ask(
       'query ($id: ID!) { events(last: 2, filter: { transactionId: $id }) { edges { node { id occurredAt } } } }',
@@ -218,7 +209,6 @@ async function announceFromBank(): Promise<string> {
   const { database } = t.gateway.payments;
   const { rows } = await database.pool.query<{ id: string }>('select uuid_v7() as id');
   const id = rows[0]?.id ?? '';
-  const uuid = (publicId: string) => publicId.split(':')[1] ?? '';
   await commitPlan(database, t.platform.platformId, {
     insert: {
       transaction: [
@@ -227,13 +217,13 @@ async function announceFromBank(): Promise<string> {
           id,
           type: 'INCOMING',
           status: 'PENDING',
-          customerId: uuid(scene.customerId),
+          customerId: uuidIn(scene.customerId),
           receivedAmount: 2_500n,
           receivedCurrency: 'USD',
           sourceKind: 'ACCOUNT',
-          sourceAccountId: uuid(scene.outsideUsd),
+          sourceAccountId: uuidIn(scene.outsideUsd),
           destinationKind: 'ACCOUNT',
-          destinationAccountId: uuid(scene.usd),
+          destinationAccountId: uuidIn(scene.usd),
           reference: `PAY-${id.slice(-12)}`,
           counterpartyInformation: {},
         },
@@ -271,7 +261,7 @@ test('an unanswered question that is resent still decides, and an answered one o
     begin new.next_attempt_at := clock_ms() + interval '1 hour'; return new; end $$;
     create trigger hold_question before insert on webhook_delivery for each row when (new.question) execute function hold_question()`);
   receiver.answer = answer(200);
-  const { id } = await announce(t.platform, scene);
+  const { id } = await announced(t.platform, scene);
   const isHeld = ({ nextAttemptAt }: Data) => Date.parse(nextAttemptAt) > Date.now() + 1_800_000;
   const { deliveries } = await endpointUntil(t.platform, endpoint.id, (one) => one.deliveries.some(isHeld));
   const question = deliveries.find(isHeld);

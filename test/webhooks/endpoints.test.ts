@@ -1,6 +1,6 @@
-import pg from 'pg';
 import { expect, test } from 'vitest';
-import { act, pay, succeed, usdToEur } from '../setup/acts.ts';
+import { act, fieldsOf, pay, receiptOf, succeed, usdToEur } from '../setup/acts.ts';
+import { uuidIn, whileLocked } from '../setup/connections.ts';
 import { type Data, ownGateway, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { fund, makeScene } from '../setup/scene.ts';
 import { countedGateway } from '../setup/statements.ts';
@@ -12,11 +12,8 @@ const t = await testGateway();
 /** Waits until this number of changes of an account's balance have their position in the feed. */
 async function feedHas(accountId: string, changes: number): Promise<void> {
   const { prisma } = t.gateway.payments.database;
-  while (
-    (await prisma.event.count({ where: { type: 'ACCOUNT_STATUS', accountId: accountId.split(':')[1] ?? '' } })) <
-    changes
-  )
-    await t.gateway.feed.waitForChange(50);
+  const where = { type: 'ACCOUNT_STATUS', accountId: uuidIn(accountId) } as const;
+  while ((await prisma.event.count({ where })) < changes) await t.gateway.feed.waitForChange(50);
 }
 
 /** Sends a test event, and returns the receiver's answer. */
@@ -220,19 +217,17 @@ test('two concurrent rotations are two steps: afterwards the two new secrets sig
   const rotate = async (): Promise<string> =>
     (await act(t.platform, 'rotateWebhookSecret', { endpointId: id }, 'secret')).secret;
   // Both have finished reading before one may write.
-  const holder = new pg.Client({ connectionString: t.databaseUrl });
-  await holder.connect();
-  await holder.query('begin');
-  await holder.query('select from webhook_endpoint where id = $1 for update', [id.replace('WebhookEndpoint:', '')]);
-  const rotations = Promise.all([rotate(), rotate()]);
-  // The second of them waits for the first one's turn at the row, not for the holder.
-  const waiting = `select from pg_locks where locktype = 'tuple' and not granted
-    and database = (select oid from pg_database where datname = current_database())`;
-  while ((await holder.query(waiting)).rowCount === 0);
-  await holder.query('commit');
-  const secrets = await rotations;
-  await holder.end();
-  await act(t.platform, 'sendTestWebhook', { endpointId: id }, 'delivered');
+  const lock = ['select from webhook_endpoint where id = $1 for update', uuidIn(id)] as const;
+  const rotations = await whileLocked(t.databaseUrl, lock, async (holder) => {
+    const begun = [rotate(), rotate()];
+    // The second of them waits for the first one's turn at the row, not for the holder.
+    const waiting = `select from pg_locks where locktype = 'tuple' and not granted
+      and database = (select oid from pg_database where datname = current_database())`;
+    while ((await holder.query(waiting)).rowCount === 0);
+    return begun;
+  });
+  const secrets = await Promise.all(rotations);
+  await sendTest(t.platform, id);
   const event = receiver.received.at(-1) as Received;
   for (const signing of secrets) expect(verify(signing, event)).toEqual(event.body);
   expect(() => verify(secret, event)).toThrow();
@@ -245,10 +240,10 @@ test("a test on demand returns the receiver's answer", async () => {
 
   expect(await sendTest(t.platform, id, 'one-test')).toMatchObject({ responseStatus: 500, replayed: false });
   expect(await sendTest(t.platform, id, 'one-test')).toMatchObject({ responseStatus: 500, replayed: true });
-  const { mutationReceipt } = await t.platform.ask(
-    '{ mutationReceipt(operation: SEND_TEST_WEBHOOK, idempotencyKey: "one-test") { outcome result { id } } }',
-  );
-  expect(mutationReceipt).toEqual({ outcome: 'SUCCEEDED', result: null });
+  expect(await receiptOf(t.platform, 'sendTestWebhook', 'one-test')).toMatchObject({
+    outcome: 'SUCCEEDED',
+    result: null,
+  });
 });
 
 test('a secret is shown once: a repeated key is refused with the id of the endpoint', async () => {
@@ -263,17 +258,17 @@ test('a secret is shown once: a repeated key is refused with the id of the endpo
   expect(await tryCreate(t.platform, { ...input, description: 'other' })).toMatchObject({
     code: 'IDEMPOTENCY_MISMATCH',
   });
-  const { mutationReceipt } = await t.platform.ask(
-    '{ mutationReceipt(operation: CREATE_WEBHOOK_ENDPOINT, idempotencyKey: "one-endpoint") { outcome result { id } } }',
-  );
-  expect(mutationReceipt).toEqual({ outcome: 'SUCCEEDED', result: { id } });
+  expect(await receiptOf(t.platform, 'createWebhookEndpoint', 'one-endpoint')).toMatchObject({
+    outcome: 'SUCCEEDED',
+    result: { id },
+  });
 });
 
 test('stored secrets are encrypted', async () => {
   const receiver = await ownReceiver();
   const { id, secret } = await createEndpoint(t.platform, { url: receiver.url });
   const stored = await t.gateway.payments.database.prisma.webhookEndpoint.findFirstOrThrow({
-    where: { id: id.split(':')[1] ?? '' },
+    where: { id: uuidIn(id) },
   });
   const bytes = Buffer.from(stored.secret);
   expect(bytes.includes(Buffer.from(secret))).toBe(false);
@@ -296,11 +291,8 @@ test('an endpoint can be changed, disabled, enabled and deleted, and missed even
   await fund(t.platform, scene.usd, 7n);
   await fund(t.platform, scene.usd, 8n);
   await feedHas(scene.usd, 3);
-  expect(
-    await replay(t.platform, { endpointId: id, events: { between: { after: before.deliveries[0].event.cursor } } }),
-  ).toMatchObject({
-    code: 'CONFLICT',
-  });
+  const missed = { endpointId: id, events: { between: { after: before.deliveries[0].event.cursor } } };
+  expect(await replay(t.platform, missed)).toMatchObject({ code: 'CONFLICT' });
   const on = await updateEndpoint(t.platform, { endpointId: id, enabled: true });
   expect(on.endpoint).toMatchObject({ status: 'ENABLED', description: 'off', notice: null, disabledAt: null });
   await fund(t.platform, scene.usd, 9n);
@@ -308,11 +300,7 @@ test('an endpoint can be changed, disabled, enabled and deleted, and missed even
   await receiver.until((received) => received.map(credited).includes(9));
   expect(receiver.received.map(credited)).not.toContain(7);
 
-  const done = await replay(t.platform, {
-    endpointId: id,
-    events: { between: { after: before.deliveries[0].event.cursor } },
-  });
-  expect(done).toMatchObject({ count: 3, replayed: false });
+  expect(await replay(t.platform, missed)).toMatchObject({ count: 3, replayed: false });
   await receiver.until((received) => received.length === 5);
   expect(receiver.received.map(credited).filter(Boolean).sort()).toEqual([7, 8, 9, 9]);
   const twice = receiver.received.filter((one) => credited(one) === 9);
@@ -320,8 +308,7 @@ test('an endpoint can be changed, disabled, enabled and deleted, and missed even
 
   const deleted = await act(t.platform, 'deleteWebhookEndpoint', { endpointId: id }, 'deletedId');
   expect(deleted.deletedId).toBe(id);
-  const { node } = await t.platform.ask('query ($id: ID!) { node(id: $id) { id } }', { id });
-  expect(node).toBe(null);
+  expect(await fieldsOf(t.platform, 'node', id, 'id')).toBe(null);
   expect(await updateEndpoint(t.platform, { endpointId: id, enabled: true })).toMatchObject({
     code: 'WEBHOOK_ENDPOINT_NOT_FOUND',
   });
@@ -361,21 +348,12 @@ test('a delivery can always be resent, under its own id, and its earlier attempt
   const { attempts } = await until('DELIVERED', 4);
   expect(attempts.map(({ responseStatus }: Data) => responseStatus)).toEqual([503, 500, 204, 204]);
   expect(receiver.received.map((one) => one.id)).toEqual(Array(4).fill(event.id.replace('Event:', 'Webhook:')));
-  const { mutationReceipt } = await t.platform.ask(
-    '{ mutationReceipt(operation: RESEND_WEBHOOK_DELIVERY, idempotencyKey: "once-more") { outcome result { id } } }',
-  );
-  expect(mutationReceipt).toEqual({ outcome: 'SUCCEEDED', result: { id } });
-
-  const stranger = await t.newPlatform('resender');
-  for (const [by, unknown] of [
-    [stranger, id],
-    [t.platform, endpointId],
-    [t.platform, 'WebhookDelivery:1'],
-  ] as const) {
-    expect(await resend(by, unknown)).toMatchObject({
-      __typename: 'NotFoundError',
-      code: 'WEBHOOK_DELIVERY_NOT_FOUND',
-      path: ['input', 'deliveryId'],
+  expect(await receiptOf(t.platform, 'resendWebhookDelivery', 'once-more')).toMatchObject({
+    outcome: 'SUCCEEDED',
+    result: { id },
+  });
+  for (const unknown of [endpointId, 'WebhookDelivery:1'])
+    expect(await resend(t.platform, unknown)).toMatchObject({
+      ...{ __typename: 'NotFoundError', code: 'WEBHOOK_DELIVERY_NOT_FOUND', path: ['input', 'deliveryId'] },
     });
-  }
 });

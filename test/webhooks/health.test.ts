@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { succeed } from '../setup/acts.ts';
+import { uuidIn } from '../setup/connections.ts';
 import { ownGateway, startTestGateway } from '../setup/gateway.ts';
 import { fund, makeScene } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil, readEndpoint, replay, updateEndpoint } from './endpoint.ts';
@@ -100,7 +101,7 @@ test('a late failure does not count after a later success or a move of the endpo
   await succeed(serving.platform, 'sendTestWebhook', { endpointId: healthy.id }, 'delivered');
   // The success is recorded in the endpoint a moment after the delivery.
   const recorded = 'select from webhook_endpoint where id = $1 and failures_after is not null';
-  while ((await serving.owner.query(recorded, [healthy.id.split(':')[1]])).rowCount === 0);
+  while ((await serving.owner.query(recorded, [uuidIn(healthy.id)])).rowCount === 0);
 
   for (const response of late) response.writeHead(410).end();
   for (const { id } of [healthy, moved])

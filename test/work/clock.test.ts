@@ -1,53 +1,29 @@
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
-import { act, actOn, ended } from '../setup/acts.ts';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { announce, ended, pay } from '../setup/acts.ts';
 import { setClockBack } from '../setup/clock-jumps.ts';
-import { freshDatabase } from '../setup/database.ts';
-import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
-import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
-
-let database: ThrowawayDatabase;
-let sql: pg.Client;
-/** Serves only, without workers. */
-let serving: TestGateway;
-let platform: TestPlatform;
-let scene: Scene;
-let receiver: Receiver;
-beforeAll(async () => {
-  database = await freshDatabase();
-  sql = new pg.Client({ connectionString: database.url });
-  await sql.connect();
-  serving = await startTestGateway({ ROLE: 'serve', SECRET_KEY: key }, database.url);
-  platform = await serving.newPlatform('timekeeper');
-  scene = await makeScene(platform, 10_000n);
-  receiver = await startReceiver();
-  // It does not receive approval requests, so no decision arrives.
-  const endpoint = { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] };
-  await act(platform, 'createWebhookEndpoint', endpoint, 'endpoint { id }');
-});
-afterAll(async () => {
-  await sql.end();
-  await serving.stop();
-  await receiver.stop();
-  await database.drop();
-});
+import { testClient } from '../setup/connections.ts';
+import { testDatabase } from '../setup/database.ts';
+import { startTestGateway, testGateway } from '../setup/gateway.ts';
+import { balanceOf, makeScene } from '../setup/scene.ts';
+import { createEndpoint } from '../webhooks/endpoint.ts';
+import { startReceiver } from '../webhooks/receiver.ts';
 
 const key = Buffer.alloc(32, 7);
+const database = await testDatabase();
+const sql = await testClient({ databaseUrl: database.url });
+/** Serves only, without workers. */
+const serving = await testGateway({ ROLE: 'serve', SECRET_KEY: key }, database.url);
+const platform = await serving.newPlatform('timekeeper');
+const scene = await makeScene(platform, 10_000n);
+const receiver = await startReceiver();
+afterAll(() => receiver.stop());
+// It does not receive approval requests, so no decision arrives.
+await createEndpoint(platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
 
 test('work due before the clock is set back by an hour is done now, and not an hour later', async () => {
-  const { transaction } = await actOn(platform, 'transferOut', {
-    sourceAccountId: scene.usd,
-    destinationAccountId: scene.outsideUsd,
-    amount: 100,
-  });
-  const { transaction: incoming } = await actOn(platform, 'sandboxReceiveUma', {
-    senderUmaAddress: '$success.usd@sandbox.uma.money',
-    receiver: { customerId: scene.customerId },
-    currency: 'USD',
-    amount: 500,
-  });
+  const transaction = await pay(platform, scene);
+  const incoming = await announce(platform, scene.customerId, 500);
   await setClockBack(database.url);
   const working = await startTestGateway({ ROLE: 'work', SECRET_KEY: key }, database.url);
   expect(await ended(platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
@@ -62,13 +38,9 @@ test('work due before the clock is set back by an hour is done now, and not an h
 });
 
 test('work due between two unobserved steps back is also done now', async () => {
-  const pay = async () => {
-    const accounts = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd };
-    return (await actOn(platform, 'transferOut', { ...accounts, amount: 100 })).transaction.id as string;
-  };
-  const first = await pay();
+  const { id: first } = await pay(platform, scene);
   await setClockBack(database.url);
-  const second = await pay();
+  const { id: second } = await pay(platform, scene);
   await setClockBack(database.url);
   const working = await startTestGateway({ ROLE: 'work', SECRET_KEY: key }, database.url);
   for (const id of [first, second]) expect(await ended(platform, id)).toMatchObject({ status: 'COMPLETED' });

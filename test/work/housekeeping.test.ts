@@ -1,26 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { deleteExpired } from '../../src/server/workers/housekeeping.ts';
-import { lookUp, mint, succeed, umaQuote } from '../setup/acts.ts';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import { lookUp, mint, moving, succeed, umaQuote } from '../setup/acts.ts';
+import { uuidIn } from '../setup/connections.ts';
+import { testGateway } from '../setup/gateway.ts';
+import { makeScene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 
-let t: TestGateway;
-let scene: Scene;
-beforeAll(async () => {
-  t = await startTestGateway();
-  scene = await makeScene(t.platform);
-});
-afterAll(() => t.stop());
+const t = await testGateway();
+const scene = await makeScene(t.platform);
 
 const transfer = (idempotencyKey: string) =>
-  succeed(t.platform, 'transferOut', {
-    sourceAccountId: scene.usd,
-    destinationAccountId: scene.outsideUsd,
-    amount: 100,
-    idempotencyKey,
-  });
+  succeed(t.platform, 'transferOut', moving(scene.usd, scene.outsideUsd, 100, { idempotencyKey }));
 
 test('an idempotency key is remembered for 30 days and then forgotten', async () => {
   const { database } = t.gateway.payments;
@@ -99,7 +90,7 @@ test('a client token is deleted 30 days after its expiry', async () => {
     [young, '29 days 23 hours'],
   ] as const) {
     await t.owner.query('update client_token set expires_at = clock_ms() - $2::interval where id = $1', [
-      id.split(':')[1],
+      uuidIn(id),
       age,
     ]);
   }

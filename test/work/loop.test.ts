@@ -1,19 +1,15 @@
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { FaultStates } from '../../src/core/fault-states.ts';
 import { nextOrderDue } from '../../src/domain/orders/orders.ts';
 import { nextQuoteExpiry } from '../../src/domain/quotes/expiry.ts';
 import { loopFailures, loopSuccess } from '../../src/infra/instruments/instruments.ts';
 import { startLoop } from '../../src/server/workers/loop.ts';
 import { pay, quote, usdToEur } from '../setup/acts.ts';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-let t: TestGateway;
-beforeAll(async () => {
-  t = await startTestGateway({ SANDBOX_PACE_MS: 600_000 });
-});
-afterAll(() => t.stop());
+const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 
 test("settlement and expiry have no due time without orders or quotes, and otherwise the next one's", async () => {
   const { payments } = t.gateway;

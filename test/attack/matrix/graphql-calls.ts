@@ -5,14 +5,14 @@ import {
   type GraphQLObjectType,
   getNamedType,
   isAbstractType,
-  isInputObjectType,
-  isListType,
   isNonNullType,
   isObjectType,
 } from 'graphql';
 import { schema } from '../../../src/api/graphql/server/schema.ts';
 import type { Operation } from '../../../src/domain/access/operations.ts';
-import { sender } from '../../setup/acts.ts';
+import { between, moving, sender } from '../../setup/acts.ts';
+import { placesIn } from '../../setup/inputs.ts';
+import { usAccount } from '../../setup/scene.ts';
 import { selection } from '../../setup/selection.ts';
 import { type Meaning, meaningOf } from './meanings.ts';
 import { fresh, freshAccountNumber, type Things } from './things.ts';
@@ -43,9 +43,19 @@ export interface Coordinate {
   readonly meaning: Exclude<Meaning, 'nothing'>;
 }
 
-const payment = { lockedCurrencySide: 'SENDING', lockedCurrencyAmount: { units: 1_000 } };
 const person = { individual: { fullName: 'Grace Hopper' } };
-const fromAccount = (own: Things) => ({ source: { account: { accountId: own.InternalAccount } } });
+const quoted = (own: Things, amount: number, rest?: object): Variables => ({
+  ...between(own.InternalAccount, own.outsideEur, amount, rest),
+});
+
+/** What the details of an account in a currency contain besides its number. */
+const bankDetails = {
+  CAD: { bankCode: '001', branchCode: '00011' },
+  GBP: { sortCode: '20-00-00' },
+  NGN: { bankName: 'Bank', purposeOfPayment: 'GIFT' },
+  PHP: { bankName: 'Bangko' },
+  SGD: { bankName: 'Bank', swiftCode: 'DBSSSGSG' },
+};
 
 /** Valid inputs of each mutation. A missing mutation is a type error. */
 const inputs: Readonly<Record<Operation, readonly ((own: Things) => Variables)[]>> = {
@@ -56,62 +66,30 @@ const inputs: Readonly<Record<Operation, readonly ((own: Things) => Variables)[]
       customerId: own.Customer,
       currency: 'USD',
       platformAccountId: fresh('account'),
-      accountInfo: {
-        usAccount: { accountNumber: freshAccountNumber(), routingNumber: '021000021', accountCategory: 'CHECKING' },
-      },
+      accountInfo: usAccount(freshAccountNumber()),
       beneficiary: person,
     }),
-    ...Object.entries({
-      cadAccount: 'CAD',
-      gbpAccount: 'GBP',
-      ngnAccount: 'NGN',
-      phpAccount: 'PHP',
-      sgdAccount: 'SGD',
-    }).map(([type, currency]) => (own: Things) => ({
+    ...Object.entries(bankDetails).map(([currency, details]) => (own: Things) => ({
       customerId: own.Customer,
       currency,
-      accountInfo: {
-        [type]: { accountNumber: freshAccountNumber(), ...bankDetails[type as keyof typeof bankDetails] },
-      },
+      accountInfo: { [`${currency.toLowerCase()}Account`]: { accountNumber: freshAccountNumber(), ...details } },
       beneficiary: person,
     })),
   ],
   createQuote: [
-    (own) => ({ ...payment, ...fromAccount(own), destination: { account: { accountId: own.outsideEur } } }),
-    (own) => ({
-      ...payment,
-      source: { realtimeFunding: { customerId: own.Customer, currency: 'USDC' } },
-      lockedCurrencyAmount: { units: 10_000_000 },
-      destination: { account: { accountId: own.outsideEur } },
-    }),
-    (own) => ({
-      ...payment,
-      ...fromAccount(own),
-      destination: { uma: { umaAddress: '$success.usd@sandbox.uma.money', currency: 'USD' } },
-      lockedCurrencyAmount: { units: 10_000 },
-      lookupId: own.Lookup,
-      senderCustomerInfo: sender,
-    }),
+    (own) => quoted(own, 1_000),
+    (own) => quoted(own, 10_000_000, { source: { realtimeFunding: { customerId: own.Customer, currency: 'USDC' } } }),
+    (own) =>
+      quoted(own, 10_000, {
+        destination: { uma: { umaAddress: '$success.usd@sandbox.uma.money', currency: 'USD' } },
+        ...{ lookupId: own.Lookup, senderCustomerInfo: sender },
+      }),
   ],
   executeQuote: [(own) => ({ quoteId: own.Quote })],
   cancelQuote: [(own) => ({ quoteId: own.FundedQuote })],
-  transferOut: [
-    (own) => ({
-      sourceAccountId: own.InternalAccount,
-      destinationAccountId: own.ExternalAccount,
-      amount: { units: 100 },
-    }),
-  ],
-  transferIn: [
-    (own) => ({
-      sourceAccountId: own.ExternalAccount,
-      destinationAccountId: own.InternalAccount,
-      amount: { units: 100 },
-    }),
-  ],
-  transferInternal: [
-    (own) => ({ sourceAccountId: own.InternalAccount, destinationAccountId: own.platformUsd, amount: { units: 100 } }),
-  ],
+  transferOut: [(own) => moving(own.InternalAccount, own.ExternalAccount, 100)],
+  transferIn: [(own) => moving(own.ExternalAccount, own.InternalAccount, 100)],
+  transferInternal: [(own) => moving(own.InternalAccount, own.platformUsd, 100)],
   approveTransaction: [(own) => ({ transactionId: own.IncomingTransaction })],
   rejectTransaction: [(own) => ({ transactionId: own.IncomingTransaction })],
   lookUpReceiver: [
@@ -166,18 +144,7 @@ const inputs: Readonly<Record<Operation, readonly ((own: Things) => Variables)[]
   deleteCustomer: [(own) => ({ customerId: own.Customer })],
 };
 const minted = { permissions: ['VIEW'], expiresInSeconds: 900 };
-const receipt = {
-  senderUmaAddress: '$success.usd@sandbox.uma.money',
-  currency: 'USD',
-  amount: { units: 100 },
-};
-const bankDetails = {
-  cadAccount: { bankCode: '001', branchCode: '00011' },
-  gbpAccount: { sortCode: '20-00-00' },
-  ngnAccount: { bankName: 'Bank', purposeOfPayment: 'GIFT' },
-  phpAccount: { bankName: 'Bangko' },
-  sgdAccount: { bankName: 'Bank', swiftCode: 'DBSSSGSG' },
-};
+const receipt = { senderUmaAddress: '$success.usd@sandbox.uma.money', currency: 'USD', amount: { units: 100 } };
 
 /** Arguments of the fields of the query, the subscription and the nodes that are required, or that name objects. */
 const args: Readonly<Record<string, readonly ((own: Things) => Variables)[]>> = {
@@ -189,14 +156,9 @@ const args: Readonly<Record<string, readonly ((own: Things) => Variables)[]>> = 
   'Query.nodes': [(own) => ({ ids: [own.Customer] })],
   'Query.exchangeRates': [() => ({ source: 'USD', destinations: ['EUR'] })],
   'Query.mutationReceipt': [() => ({ operation: 'TRANSFER_OUT', idempotencyKey: 'never-used' })],
-  'Customer.accounts': [(own) => ({ parent: own.Customer, filter: {} })],
-  'Customer.quotes': [(own) => ({ parent: own.Customer, filter: {} })],
-  'Customer.transactions': [(own) => ({ parent: own.Customer, filter: {} })],
-  'Customer.transactionTotals': [(own) => ({ parent: own.Customer, filter: {} })],
-  'ExternalAccount.transactions': [(own) => ({ parent: own.ExternalAccount, filter: {} })],
-  'ExternalAccount.transactionTotals': [(own) => ({ parent: own.ExternalAccount, filter: {} })],
-  'InternalAccount.transactions': [(own) => ({ parent: own.InternalAccount, filter: {} })],
-  'InternalAccount.transactionTotals': [(own) => ({ parent: own.InternalAccount, filter: {} })],
+  ...filteredBelow('Customer', 'accounts', 'quotes', 'transactions', 'transactionTotals'),
+  ...filteredBelow('ExternalAccount', 'transactions', 'transactionTotals'),
+  ...filteredBelow('InternalAccount', 'transactions', 'transactionTotals'),
   'WebhookEndpoint.deliveries': [(own) => ({ parent: own.WebhookEndpoint })],
   'Subscription.accountUpdates': [
     (own) => ({ of: { accountId: own.InternalAccount } }),
@@ -210,6 +172,12 @@ const args: Readonly<Record<string, readonly ((own: Things) => Variables)[]>> = 
     (own) => ({ of: { customerId: own.Customer } }),
   ],
 };
+
+/** Returns the arguments of lists below a parent, with their filter. */
+function filteredBelow(type: 'Customer' | 'ExternalAccount' | 'InternalAccount', ...fields: readonly string[]) {
+  const base = (own: Things) => ({ parent: own[type], filter: {} });
+  return Object.fromEntries(fields.map((field) => [`${type}.${field}`, [base]]));
+}
 
 type Field = GraphQLField<unknown, unknown>;
 
@@ -245,7 +213,7 @@ function fieldsOf(type: GraphQLObjectType | null | undefined): Field[] {
 }
 
 function namesAnything(owner: string, field: Field): boolean {
-  return field.args.some((arg) => placesIn(`${owner}.${field.name}`, field, arg.type, arg.name, [arg.name]).length > 0);
+  return field.args.some((arg) => namesIn(`${owner}.${field.name}`, arg).length > 0);
 }
 
 /** Returns fields that name something and that no call reaches: they belong neither to a root nor to a node. */
@@ -313,25 +281,18 @@ export const coordinates: readonly Coordinate[] = calls.flatMap((call) => {
   const type = schema.getType(owner) as GraphQLObjectType;
   const field = type.getFields()[name];
   if (!field) throw new Error(`the schema has no ${call.name}`);
-  return field.args.flatMap((arg) =>
-    placesIn(call.name, field, arg.type, arg.name, [arg.name]).map((place) => ({ call, ...place })),
-  );
+  return field.args.flatMap((arg) => namesIn(call.name, arg).map((place) => ({ call, ...place })));
 });
 
-type Place = Omit<Coordinate, 'call'>;
-
-function placesIn(owner: string, field: Field, type: GraphQLInputType, name: string, path: readonly string[]): Place[] {
-  if (isNonNullType(type)) return placesIn(owner, field, type.ofType, name, path);
-  if (isListType(type))
-    return placesIn(owner, field, type.ofType, name, path).map((place) => ({ ...place, isList: true }));
-  if (isInputObjectType(type)) {
-    return Object.values(type.getFields()).flatMap((one) =>
-      placesIn(type.name, field, one.type, one.name, [...path, one.name]),
-    );
-  }
-  if (type.name !== 'ID' && type.name !== 'String') return [];
-  const meaning = meaningOf(owner, name);
-  return meaning === 'nothing' ? [] : [{ place: `${owner}.${name}`, path, isList: false, meaning }];
+/** Returns the places of an argument that name something. */
+function namesIn(call: string, arg: GraphQLArgument): Omit<Coordinate, 'call'>[] {
+  return [...placesIn(call, arg.type, [arg.name])].flatMap(({ owner, path: whole, type }) => {
+    const path = whole.filter((step) => step !== '0');
+    const name = path.at(-1) ?? '';
+    const isText = 'name' in type && ['ID', 'String'].includes(type.name);
+    const meaning = isText ? meaningOf(owner, name) : 'nothing';
+    return meaning === 'nothing' ? [] : [{ place: `${owner}.${name}`, path, isList: whole.includes('0'), meaning }];
+  });
 }
 
 /**

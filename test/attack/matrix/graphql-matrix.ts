@@ -1,4 +1,5 @@
-import { mutationName } from '../../setup/documents.ts';
+import type { Operation } from '../../../src/domain/access/operations.ts';
+import { receiptOf } from '../../setup/acts.ts';
 import {
   compare,
   differenceOf,
@@ -179,7 +180,7 @@ export async function tryPermissions(world: MatrixWorld, figures: Figures): Prom
           figures.lost.push(`${where}: ${foreign.result.text.slice(0, 300)}`);
         if (foreign.statements.length > 0 && call.kind === 'mutation')
           figures.lost.push(`${where} reads: ${foreign.statements[0]?.slice(0, 100)}`);
-        const stored = await receiptOf(world, call.field, key);
+        const stored = await outcomeOf(world, call.field, key);
         if (call.kind === 'mutation' && stored !== 'NONE')
           figures.lost.push(`${where}: its refusal is stored under the key`);
       }
@@ -190,13 +191,11 @@ export async function tryPermissions(world: MatrixWorld, figures: Figures): Prom
 /** Nodes that the caller may not see are null without an error, like unknown ones. */
 const isNothing = (text: string) => /^\{"data":\{"\w+":(null|\[null\])\}\}$/.test(text);
 
-async function receiptOf({ owner }: MatrixWorld, operation: string, idempotencyKey: string): Promise<string> {
+/** Returns the outcome that is stored for a mutation under a key. */
+async function outcomeOf({ owner }: MatrixWorld, operation: string, key: string): Promise<string> {
   if (!calls.some((call) => call.kind === 'mutation' && call.field === operation)) return 'NONE';
-  const { mutationReceipt } = await owner.ask(
-    'query ($operation: MutationName!, $key: String!) { mutationReceipt(operation: $operation, idempotencyKey: $key) { outcome } }',
-    { operation: mutationName(operation), key: idempotencyKey },
-  );
-  return mutationReceipt.outcome;
+  // The schema's mutations are the operations.
+  return (await receiptOf(owner, operation as Operation, key)).outcome;
 }
 
 /** Calls every field with credentials that have ended: all get the same refusal, and read nothing. */

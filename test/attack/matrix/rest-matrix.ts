@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Data, TestPlatform } from '../../setup/gateway.ts';
 import { base } from '../../setup/rest.ts';
+import { restQuote, restTransfer, usAccount } from '../../setup/rest-scene.ts';
 import {
   compare,
   differenceOf,
@@ -12,7 +13,7 @@ import {
   victimsAt,
 } from './cells.ts';
 import { type Meaning, meaningOf } from './meanings.ts';
-import { fresh, freshAccountNumber, type Things } from './things.ts';
+import { fresh, type Things } from './things.ts';
 import { type MatrixWorld, secretsOf } from './world.ts';
 
 /** A request of one operation: its path, query and body. */
@@ -37,17 +38,14 @@ interface Place {
   readonly meaning: Exclude<Meaning, 'nothing'>;
 }
 
-const payment = { lockedCurrencySide: 'SENDING', lockedCurrencyAmount: 1_000 };
-const person = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper', birthDate: '1986-12-09', nationality: 'US' };
-const usAccount = () => ({
-  accountType: 'US_ACCOUNT',
-  accountNumber: freshAccountNumber(),
-  routingNumber: '021000021',
-  accountCategory: 'CHECKING',
-  beneficiary: person,
+const quoted = (own: Things, amount: number, rest?: object) => ({
+  body: restQuote(own.InternalAccount, own.outsideEur, amount, rest),
 });
-const fromAccount = (own: Things) => ({ sourceType: 'ACCOUNT', accountId: own.InternalAccount });
-const toAccount = (own: Things) => ({ destinationType: 'ACCOUNT', accountId: own.outsideEur });
+/** An account with the platform's own id in either place. */
+const accounts = [
+  () => ({ currency: 'USD', platformAccountId: fresh('account'), accountInfo: usAccount() }),
+  () => ({ currency: 'USD', accountInfo: { ...usAccount(), platformAccountId: fresh('account') } }),
+];
 const receipt = {
   senderUmaAddress: '$success.usd@sandbox.uma.money',
   receivingCurrencyCode: 'USD',
@@ -87,79 +85,27 @@ export const requests: Readonly<Record<string, readonly ((own: Things) => Reques
   updateCustomer: [
     (own) => ({ path: { customerId: own.Customer }, body: { customerType: 'INDIVIDUAL', fullName: 'Ada' } }),
   ],
-  createExternalAccount: [
-    (own) => ({
-      body: {
-        currency: 'USD',
-        customerId: own.Customer,
-        platformAccountId: fresh('account'),
-        accountInfo: usAccount(),
-      },
-    }),
-    (own) => ({
-      body: {
-        currency: 'USD',
-        customerId: own.Customer,
-        accountInfo: { ...usAccount(), platformAccountId: fresh('account') },
-      },
-    }),
-  ],
-  createPlatformExternalAccount: [
-    () => ({ body: { currency: 'USD', platformAccountId: fresh('account'), accountInfo: usAccount() } }),
-    () => ({ body: { currency: 'USD', accountInfo: { ...usAccount(), platformAccountId: fresh('account') } } }),
-  ],
+  createExternalAccount: accounts.map((make) => (own) => ({ body: { ...make(), customerId: own.Customer } })),
+  createPlatformExternalAccount: accounts.map((make) => () => ({ body: make() })),
   createQuote: [
-    (own) => ({ body: { ...payment, source: fromAccount(own), destination: toAccount(own) } }),
-    (own) => ({
-      body: {
-        ...payment,
+    (own) => quoted(own, 1_000),
+    (own) =>
+      quoted(own, 10_000_000, {
         source: { sourceType: 'REALTIME_FUNDING', customerId: own.Customer, currency: 'USDC' },
-        destination: toAccount(own),
-        lockedCurrencyAmount: 10_000_000,
-      },
-    }),
-    (own) => ({
-      body: {
-        ...payment,
-        lockedCurrencyAmount: 10_000,
-        lookupId: own.Lookup,
-        source: fromAccount(own),
+      }),
+    (own) =>
+      quoted(own, 10_000, {
         destination: { destinationType: 'UMA_ADDRESS', umaAddress: '$success.usd@sandbox.uma.money', currency: 'USD' },
-        senderCustomerInfo: facts,
-      },
-    }),
+        ...{ lookupId: own.Lookup, senderCustomerInfo: facts },
+      }),
   ],
   executeQuote: [(own) => ({ path: { quoteId: own.Quote } })],
   cancelQuote: [(own) => ({ path: { quoteId: own.FundedQuote } })],
   approveTransaction: [(own) => ({ path: { transactionId: own.IncomingTransaction }, body: {} })],
   rejectTransaction: [(own) => ({ path: { transactionId: own.IncomingTransaction }, body: {} })],
-  transferOut: [
-    (own) => ({
-      body: {
-        source: { accountId: own.InternalAccount },
-        destination: { accountId: own.ExternalAccount },
-        amount: 100,
-      },
-    }),
-  ],
-  transferIn: [
-    (own) => ({
-      body: {
-        source: { accountId: own.ExternalAccount },
-        destination: { accountId: own.InternalAccount },
-        amount: 100,
-      },
-    }),
-  ],
-  transferInternal: [
-    (own) => ({
-      body: {
-        source: { accountId: own.InternalAccount },
-        destination: { accountId: own.platformUsd },
-        amount: 100,
-      },
-    }),
-  ],
+  transferOut: [(own) => ({ body: restTransfer(own.InternalAccount, own.ExternalAccount, 100) })],
+  transferIn: [(own) => ({ body: restTransfer(own.ExternalAccount, own.InternalAccount, 100) })],
+  transferInternal: [(own) => ({ body: restTransfer(own.InternalAccount, own.platformUsd, 100) })],
   listWebhookDeliveries: [(own) => ({ query: { endpointId: own.WebhookEndpoint } })],
   resendWebhookDelivery: [(own) => ({ path: { deliveryId: own.WebhookDelivery } })],
   testWebhook: [(own) => ({ body: { url: own.url } })],

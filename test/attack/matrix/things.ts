@@ -1,7 +1,22 @@
-import { act, feedEnd, lookUp, mint, quote, seen, succeed, umaQuote, usdToEur } from '../../setup/acts.ts';
+import {
+  act,
+  announce,
+  feedEnd,
+  fieldsOf,
+  fundedIn,
+  lookUp,
+  mint,
+  moving,
+  quote,
+  seen,
+  succeed,
+  umaAddressOf,
+  umaQuote,
+  usdToEur,
+} from '../../setup/acts.ts';
 import { cursors } from '../../setup/cursors.ts';
 import type { Data, TestPlatform } from '../../setup/gateway.ts';
-import { externalAccount, makeScene, newCustomer, ownAccount } from '../../setup/scene.ts';
+import { externalAccount, makeScene, newCustomer, ownAccount, usAccount } from '../../setup/scene.ts';
 import { createEndpoint } from '../../webhooks/endpoint.ts';
 
 /** A kind of object that a request can name, by its id or by another value. */
@@ -69,9 +84,7 @@ export function freshAccountNumber(): string {
 export async function makeThings(platform: TestPlatform, url: string): Promise<Things> {
   const scene = await makeScene(platform, 5_000_000n);
   const [platformAccountId, accountNumber, tokenName] = [fresh('account'), freshAccountNumber(), fresh('token')];
-  const ExternalAccount = await externalAccount(platform, scene.customerId, 'USD', {
-    usAccount: { accountNumber, routingNumber: '021000021', accountCategory: 'CHECKING' },
-  });
+  const ExternalAccount = await externalAccount(platform, scene.customerId, 'USD', usAccount(accountNumber));
   await act(platform, 'createExternalAccount', {
     customerId: scene.customerId,
     currency: 'USDC',
@@ -79,56 +92,30 @@ export async function makeThings(platform: TestPlatform, url: string): Promise<T
     accountInfo: { baseWallet: { address: `0x${accountNumber.padStart(40, '0')}` } },
   });
   const ordinary = await quote(platform, usdToEur(scene));
-  const funded = await quote(platform, {
-    ...usdToEur(scene, { source: { realtimeFunding: { customerId: scene.customerId, currency: 'USDC' } } }),
-    lockedCurrencyAmount: 10_000_000,
-  });
+  const funded = await quote(platform, fundedIn('USDC', scene, 10_000_000));
   const customerName = fresh('name');
   await succeed(platform, 'updateCustomer', {
     customerId: scene.customerId,
     details: { individual: { fullName: customerName } },
   });
-  const { umaAddress, platformCustomerId } = (
-    await platform.ask('query ($id: ID!) { customer(id: $id) { umaAddress platformCustomerId } }', {
-      id: scene.customerId,
-    })
-  ).customer;
+  const names = 'umaAddress platformCustomerId';
+  const { umaAddress, platformCustomerId } = await fieldsOf(platform, 'customer', scene.customerId, names);
   // A payment to the address of another customer of the platform, which has not been delivered yet.
-  const umaPayee = await umaAddressOfNewCustomer(platform);
+  const umaPayee = await umaAddressOf(platform, await newCustomer(platform));
   await umaQuote(platform, scene.usd, umaPayee);
   const before = await feedEnd(platform);
-  const incoming = await succeed(
-    platform,
-    'sandboxReceiveUma',
-    {
-      senderUmaAddress: '$success.usd@sandbox.uma.money',
-      receiver: { umaAddress },
-      currency: 'USD',
-      amount: 100,
-    },
-    'transaction { id reconciliationReference }',
-  );
-  const transfer = await succeed(
-    platform,
-    'transferOut',
-    { sourceAccountId: scene.usd, destinationAccountId: ExternalAccount, amount: 100 },
-    'transaction { id reconciliationReference }',
-  );
-  const IncomingTransaction: string = incoming.transaction.id;
+  const { id: IncomingTransaction } = await announce(platform, scene.customerId, 100);
+  const out = moving(scene.usd, ExternalAccount, 100);
+  const transfer = await succeed(platform, 'transferOut', out, 'transaction { id reconciliationReference }');
   await seen(platform, before, ({ id }) => id === transfer.transaction.id);
-  const lookup = await lookUp(platform, '$success.usd@sandbox.uma.money', {
-    sender: { customerId: scene.customerId },
-  });
+  const asked = { sender: { customerId: scene.customerId } };
+  const lookup = await lookUp(platform, '$success.usd@sandbox.uma.money', asked);
   const endpoint = await createEndpoint(platform, { url });
   await succeed(platform, 'sendTestWebhook', { endpointId: endpoint.id });
-  const token = await succeed(
-    platform,
-    'createApiToken',
-    { name: tokenName, permissions: ['VIEW'] },
-    'apiToken { id clientId }',
-  );
+  const ofToken = { name: tokenName, permissions: ['VIEW'] };
+  const { apiToken } = await succeed(platform, 'createApiToken', ofToken, 'apiToken { id }');
   const { policy } = await succeed(platform, 'setPolicy', { subjectId: scene.customerId }, 'policy { id }');
-  const names = {
+  const named = {
     outsideEur: scene.outsideEur,
     platformUsd: await ownAccount(platform, 'USD'),
     Customer: scene.customerId,
@@ -139,7 +126,7 @@ export async function makeThings(platform: TestPlatform, url: string): Promise<T
     Transaction: ordinary.transaction.id,
     IncomingTransaction,
     Lookup: lookup.id,
-    ApiToken: token.apiToken.id,
+    ApiToken: apiToken.id,
     ClientToken: (await mint(platform, { customerId: scene.customerId })).tokenId,
     WebhookEndpoint: endpoint.id,
     Platform: `Platform:${platform.platformId}`,
@@ -154,12 +141,7 @@ export async function makeThings(platform: TestPlatform, url: string): Promise<T
     customerName,
     url,
   };
-  return { ...names, ...(await cursorsOf(platform, names)) };
-}
-
-async function umaAddressOfNewCustomer(platform: TestPlatform): Promise<string> {
-  const id = await newCustomer(platform);
-  return (await platform.ask('query ($id: ID!) { customer(id: $id) { umaAddress } }', { id })).customer.umaAddress;
+  return { ...named, ...(await cursorsOf(platform, named)) };
 }
 
 const page = '{ edges { cursor node { id } } }';

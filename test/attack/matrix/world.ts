@@ -1,7 +1,8 @@
 import type { Operation } from '../../../src/domain/access/operations.ts';
-import { basicAuthorization } from '../../../src/domain/access/tokens/basic-authorization.ts';
-import { act, mint, succeed } from '../../setup/acts.ts';
+import { act, between, quote, succeed } from '../../setup/acts.ts';
+import { uuidIn } from '../../setup/connections.ts';
 import { connect, startTestGateway, type TestGateway, type TestPlatform } from '../../setup/gateway.ts';
+import { payingApp, serverOf } from '../../setup/new-credentials.ts';
 import { restClient } from '../../setup/rest.ts';
 import { countedGateway } from '../../setup/statements.ts';
 import { answer, startReceiver } from '../../webhooks/receiver.ts';
@@ -45,25 +46,11 @@ export async function openMatrix() {
   const granted = await makeThings(owner, `${receivers[0].url}/granted`);
   const spent = await makeThings(owner, `${receivers[0].url}/spent`);
   const usedKeys = await useKeys(owner, spent);
-  const app = async (bound: object): Promise<TestPlatform> => {
-    const { token } = await mint(owner, { ...bound, permissions: ['VIEW', 'TRANSACT'] });
-    return connect(counting.url, owner.platformId, `Bearer ${token}`);
-  };
+  const app = (bound: object) => payingApp({ ...owner, url: counting.url }, bound);
   // Belongs to the victim, but is bound to a different one of its payments than the named one.
-  const sibling = (
-    await succeed(
-      owner,
-      'createQuote',
-      {
-        // A payment shows the ids of its own accounts: none of these is named by the matrix.
-        source: { realtimeFunding: { customerId: victim.Customer, currency: 'USDC' } },
-        destination: { account: { accountId: victim.outsideEur } },
-        lockedCurrencySide: 'SENDING',
-        lockedCurrencyAmount: 12_340_000,
-      },
-      'quote { id transaction { id } }',
-    )
-  ).quote;
+  // A payment shows the ids of its own accounts: none of these is named by the matrix.
+  const source = { realtimeFunding: { customerId: victim.Customer, currency: 'USDC' } };
+  const sibling = await quote(owner, between('', victim.outsideEur, 12_340_000, { source }));
   const bystanders = { own: bystander, isOfPlatform: true };
   const strangers: Stranger[] = [
     {
@@ -141,19 +128,12 @@ async function useKeys(platform: TestPlatform, things: Things): Promise<Record<s
   return used;
 }
 
-async function tokenOf(platform: TestPlatform, url: string, permissions: readonly string[]) {
-  const input = { name: permissions.join(' '), permissions };
-  const { apiToken, secret } = await succeed(platform, 'createApiToken', input, 'secret apiToken { id clientId }');
-  const authorization = basicAuthorization({ clientId: apiToken.clientId, secret });
-  return { id: apiToken.id as string, platform: connect(url, platform.platformId, authorization) };
-}
-
 async function weakTokens(platform: TestPlatform, url: string): Promise<Weak[]> {
   const each = [['VIEW'], ['TRANSACT'], ['APPROVE'], ['MANAGE']] as const;
   return Promise.all(
     each.map(async (permissions) => ({
       name: `${permissions.join(' ')} only`,
-      platform: (await tokenOf(platform, url, permissions)).platform,
+      platform: await serverOf({ ...platform, url }, ...permissions),
       permissions,
     })),
   );
@@ -164,30 +144,22 @@ async function endedTokens(
   url: string,
   { Customer }: Things,
 ): Promise<Pick<Weak, 'name' | 'platform'>[]> {
-  const revoked = await tokenOf(platform, url, ['VIEW', 'TRANSACT', 'MANAGE']);
-  await succeed(platform, 'revokeApiToken', { tokenId: revoked.id, revokeDescendants: true });
-  const bound = { customerId: Customer, permissions: ['VIEW', 'TRANSACT'] };
-  const [revokedApp, expiredApp, briefApp] = [
-    await mint(platform, bound),
-    await mint(platform, bound),
-    await mint(platform, { ...bound, expiresInSeconds: 1 }),
-  ];
+  const revoked = await serverOf({ ...platform, url }, 'VIEW', 'TRANSACT', 'MANAGE');
+  await succeed(platform, 'revokeApiToken', { tokenId: revoked.tokenId, revokeDescendants: true });
+  const app = (rest?: object) => payingApp({ ...platform, url }, { customerId: Customer, ...rest });
+  const [revokedApp, expiredApp, brief] = [await app(), await app(), await app({ expiresInSeconds: 1 })];
   await succeed(platform, 'revokeClientToken', { tokenId: revokedApp.tokenId });
   // The database's clock decides, not the token.
   await owner.query(
     `update client_token set created_at = created_at - interval '1 day', expires_at = expires_at - interval '1 day' where id = $1`,
-    [expiredApp.tokenId.split(':')[1]],
+    [uuidIn(expiredApp.tokenId)],
   );
-  const brief = connect(url, platform.platformId, `Bearer ${briefApp.token}`);
   // Waits until this token has expired, which was valid for one second.
   while ((await brief.send('{ __typename }')).status !== 401) await new Promise(setImmediate);
   return [
-    { name: 'a revoked API token', platform: revoked.platform },
-    { name: 'a revoked client token', platform: connect(url, '', `Bearer ${revokedApp.token}`) },
-    {
-      name: 'a client token that the database knows as expired',
-      platform: connect(url, '', `Bearer ${expiredApp.token}`),
-    },
+    { name: 'a revoked API token', platform: revoked },
+    { name: 'a revoked client token', platform: revokedApp },
+    { name: 'a client token that the database knows as expired', platform: expiredApp },
     { name: 'a client token whose time is over', platform: brief },
     { name: 'nobody', platform: connect(url, '', '') },
   ];

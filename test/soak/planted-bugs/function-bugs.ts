@@ -8,7 +8,7 @@ export const functionBugs: Bugs = {
     },
   },
   'prisma/functions/access/find_token_rights.sql': {
-    'access/ended-tokens › streams of a client token end once it has %s, and those of a valid one continue': {
+    'access/rights-that-end › when the token %s': {
       '\n    and t.expires_at > clock_timestamp()': '',
       'join client_token t on t.platform_id = s.platform_id and t.id = s.id and t.revoked_at is null':
         'join client_token t on t.platform_id = s.platform_id and t.id = s.id',

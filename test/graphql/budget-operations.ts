@@ -1,4 +1,3 @@
-import { createServer } from 'node:http';
 import {
   buildSchema,
   type FormattedExecutionResult,
@@ -13,17 +12,10 @@ import {
   specifiedRules,
   type ValidationRule,
 } from 'graphql';
-import { createClient } from 'graphql-ws';
-import { useServer } from 'graphql-ws/use/ws';
-import { createYoga } from 'graphql-yoga';
-import { WebSocket, WebSocketServer } from 'ws';
 import { Operations } from '../../src/api/graphql/server/operations.ts';
 import { SentDocuments } from '../../src/api/graphql/server/sent-documents.ts';
-import { useOperations } from '../../src/api/graphql/server/server.ts';
-import { asResults } from '../../src/api/graphql/server/streams.ts';
 import { Turns } from '../../src/api/http/turns.ts';
 import { TokenCap } from '../../src/domain/access/limits/token-caps.ts';
-import { listen } from '../setup/free-port.ts';
 
 export interface Params {
   query: string;
@@ -31,7 +23,7 @@ export interface Params {
   operationName?: string;
 }
 
-/** Sends a request over one transport of the server, and returns the answer as JSON of the protocol. */
+/** Runs an operation, and returns the answer, or the first message of a stream, as JSON of the protocol. */
 export type Ask = (params: Params) => Promise<FormattedExecutionResult>;
 
 /** How much work documents caused. */
@@ -44,8 +36,8 @@ export const relayQuery =
 /** A small graph with connections, interfaces and cycles. Each of its resolvers increments `ran.resolvers`. */
 export const schema = buildTestSchema();
 
-/** Serves the small graph through Yoga and over a socket. */
-export function startServer({ introspection }: { introspection: boolean }) {
+/** Returns a function that runs operations on the small graph, as every transport of the gateway does. */
+export function asking({ introspection }: { introspection: boolean }): Ask {
   const turns = new Turns(8, 8);
   const operations = new Operations({
     schema,
@@ -63,69 +55,13 @@ export function startServer({ introspection }: { introspection: boolean }) {
     contextOf: async () => ({ viewer: { permissions: [] }, closeForRetry: () => undefined }) as never,
     present: (error) => error as GraphQLError,
   });
-  const yoga = createYoga({
-    schema,
-    parserAndValidationCache: false,
-    context: async ({ params }) => {
-      const prepared = await operations.prepare({}, () => params);
-      if ('document' in prepared) return prepared.contextValue;
-      throw prepared[0];
-    },
-    plugins: [useOperations(operations)],
-    logging: false,
-  });
-  const server = createServer(yoga);
-  const sockets = useServer(
-    {
-      execute: (args) => operations.execute(args),
-      subscribe: async (args) => asResults(await operations.subscribe(args)),
-      onSubscribe: async (_context, _id, params) => {
-        const prepared = await operations.prepare({}, () => params);
-        return prepared as Exclude<typeof prepared, readonly unknown[]>;
-      },
-    },
-    new WebSocketServer({ server, path: '/graphql' }),
-  );
-  let client: ReturnType<typeof createClient> | undefined;
-
-  async function post(params: Params, accept: string): Promise<Response> {
-    return yoga.fetch('http://localhost/graphql', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', accept },
-      body: JSON.stringify(params),
-    });
-  }
-
-  const http: Ask = async (params) => {
-    if (!params.query.startsWith('subscription')) {
-      return (await post(params, 'application/graphql-response+json')).json();
-    }
-    const events = await (await post(params, 'text/event-stream')).text();
-    return JSON.parse(/^data: (.+)$/m.exec(events)?.[1] ?? '{}');
-  };
-
-  const socket: Ask = (params) =>
-    new Promise((resolve, reject) => {
-      if (client === undefined) throw new Error('The server is not listening yet.');
-      client.subscribe(params, {
-        next: ({ data, errors }) => resolve({ ...(data && { data }), ...(errors && { errors }) }),
-        error: (error) => (Array.isArray(error) ? resolve({ errors: error }) : reject(error)),
-        complete: () => {},
-      });
-    });
-
-  return {
-    post,
-    http,
-    socket,
-    async listen(): Promise<void> {
-      client = createClient({ url: `ws://127.0.0.1:${await listen(server)}/graphql`, webSocketImpl: WebSocket });
-    },
-    async close(): Promise<void> {
-      await client?.dispose();
-      await sockets.dispose();
-      await new Promise((resolve) => server.close(resolve));
-    },
+  return async (params) => {
+    const prepared = await operations.prepare({}, () => params);
+    if (!('document' in prepared)) return { errors: prepared.map((error) => error.toJSON()) };
+    const result = await (prepared.isSubscription ? operations.subscribe(prepared) : operations.execute(prepared));
+    if (!(Symbol.asyncIterator in result)) return JSON.parse(JSON.stringify(result));
+    for await (const { text } of result) return JSON.parse(text);
+    throw new Error('the stream ended');
   };
 }
 
