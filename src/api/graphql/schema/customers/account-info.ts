@@ -205,7 +205,8 @@ const Field = builder
       }),
       formatDependsOn: t.string({
         nullable: true,
-        description: 'The name of the field whose value determines the format (`formatsByValue`); null if the format is always the same.',
+        description:
+          'The name of the field whose value determines the format (`formatsByValue`); null if the format is always the same.',
         resolve: ({ field }) => field.formBy?.field ?? null,
       }),
       formatsByValue: t.field({
