@@ -1,5 +1,6 @@
 import { type DocumentNode, getOperationAST, Kind, parse } from 'graphql';
 import type { Client } from 'graphql-ws';
+import { asPost } from '../client/operation.ts';
 import { openSocket } from './socket.ts';
 
 interface Request {
@@ -250,12 +251,8 @@ function messageOf(error: unknown): string {
 }
 
 async function post(request: Request, headers: Record<string, string>, signal?: AbortSignal): Promise<Received> {
-  const response = await fetch('graphql', {
-    method: 'POST',
-    headers: { accept: 'application/graphql-response+json', 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(request),
-    ...(signal && { signal }),
-  });
+  const { headers: usual, ...sent } = asPost(request);
+  const response = await fetch('graphql', { ...sent, headers: { ...usual, ...headers }, signal: signal ?? null });
   const text = await response.text();
   return {
     ...withoutCost(JSON.parse(text)),
