@@ -152,7 +152,7 @@ async function check(world: OracleWorld, asked: Case, figures: Figures): Promise
     if (root !== undefined && roots.length === 1 && answer.data) count(figures, root, statements.length);
   }
   figures.withRows += hasRows ? 1 : 0;
-  await checkTogether(world, firsts);
+  if (new Set(callers.map(({ platform }) => platform)).size > 1) await checkTogether(world, firsts);
   if (!isRepeated) return;
 
   const again = async ({ caller, operation, answer: { text } }: Asked) => {
