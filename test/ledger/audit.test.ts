@@ -226,7 +226,10 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
         `update policy set limit_periods = '{${period}}', limit_currencies = '{USD}', limit_maxima = '{99}'`,
       ] as const,
   ),
-  [/^no window of a policy was ever exceeded/, `update policy set limit_periods = '{DAY}', limit_currencies = '{""}', limit_maxima = '{1}'`],
+  [
+    /^no window of a policy was ever exceeded/,
+    `update policy set limit_periods = '{DAY}', limit_currencies = '{""}', limit_maxima = '{1}'`,
+  ],
   // Payments that count no longer have counted, too.
   [
     /^no window of a policy was ever exceeded/,

@@ -218,7 +218,8 @@ export const functionBugs: Bugs = {
       'p_policies := v_before;': 'null;',
     },
     'payments/policies › allows what fits; a refusal states the limit, the usage and when it is free again': {
-      'if v_more > 0 and v_policy.used[v_limit] + v_more > v_policy.limit_maxima[v_limit] then': 'if v_policy.used[v_limit] > v_policy.limit_maxima[v_limit] then',
+      'if v_more > 0 and v_policy.used[v_limit] + v_more > v_policy.limit_maxima[v_limit] then':
+        'if v_policy.used[v_limit] > v_policy.limit_maxima[v_limit] then',
     },
   },
   'prisma/functions/policies/is_payment_of.sql': {
