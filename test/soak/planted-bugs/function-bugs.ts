@@ -214,10 +214,8 @@ export const functionBugs: Bugs = {
     },
   },
   'prisma/functions/policies/count_payments.sql': {
-    'ledger/together › plans that share a transaction have the same result as one after another, whatever they share': {
-      'p_policies := v_before;': 'null;',
-    },
     'payments/policies › allows what fits; a refusal states the limit, the usage and when it is free again': {
+      'p_policies[v_number] := v_policy;': 'null;',
       'if v_more > 0 and v_policy.used[v_limit] + v_more > v_policy.limit_maxima[v_limit] then':
         'if v_policy.used[v_limit] > v_policy.limit_maxima[v_limit] then',
     },
