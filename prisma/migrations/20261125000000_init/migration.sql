@@ -1,5 +1,8 @@
 -- The database of the service: functions that column defaults call, types, tables with their indexes, foreign keys, functions,
 -- then everything that Prisma cannot express. prisma/functions describes each function.
+--
+-- A primary key that begins with the platform is created after the other indexes that do. While a table is empty, all of
+-- them cost the same, and Postgres plans with the newest; sessions keep such a plan until the table is analyzed.
 
 create or replace function check_version(p_platform uuid, p_expected jsonb) returns jsonb
   language plpgsql
@@ -131,12 +134,12 @@ create table api_token (
   addresses text[] default array[]::text[],
   documents text[] default array[]::text[],
   replaces_id uuid,
-  warned_at timestamptz(3),
-  primary key (platform_id, id)
+  warned_at timestamptz(3)
 );
 create unique index api_token_client_id_key on api_token (client_id);
 create unique index api_token_platform_id_replaces_id_key on api_token (platform_id, replaces_id);
 create index api_token_platform_id_created_by_id_idx on api_token (platform_id, created_by_id);
+alter table api_token add primary key (platform_id, id);
 
 create table client_token (
   platform_id uuid not null,
@@ -152,22 +155,22 @@ create table client_token (
   expires_at timestamptz(3) not null,
   revoked_at timestamptz(3),
   created_by_id uuid,
-  owner_id uuid,
-  primary key (platform_id, id)
+  owner_id uuid
 );
 create index client_token_platform_id_created_by_id_expires_at_idx on client_token (platform_id, created_by_id, expires_at);
 create index client_token_platform_id_owner_id_expires_at_idx on client_token (platform_id, owner_id, expires_at);
 create index client_token_expires_at_idx on client_token (expires_at);
+alter table client_token add primary key (platform_id, id);
 
 create table trusted_document (
   platform_id uuid not null,
   hash text not null,
   text text not null,
   digest bytea not null,
-  created_at timestamptz(3) not null default clock_ms(),
-  primary key (platform_id, hash)
+  created_at timestamptz(3) not null default clock_ms()
 );
 create index trusted_document_platform_id_digest_idx on trusted_document (platform_id, digest);
+alter table trusted_document add primary key (platform_id, hash);
 
 create table policy (
   platform_id uuid not null,
@@ -190,10 +193,10 @@ create table policy (
   summed_at timestamptz(3)[],
   version integer not null default 1,
   created_at timestamptz(3) not null default clock_ms(),
-  updated_at timestamptz(3) not null default clock_ms(),
-  primary key (platform_id, id)
+  updated_at timestamptz(3) not null default clock_ms()
 );
 create unique index policy_platform_id_subject_id_key on policy (platform_id, subject_id);
+alter table policy add primary key (platform_id, id);
 
 create table policy_use (
   platform_id uuid not null,
@@ -202,10 +205,10 @@ create table policy_use (
   used_at timestamptz(3) not null,
   amount bigint not null,
   currency text not null,
-  released_at timestamptz(3),
-  primary key (platform_id, transaction_id, policy_id)
+  released_at timestamptz(3)
 );
 create index policy_use_platform_id_policy_id_used_at_idx on policy_use (platform_id, policy_id, used_at);
+alter table policy_use add primary key (platform_id, transaction_id, policy_id);
 
 create table currency (
   code text not null,
@@ -235,14 +238,14 @@ create table customer (
   address jsonb,
   beneficial_owners jsonb not null default '[]',
   metadata jsonb,
-  frozen_at timestamptz(3),
-  primary key (platform_id, id)
+  frozen_at timestamptz(3)
 );
 create index customer_platform_id_platform_customer_id_id_idx on customer (platform_id, platform_customer_id, id);
 create index customer_platform_id_uma_address_idx on customer (platform_id, uma_address);
 create index customer_platform_id_updated_at_id_idx on customer (platform_id, updated_at, id);
 create index customer_platform_id_kyc_status_id_idx on customer (platform_id, kyc_status, id);
 create index customer_platform_id_search_name_idx on customer (platform_id, search_name);
+alter table customer add primary key (platform_id, id);
 
 create table account (
   platform_id uuid not null,
@@ -268,11 +271,11 @@ create table account (
   beneficiary_verified_name text,
   is_deleted boolean not null default false,
   metadata jsonb,
-  frozen_at timestamptz(3),
-  primary key (platform_id, id)
+  frozen_at timestamptz(3)
 );
 create index account_platform_id_currency_id_idx on account (platform_id, currency, id);
 create index account_platform_id_customer_id_id_idx on account (platform_id, customer_id, id);
+alter table account add primary key (platform_id, id);
 
 create table account_check (
   platform_id uuid not null,
@@ -323,14 +326,14 @@ create table quote (
   sender_information jsonb not null default '{}',
   scenario jsonb,
   metadata jsonb,
-  rate_lock jsonb,
-  primary key (platform_id, id)
+  rate_lock jsonb
 );
 create index quote_platform_id_customer_id_id_idx on quote (platform_id, customer_id, id);
 create index quote_platform_id_status_id_idx on quote (platform_id, status, id);
 create index quote_platform_id_source_account_id_id_idx on quote (platform_id, source_account_id, id);
 create index quote_platform_id_destination_account_id_id_idx on quote (platform_id, destination_account_id, id);
 create unique index quote_platform_id_transaction_id_key on quote (platform_id, transaction_id);
+alter table quote add primary key (platform_id, id);
 
 create table transaction (
   platform_id uuid not null,
@@ -374,8 +377,7 @@ create table transaction (
   requested_information jsonb,
   metadata jsonb,
   created_by text,
-  decided_by_id uuid,
-  primary key (platform_id, id)
+  decided_by_id uuid
 );
 create index transaction_platform_id_customer_id_id_idx on transaction (platform_id, customer_id, id);
 create index transaction_platform_id_status_id_idx on transaction (platform_id, status, id);
@@ -386,16 +388,17 @@ create index transaction_platform_id_type_id_idx on transaction (platform_id, ty
 create index transaction_platform_id_sent_currency_sent_amount_idx on transaction (platform_id, sent_currency, sent_amount);
 create index transaction_platform_id_received_currency_received_amount_idx on transaction (platform_id, received_currency, received_amount);
 create index transaction_platform_id_updated_at_id_idx on transaction (platform_id, updated_at, id);
+alter table transaction add primary key (platform_id, id);
 
 create table journal (
   platform_id uuid not null,
   id uuid not null default uuid_v7(),
   transaction_id uuid,
   kind text not null,
-  created_at timestamptz(3) not null,
-  primary key (platform_id, id)
+  created_at timestamptz(3) not null
 );
 create index journal_platform_id_transaction_id_idx on journal (platform_id, transaction_id);
+alter table journal add primary key (platform_id, id);
 
 create table posting (
   platform_id uuid not null,
@@ -432,10 +435,10 @@ create table rail_order (
   attempts integer not null default 0,
   scenario jsonb,
   approval_deferred boolean not null default false,
-  rate_lock jsonb,
-  primary key (platform_id, id)
+  rate_lock jsonb
 );
 create index rail_order_platform_id_transaction_id_idx on rail_order (platform_id, transaction_id);
+alter table rail_order add primary key (platform_id, id);
 
 create table rail_case (
   platform_id uuid not null,
@@ -451,10 +454,10 @@ create table rail_case (
   closed_by text,
   closed_reason text,
   moved_out bigint,
-  moved_in bigint,
-  primary key (platform_id, id)
+  moved_in bigint
 );
 create unique index rail_case_platform_id_order_id_kind_key on rail_case (platform_id, order_id, kind);
+alter table rail_case add primary key (platform_id, id);
 
 create table rail_connection (
   platform_id uuid not null,
@@ -491,11 +494,11 @@ create table rail_deposit (
   reason text,
   transaction_id uuid,
   due_at timestamptz(3),
-  attempts integer not null default 0,
-  primary key (platform_id, id)
+  attempts integer not null default 0
 );
 create unique index rail_deposit_transaction_id_key on rail_deposit (transaction_id);
 create unique index rail_deposit_platform_id_reference_key on rail_deposit (platform_id, reference);
+alter table rail_deposit add primary key (platform_id, id);
 
 create table lookup (
   platform_id uuid not null,
@@ -512,9 +515,11 @@ create table lookup (
   required_fields jsonb not null,
   information jsonb not null default '{}',
   created_at timestamptz(3) not null,
-  expires_at timestamptz(3) not null,
-  primary key (platform_id, id)
+  expires_at timestamptz(3) not null
 );
+create index lookup_expiry on lookup (expires_at);
+create index lookup_of_token on lookup (platform_id, token_id, expires_at);
+alter table lookup add primary key (platform_id, id);
 
 create table arrival (
   platform_id uuid not null,
@@ -564,10 +569,10 @@ create table stored_event (
   old_balance bigint,
   new_balance bigint,
   snapshot jsonb,
-  epoch integer,
-  primary key (platform_id, sequence)
+  epoch integer
 );
 create index stored_event_platform_id_customer_id_sequence_idx on stored_event (platform_id, customer_id, sequence);
+alter table stored_event add primary key (platform_id, sequence);
 
 create table feed_head (
   platform_id uuid not null,
@@ -630,11 +635,11 @@ create table webhook_delivery (
   begun integer not null default 0,
   tries integer not null default 0,
   next_attempt_at timestamptz(3) default clock_ms(),
-  leased_until timestamptz(3),
-  primary key (platform_id, id)
+  leased_until timestamptz(3)
 );
 create index webhook_delivery_platform_id_endpoint_id_id_idx on webhook_delivery (platform_id, endpoint_id, id);
 create unique index webhook_delivery_platform_id_event_sequence_endpoint_id_key on webhook_delivery (platform_id, event_sequence, endpoint_id);
+alter table webhook_delivery add primary key (platform_id, id);
 
 create table webhook_attempt (
   platform_id uuid not null,
@@ -676,10 +681,10 @@ create table adjustment (
   decided_by text,
   decided_reason text,
   decided_at timestamptz(3),
-  journal_id uuid,
-  primary key (platform_id, id)
+  journal_id uuid
 );
 create unique index adjustment_platform_id_journal_id_key on adjustment (platform_id, journal_id);
+alter table adjustment add primary key (platform_id, id);
 
 create table reconciliation (
   platform_id uuid not null,
@@ -692,10 +697,10 @@ create table reconciliation (
   failure text,
   orders integer not null default 0,
   movements integer not null default 0,
-  totals jsonb not null default '[]',
-  primary key (platform_id, id)
+  totals jsonb not null default '[]'
 );
 create unique index reconciliation_platform_id_period_from_period_to_key on reconciliation (platform_id, period_from, period_to);
+alter table reconciliation add primary key (platform_id, id);
 
 create table reconciliation_difference (
   platform_id uuid not null,
@@ -718,10 +723,10 @@ create table reconciliation_difference (
   closed_reason text,
   beyond_low bigint,
   beyond_high bigint,
-  same_as text not null,
-  primary key (platform_id, id)
+  same_as text not null
 );
 create unique index reconciliation_difference_platform_id_same_as_key on reconciliation_difference (platform_id, same_as);
+alter table reconciliation_difference add primary key (platform_id, id);
 
 create table clock_reading (
   id boolean not null default true,
@@ -3116,8 +3121,6 @@ create index reconciliation_difference_open on reconciliation_difference (platfo
 -- Refunds that wait in suspense, for the operator
 create index transaction_refund_waits on transaction (refund_initiated_at) where refund_reference is not null and refund_settled_at is null;
 -- Old lookups that no quote refers to are deleted; a token's unexpired lookups are counted
-create index lookup_expiry on lookup (expires_at);
-create index lookup_of_token on lookup (platform_id, token_id, expires_at);
 create index quote_lookup on quote (platform_id, lookup_id) where lookup_id is not null;
 -- Filters of lists (docs/lists.md): partial indexes of the few rows that have a value, so that other rows cost nothing
 create index account_status on account (platform_id, status, id) where status is not null;
