@@ -212,6 +212,32 @@ describe('for every pair, amount and fee', () => {
     });
   });
 
+  it('with SENDING locked and two variable fees, it can be off by over one unit of either currency', () => {
+    const terms = { ...rates.terms(requiredCurrency('USD'), requiredCurrency('CAD')), maxSendingAmount: maxAmount };
+    const asked = request('USD', 'CAD', 'SENDING', 6_173_403_473_077_186n, terms, {
+      fixedFee: 7n,
+      variableFeeRate: '0.0123456789',
+    });
+    const quote = priced(asked);
+    const off = subtract(whole(quote.totalReceivingAmount), converted(quote, asked));
+    expect(toDecimal(off, 3)).toBe('1.69');
+  });
+
+  it('with one variable fee, or RECEIVING locked, it holds within one unit of either currency', () => {
+    fc.assert(
+      fc.property(quoteRequests(), fc.boolean(), (given, isPlatformFree) => {
+        const asked =
+          isPlatformFree || given.lockedSide === 'SENDING'
+            ? { ...given, platformFee: { fixedFee: given.platformFee.fixedFee, variableFeeRate: '0' } }
+            : given;
+        const quote = priceQuote(asked);
+        fc.pre(!('code' in quote));
+        const unit = isLess(whole(1n), unitsBought(asked)) ? unitsBought(asked) : whole(1n);
+        expectWithin(converted(quote, asked), whole(quote.totalReceivingAmount), unit);
+      }),
+    );
+  });
+
   it('the formulas of the fee engine are met exactly', () => {
     everyQuote(quoteRequests(), (asked, quote) => {
       const { totalSendingAmount: send, totalReceivingAmount: receive } = quote;
@@ -236,6 +262,51 @@ describe('for every pair, amount and fee', () => {
       const left = subtract(kept, divide(whole(quote.totalReceivingAmount), unitsBought(asked)));
       const isMoreThanOneOfEach = isLess(whole(1n), left) && isLess(whole(1n), multiply(left, unitsBought(asked)));
       expect(takesSurplus(quote)).toBe(asked.lockedSide === 'RECEIVING' && isMoreThanOneOfEach);
+    });
+  });
+
+  it.each([
+    ['sending more never delivers less', 'SENDING', 'totalReceivingAmount'],
+    ['requesting more to be received never costs less', 'RECEIVING', 'totalSendingAmount'],
+  ] as const)('%s', (_title, side, other) => {
+    fc.assert(
+      fc.property(quoteRequests(side), fc.bigInt(0n, 10n ** 12n), (asked, more) => {
+        const less = priceQuote(asked);
+        const larger = priceQuote({ ...asked, lockedAmount: asked.lockedAmount + more });
+        fc.pre(!('code' in less) && !('code' in larger));
+        expect(larger[other] >= less[other]).toBe(true);
+      }),
+    );
+  });
+
+  /**
+   * Let g = send − F, and h = 1 / (2 k (1 − v)): half a receiving unit's worth, before variable fees. Rounding half up
+   * moves the receiving amount by at most 1/2, so receive / k / (1 − v) lies within h of g, and as send is whole, the
+   * way back, send' = ceil(F + receive / k / (1 − v)), lies from ceil(send − h) to ceil(send + h). Hence
+   * |send' − send| ≤ ceil(h): one smallest unit, as long as a receiving unit is worth at most 2 (1 − v) sending units.
+   */
+  it('locking the amount delivered by SENDING costs the same, within half a receiving unit rounded up', () => {
+    everyQuote(quoteRequests('SENDING'), (asked, forward) => {
+      const back = priceQuote({ ...asked, lockedSide: 'RECEIVING', lockedAmount: forward.totalReceivingAmount });
+      fc.pre(!('code' in back));
+      const bound = roundUp(divide(whole(1n), multiply(whole(2n), multiply(unitsBought(asked), keptShare(asked)))));
+      const difference = back.totalSendingAmount - forward.totalSendingAmount;
+      expect(difference <= bound && difference >= -bound).toBe(true);
+    });
+  });
+
+  it('that bound is reached', () => {
+    // A yen is worth 100 cents: 150 cents deliver 1.5, so 2 yen, which cost 200.
+    const forward = priced(request('USD', 'JPY', 'SENDING', 150n, { rate: '1' }));
+    expect(forward.totalReceivingAmount).toBe(2n);
+    expect(priced(request('USD', 'JPY', 'RECEIVING', 2n, { rate: '1' })).totalSendingAmount).toBe(200n);
+  });
+
+  it('SENDING what RECEIVING was quoted delivers at least the locked amount', () => {
+    everyQuote(quoteRequests('RECEIVING'), (asked, backward) => {
+      const forward = priceQuote({ ...asked, lockedSide: 'SENDING', lockedAmount: backward.totalSendingAmount });
+      fc.pre(!('code' in forward));
+      expect(forward.totalReceivingAmount >= asked.lockedAmount).toBe(true);
     });
   });
 });
