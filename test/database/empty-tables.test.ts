@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { testClient } from '../setup/connections.ts';
+import { testDatabase } from '../setup/database.ts';
+
+// While tables are empty, all their indexes cost the same. A session keeps a plan from that time until the table is
+// analyzed, so a wrong index would read all rows of a platform in the meantime.
+
+const client = await testClient({ databaseUrl: (await testDatabase()).url });
+
+const keys = `
+  select c.conrelid::regclass::text as "table", i.relname::text as index, array_agg(quote_ident(a.attname) order by a.attnum) as columns
+  from pg_constraint c join pg_class i on i.oid = c.conindid join pg_attribute a on a.attrelid = c.conrelid and a.attnum = any (c.conkey)
+  where c.contype = 'p' and c.connamespace = 'public'::regnamespace
+  group by c.conrelid, i.relname having count(*) > 1`;
+
+test('the plan for a row of an empty table uses its primary key', async () => {
+  const { rows } = await client.query<{ table: string; index: string; columns: string[] }>(keys);
+  expect(rows.length).toBeGreaterThan(20);
+  const others: string[] = [];
+  for (const { table, index, columns } of rows) {
+    const isRow = columns.map((column, at) => `${column} = $${at + 1}`).join(' and ');
+    const plan = await client.query(`explain (generic_plan, costs off) select from ${table} where ${isRow}`);
+    const text = plan.rows.map((line) => line['QUERY PLAN']).join(' ');
+    if (!text.includes(` ${index} `)) others.push(`${table}: ${text}`);
+  }
+  expect(others).toEqual([]);
+});
