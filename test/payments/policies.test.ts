@@ -18,7 +18,7 @@ import {
 import { mutationVariables } from '../setup/documents.ts';
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { payingApp, serverOf } from '../setup/new-credentials.ts';
-import { passDelay, passHours } from '../setup/passing-time.ts';
+import { passDelay, passHours, timeZoneAhead } from '../setup/passing-time.ts';
 import { makeScene, ownAccount } from '../setup/scene.ts';
 
 // Policies limit what a token, a customer or the platform may pay. Amounts are cents.
@@ -47,9 +47,9 @@ async function limited(terms: object, ...permissions: readonly string[]) {
 const refusalFields = `__typename ... on LimitExceededError {
   code message rule subjectId freeAt limit { period usedAmount { amount } leftAmount { amount } payments usedPayments } }`;
 
-/** Sends USD from the scene's internal account; returns the id of the payment, or the refusal. */
-async function send(by: TestPlatform, amount: number, rest: object = {}): Promise<Data> {
-  const input = moving(scene.usd, scene.outsideUsd, amount, rest);
+/** Sends USD from a scene's internal account; returns the id of the payment, or the refusal. */
+async function send(by: TestPlatform, amount: number, rest: object = {}, from = scene): Promise<Data> {
+  const input = moving(from.usd, from.outsideUsd, amount, rest);
   const query = `mutation ($input: TransferOutInput!) { transferOut(input: $input) {
     ... on TransferOutSuccess { transaction { id } replayed } ${refusalFields} } }`;
   const { transferOut } = await by.ask(query, mutationVariables('transferOut', input));
@@ -206,6 +206,20 @@ describe('a policy', () => {
       expect(await remove(subject)).toMatchObject({ deletedId: expect.stringMatching(/^Policy:/) });
     }
     expect(await remove(stranger.customerId)).toMatchObject({ deletedId: null });
+  });
+
+  test('counts payments that share a transaction together, even if a day has ended since it summed them', async () => {
+    const ahead = (24 - new Date().getUTCHours()) % 24;
+    const server = await limited({
+      limits: [usd('DAY', 100)],
+      timeZone: timeZoneAhead(ahead > 14 ? ahead - 24 : ahead),
+    });
+    expect(await made(server, 60)).toEqual([true]);
+    await passHours(t, (new Date().getUTCMinutes() + 1) / 60);
+    // Payments of one account never share a transaction.
+    const scenes = await Promise.all(Array.from({ length: 8 }, () => makeScene(platform, 1_000n)));
+    const sent = await Promise.all([...scenes, ...scenes].map((from) => send(server, 10, {}, from)));
+    expect(sent.filter((one) => typeof one === 'string')).toHaveLength(10);
   });
 
   test('cannot be changed by a token that it limits, or by a descendant of one', async () => {

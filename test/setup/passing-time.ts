@@ -45,14 +45,14 @@ export function passDelay(gateway: TestGateway, transactionId: string): Promise<
   return change(gateway, text, transactionId);
 }
 
-/** How many hours the time zone in which it is noon now is ahead of UTC. */
-const hoursAhead = (): number => 12 - new Date().getUTCHours();
-
-/** The time zone in which it is noon now: for many hours, no day or month of it ends. */
-export function timeZoneAtNoon(): string {
+/** Returns the time zone that is this number of hours ahead of UTC. */
+export function timeZoneAhead(hours: number): string {
   // The signs of these names are reversed.
-  return `Etc/GMT${hoursAhead() > 0 ? '-' : '+'}${Math.abs(hoursAhead())}`;
+  return `Etc/GMT${hours > 0 ? '-' : '+'}${Math.abs(hours)}`;
 }
+
+/** Returns the time zone in which it is noon now: for many hours, no day or month of it ends. */
+export const timeZoneAtNoon = () => timeZoneAhead(12 - new Date().getUTCHours());
 
 /** Makes hours pass for everything that policies have counted. */
 export function passHours({ databaseUrl }: TestGateway, hours: number): Promise<void> {

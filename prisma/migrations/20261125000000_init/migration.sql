@@ -2956,7 +2956,12 @@ begin
   where u.platform_id = p_policy.platform_id and u.policy_id = p_policy.id and u.released_at is null and v_currency in ('', u.currency)
     and u.used_at >= case when v_moved then v_since else v_start end
     and u.used_at < case when v_moved then v_start else 'infinity' end;
-  return case when v_moved then p_policy.used[p_limit] - v_sum else v_sum end;
+  if v_moved then
+    return p_policy.used[p_limit] - v_sum;
+  end if;
+  -- p_policy may already contain payments of the current batch, which are not stored yet.
+  return v_sum + p_policy.used[p_limit]
+    - coalesce((select p.used[p_limit] from policy p where p.platform_id = p_policy.platform_id and p.id = p_policy.id), 0);
 end
 $$;
 

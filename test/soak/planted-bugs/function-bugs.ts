@@ -247,6 +247,11 @@ export const functionBugs: Bugs = {
     },
   },
   'prisma/functions/policies/spent.sql': {
+    'payments/policies › counts payments that share a transaction together, even if a day has ended since it summed them':
+      {
+        'return v_sum + p_policy.used[p_limit]':
+          'return v_sum + (select p.used[p_limit] from policy p where p.platform_id = p_policy.platform_id and p.id = p_policy.id)',
+      },
     'payments/policies › a payment leaves a rolling window while others are made': {
       'p_policy.used[p_limit] - v_sum else': 'p_policy.used[p_limit] else',
     },
