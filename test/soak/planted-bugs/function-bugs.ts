@@ -253,7 +253,7 @@ export const functionBugs: Bugs = {
           'return v_sum + (select p.used[p_limit] from policy p where p.platform_id = p_policy.platform_id and p.id = p_policy.id)',
       },
     'payments/policies › a payment leaves a rolling window while others are made': {
-      'p_policy.used[p_limit] - v_sum else': 'p_policy.used[p_limit] else',
+      'return p_policy.used[p_limit] - v_sum;': 'return p_policy.used[p_limit];',
     },
   },
   'prisma/functions/policies/token_makers.sql': {
