@@ -166,12 +166,13 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await pay.getByText('New payee').click();
     const form = pay.getByRole('form', { name: 'New payee' });
     // Kinds of payees have one name, in the list of payees as in the form.
-    const kinds = await form.getByLabel('Where the account is').locator('option').allTextContents();
+    const options = form.getByLabel('Where the account is').locator('option');
+    await options.filter({ hasText: 'Lightning · BTC' }).waitFor({ state: 'attached' });
+    const kinds = await options.allTextContents();
     expect(kinds).toEqual(expect.arrayContaining(['US account · USD', 'Lightning · BTC']));
-    const groups = await pay
-      .getByLabel('To')
-      .locator('optgroup')
-      .evaluateAll((all) => all.map((one) => one.getAttribute('label')));
+    const payees = pay.getByLabel('To').locator('optgroup');
+    await payees.first().waitFor({ state: 'attached' });
+    const groups = await payees.evaluateAll((all) => all.map((one) => one.getAttribute('label')));
     expect(kinds.map((kind) => kind.split(' · ')[0])).toEqual(expect.arrayContaining(groups));
     expect(groups).toContain('US account');
     for (const [type, { taken, refused }] of Object.entries(accountExamples)) {

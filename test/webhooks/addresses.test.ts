@@ -127,7 +127,6 @@ test('a name that resolves to an internal address is not connected to, even besi
     for (const all of [[address], ['8.8.8.8', address], [address, '2606:4700::1111']]) {
       found = all;
       expect(await post('https://hooks.example.com/'), address).toMatchObject({
-        responseStatus: undefined,
         error: 'the host name does not resolve to public addresses only',
       });
     }
@@ -169,10 +168,7 @@ test('a loopback URL of a production platform is not connected to, even if one i
     timeoutMs: 1_000,
     readAnswer: false,
   });
-  expect(outcome).toMatchObject({
-    responseStatus: undefined,
-    error: expect.stringMatching(/^the address is not allowed/),
-  });
+  expect(outcome.error).toMatch(/^the address is not allowed/);
   expect(trap.connections).toBe(0);
   await sender.close();
 });
@@ -204,7 +200,7 @@ test('TLS gets the host name, and proxy variables are ignored', async () => {
     if (before[index] === undefined) delete process.env[name];
     else process.env[name] = before[index];
   });
-  expect(outcome).toMatchObject({ responseStatus: undefined, error: expect.any(String) });
+  expect(outcome.error).toBeTypeOf('string');
   expect(greetings).toHaveLength(1);
   expect(greetings[0]).toContain('localhost');
   await sender.close();

@@ -62,7 +62,7 @@ export const graphqlBugs: Bugs = {
   },
   'src/api/graphql/reading/sql.ts': {
     'graphql/cost › is read once when a document has it under several names, whatever its selections': {
-      'this.#shared.findIndex((one) => one.meaning === meaning)': '-1',
+      'this.#shared.findIndex((one) => one.meaning() === meaning())': '-1',
     },
   },
   'src/api/graphql/reading/statement-reads.ts': {
