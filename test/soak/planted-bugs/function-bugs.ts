@@ -214,8 +214,11 @@ export const functionBugs: Bugs = {
     },
   },
   'prisma/functions/policies/count_payments.sql': {
+    'payments/policies › counts payments that share a transaction together, even if a day has ended since it summed them':
+      {
+        'p_policies[v_number] := v_policy;': 'null;',
+      },
     'payments/policies › allows what fits; a refusal states the limit, the usage and when it is free again': {
-      'p_policies[v_number] := v_policy;': 'null;',
       'if v_more > 0 and v_policy.used[v_limit] + v_more > v_policy.limit_maxima[v_limit] then':
         'if v_policy.used[v_limit] > v_policy.limit_maxima[v_limit] then',
     },
