@@ -241,7 +241,8 @@ export const LedgerEntry = builder.prismaObject('Posting', {
       resolve: ({ journal }) => journal.kind.toUpperCase() as typeof JournalKind.$inferType,
     }),
     transaction: t.seen(['journal', 'transaction'], Transaction, visibleTransactions, {
-      description: 'The payment that the entry belongs to; null if there is none, or the caller may not see it.',
+      description:
+        'The payment that the entry belongs to; null if it belongs to no payment or the caller may not see that payment.',
     }),
   }),
 });
