@@ -9,7 +9,8 @@ import { columnName } from './rows.ts';
 export class Binding {
   readonly values: unknown[] = [];
   planning: Planning;
-  #aliases = 0;
+  /** The number of table aliases used so far. */
+  aliases = 0;
 
   /** Adds a value to the parameters and returns its placeholder in the text, such as `$3`. */
   bind(value: unknown): string {
@@ -18,23 +19,23 @@ export class Binding {
 
   /** Returns a table alias that is new in this statement. */
   alias(): string {
-    this.#aliases += 1;
-    return `f${this.#aliases}`;
+    this.aliases += 1;
+    return `f${this.aliases}`;
   }
 
   /** Writes an uncorrelated subquery. Its aliases start again, so identical queries produce identical text. */
   writeApart(write: () => void): void {
-    const aliases = this.#aliases;
-    this.#aliases = 0;
+    const aliases = this.aliases;
+    this.aliases = 0;
     try {
       write();
     } finally {
-      this.#aliases = Math.max(aliases, this.#aliases);
+      this.aliases = Math.max(aliases, this.aliases);
     }
   }
 }
 
-export type Binds = Pick<Binding, 'bind' | 'alias' | 'planning'>;
+export type Binds = Pick<Binding, 'values' | 'bind' | 'alias' | 'aliases' | 'planning'>;
 
 /**
  * The fields whose values differ widely in frequency, or form ranges: a generic plan would read all rows for a rare

@@ -1,4 +1,6 @@
+import { boundedCache } from '../../core/bounded-cache.ts';
 import { type Binds, conditionsOf, fieldsOfModel, tableOf } from './conditions.ts';
+import type { Planning } from './connections/read-scope.ts';
 import { columnName, fieldName } from './rows.ts';
 
 // The rows of a list that belong to something (an account, a customer, a reference) are found by the index on it,
@@ -60,8 +62,63 @@ export function oneOfFew(alias: string, column: string, value: string): string {
   return `${alias}.${column} = ${value} and ${alias}.${column} between ${value} and ${value}`;
 }
 
+/** A query as it was written once. */
+interface Written {
+  readonly text: string;
+  /** Its parameters: the places of values in the condition, or values that the shape contains. */
+  readonly parameters: readonly (number | boolean)[];
+  readonly aliases: number;
+  readonly planning: Planning;
+}
+
+/** Queries by everything that determines their text. Writing one takes longer than all else that composes a statement. */
+const written = boundedCache<Written>(2_000);
+
 /** Writes the FROM clause, with all conditions, for the rows of a list. No row occurs twice. */
 export function listRows(list: ListRows, binds: Binds): string {
+  const { model, alias, where, below = [], order } = list;
+  const values: unknown[] = [];
+  const orderKey = order ? `${order.columns} ${order.read} ${order.limit}` : '';
+  const [start, before] = [binds.values.length, binds.planning];
+  const key = [model, alias, start, binds.aliases, orderKey, ...below, shapeOf(where, values)].join('|');
+  let query = written.get(key);
+  if (query) {
+    for (const one of query.parameters) binds.bind(typeof one === 'boolean' ? one : values[one]);
+    binds.aliases = query.aliases;
+  } else {
+    binds.planning = undefined;
+    const text = writeRows(list, binds);
+    const parameters = binds.values.slice(start).map((one) => (typeof one === 'boolean' ? one : values.indexOf(one)));
+    query = { text, parameters, aliases: binds.aliases, planning: binds.planning };
+    // The places of equal values are unknown.
+    if (new Set(values).size === values.length && !parameters.includes(-1)) written.set(key, query);
+  }
+  binds.planning = query.planning === 'anew' ? 'anew' : (before ?? query.planning);
+  return query.text;
+}
+
+/** The names whose values, not only their types, determine the text: see `conditionsOf` and `isFew`. */
+const inShape: ReadonlySet<string> = new Set(['not', 'kind']);
+
+/** Describes all of a condition that determines its text, and adds the other values to `values`. */
+function shapeOf(part: unknown, values: unknown[]): string {
+  if (part === null || part === undefined || typeof part === 'boolean') return String(part);
+  if (typeof part !== 'object' || part instanceof Date) {
+    values.push(part);
+    return typeof part;
+  }
+  if (Array.isArray(part)) {
+    const items = part.some((one) => typeof one === 'object') ? part : [...new Set(part)];
+    return `[${items.map((one) => shapeOf(one, values)).join()}]`;
+  }
+  let shape = '{';
+  for (const [name, one] of Object.entries(part)) {
+    shape += `${name}:${shapeOf(one, values)}${inShape.has(name) ? String(one) : ''},`;
+  }
+  return `${shape}}`;
+}
+
+function writeRows(list: ListRows, binds: Binds): string {
   const { model, alias, where, below = [] } = list;
   // For a parent, all plans use the same index. But Postgres considers a generic plan more expensive, and would plan
   // each list of a document anew: for twenty lists, this takes ten times as long as running them.

@@ -3,6 +3,7 @@ import {
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
+  type GraphQLField,
   type GraphQLNamedType,
   type GraphQLSchema,
   getNamedType,
@@ -62,34 +63,53 @@ interface Measure {
   readonly schemaField: FieldNode | undefined;
 }
 
-interface Measured {
-  readonly schema: GraphQLSchema;
-  readonly document: DocumentNode;
-  readonly operationName: string | null | undefined;
-  readonly measure: Measure;
+/** A field with a list size or a cost that variables determine. */
+interface VariableField {
+  readonly field: FieldNode;
+  readonly definition: GraphQLField<unknown, unknown>;
 }
 
-/** The measures of documents whose page sizes are not variables. They do not depend on the operation that is run. */
-const measures = new WeakMap<DocumentNode, Measured>();
+/** The measures of a document, by the sizes and costs of its variable fields: nothing else in a request changes them. */
+interface Measured {
+  readonly schema: GraphQLSchema;
+  readonly variableFields: readonly VariableField[];
+  readonly measures: Map<string, Measure>;
+}
 
-/** The measures of all other documents, kept as long as the request's variables: a request needs them several times. */
-const measuresWithVariables = new WeakMap<object, Measured>();
+const measured = new WeakMap<DocumentNode, Measured>();
+
+/** The number of cached measures per document. */
+const maxMeasures = 20;
 
 /** Measures a document in time linear in its text: each fragment is counted once, however often it is spread. */
 export function measureDocument(request: DocumentRequest): Measure {
-  const { schema, document, operationName, variables } = request;
-  const cached = measures.get(document);
-  if (cached?.schema === schema) return cached.measure;
-  const own = variables && measuresWithVariables.get(variables);
-  if (own?.schema === schema && own.document === document && own.operationName === operationName) return own.measure;
-  const { hasVariableSizes, ...measure } = measureAnew(request);
-  const measured = { schema, document, operationName, measure };
-  if (!hasVariableSizes) measures.set(document, measured);
-  else if (variables) measuresWithVariables.set(variables, measured);
+  const { schema, document } = request;
+  const known = measured.get(document);
+  if (known?.schema !== schema) {
+    const { measure, variableFields } = measureAnew(request);
+    const measures = new Map([[variableKey(request, variableFields), measure]]);
+    measured.set(document, { schema, variableFields, measures });
+    return measure;
+  }
+  const { measures, variableFields } = known;
+  const key = variableKey(request, variableFields);
+  let measure = measures.get(key);
+  if (!measure) {
+    measure = measureAnew(request).measure;
+    if (measures.size < maxMeasures) measures.set(key, measure);
+  }
   return measure;
 }
 
-function measureAnew(request: DocumentRequest): Measure & { readonly hasVariableSizes: boolean } {
+function variableKey(request: DocumentRequest, fields: readonly VariableField[]): string {
+  if (fields.length === 0) return '';
+  const [sizeOf, ownCostOf] = [listSizes(request), ownCosts(request)];
+  return fields
+    .map(({ field, definition }) => `${ownCostOf(field, definition).cost} ${sizeOf(field, definition)?.rows}`)
+    .join();
+}
+
+function measureAnew(request: DocumentRequest) {
   const { schema, document } = request;
   const pass: Pass = {
     schema,
@@ -100,7 +120,7 @@ function measureAnew(request: DocumentRequest): Measure & { readonly hasVariable
     ),
     sizeOf: listSizes(request),
     ownCostOf: ownCosts(request),
-    hasVariableSizes: false,
+    variableFields: [],
     expansions: new Map(),
     aliasesWritten: 0,
     directivesWritten: 0,
@@ -132,7 +152,8 @@ function measureAnew(request: DocumentRequest): Measure & { readonly hasVariable
   size.tokens = (document.tokenCount ?? 0) - pass.freeTypenames;
   size.aliases = Math.max(size.aliases, pass.aliasesWritten);
   size.directives = pass.directivesWritten;
-  return { size, costliest, schemaField: pass.schemaField, hasVariableSizes: pass.hasVariableSizes };
+  const measure: Measure = { size, costliest, schemaField: pass.schemaField };
+  return { measure, variableFields: pass.variableFields };
 }
 
 /** The counts of a selection set with fragments expanded, relative to its own level: equal wherever it is spread. */
@@ -161,7 +182,7 @@ const nothing: Expansion = {
 /** A field that adds a level and no other count. */
 const uncounted: Expansion = { ...nothing, depth: 1 };
 
-/** A field without subfields, the common case. Shared, since documents with variable sizes are measured per request. */
+/** A field without subfields, the common case. Shared, since it is the most frequent. */
 const leaf: Expansion = { ...uncounted, ownFields: 1, fields: 1, cost: 1 };
 const aliasedLeaf: Expansion = { ...leaf, aliases: 1 };
 
@@ -171,8 +192,7 @@ interface Pass {
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly sizeOf: ReturnType<typeof listSizes>;
   readonly ownCostOf: ReturnType<typeof ownCosts>;
-  /** Whether a variable determines the size of a list counted so far, or the cost of its arguments. */
-  hasVariableSizes: boolean;
+  readonly variableFields: VariableField[];
   /**
    * By definition, since an invalid document may reuse a name; `nothing` while a fragment is counted, to end cycles.
    */
@@ -264,7 +284,7 @@ function expandField(pass: Pass, field: FieldNode, parent: GraphQLNamedType | un
   if (name === '__schema' || name === '__type') pass.schemaField ??= field;
   const definition = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[name] : undefined;
   const { cost: own, isVariable } = definition ? pass.ownCostOf(field, definition) : ofUnknown;
-  pass.hasVariableSizes ||= isVariable;
+  if (definition && isVariable) pass.variableFields.push({ field, definition });
   // In a connection, only the rows repeat.
   const isOnce = definition !== undefined && name !== 'edges' && name !== 'nodes' && isConnection(parent);
   if (field.selectionSet === undefined && name !== '__typename' && own === 1 && !isOnce)
@@ -273,7 +293,7 @@ function expandField(pass: Pass, field: FieldNode, parent: GraphQLNamedType | un
   const inner = field.selectionSet === undefined ? nothing : expand(pass, field.selectionSet, type);
   const below = dearestCost(pass.schema, inner, type);
   const listSize = definition && pass.sizeOf(field, definition);
-  pass.hasVariableSizes ||= listSize?.isVariable === true;
+  if (definition && listSize?.isVariable && !isVariable) pass.variableFields.push({ field, definition });
   const times = listSize?.rows ?? 1;
   const cost = own + below.once + times * (below.cost - below.once);
   return {

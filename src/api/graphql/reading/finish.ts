@@ -28,8 +28,6 @@ export function cursorPlaceholder(list: string, position: Sql): Sql {
   return sql`chr(1) || 'cursor ${list} ' || ${position} || chr(1)`;
 }
 
-const placeholders = new RegExp(`${delimiter}([^${delimiter}]*)${delimiter}`, 'g');
-
 /** The key of a JSON object that represents an error: no field can have this name. */
 const errorKey = '!';
 
@@ -51,20 +49,28 @@ export function errorJson(error: GraphQLError, { errors }: Pick<Notes, 'errors'>
  * @throws NotSequenced for an incomplete timeline
  */
 export function fillPlaceholders(json: string, run: Notes, isLast: boolean): string {
-  if (!json.includes(delimiter)) return json;
-  return json.replace(placeholders, (_whole, placeholder: string) => {
-    if (placeholder.startsWith('computed')) return computed(placeholder, run);
-    const [kind, amount = '0', code = '', note = '0'] = placeholder.split(' ');
-    if (kind === 'cursor') return `"${run.cursors.write(amount, run.viewer.platformId, code)}"`;
-    if (kind === 'later') {
-      if (isLast) return '';
-      throw new NotSequenced();
-    }
-    const currency = currencyOf(code);
-    if (!currency) throw new Error(`unknown currency ${code}`);
-    const text = formatMoney(BigInt(amount), currency, String(run.notes[Number(note)]));
-    return typeof text === 'string' ? JSON.stringify(text) : errorJson(invalidInput(text.message, 'locale'), run);
-  });
+  let [filled, end] = ['', 0];
+  // An answer is long and has few placeholders: a regular expression takes several times as long.
+  for (let start = json.indexOf(delimiter); start >= 0; start = json.indexOf(delimiter, end)) {
+    const close = json.indexOf(delimiter, start + 1);
+    filled += json.slice(end, start) + filling(json.slice(start + 1, close), run, isLast);
+    end = close + 1;
+  }
+  return end === 0 ? json : filled + json.slice(end);
+}
+
+function filling(placeholder: string, run: Notes, isLast: boolean): string {
+  if (placeholder.startsWith('computed')) return computed(placeholder, run);
+  const [kind, amount = '0', code = '', note = '0'] = placeholder.split(' ');
+  if (kind === 'cursor') return `"${run.cursors.write(amount, run.viewer.platformId, code)}"`;
+  if (kind === 'later') {
+    if (isLast) return '';
+    throw new NotSequenced();
+  }
+  const currency = currencyOf(code);
+  if (!currency) throw new Error(`unknown currency ${code}`);
+  const text = formatMoney(BigInt(amount), currency, String(run.notes[Number(note)]));
+  return typeof text === 'string' ? JSON.stringify(text) : errorJson(invalidInput(text.message, 'locale'), run);
 }
 
 /** Calls a placeholder's function with its JSON value, and returns the result as JSON. */

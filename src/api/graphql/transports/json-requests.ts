@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import Negotiator from 'negotiator';
+import { boundedCache } from '../../../core/bounded-cache.ts';
 import { sendAnswer } from '../../http/bodies/answer.ts';
 import { answerOf, type JsonType, jsonTypes } from '../server/http-answer.ts';
 import { readOperation } from '../server/read-operation.ts';
@@ -8,18 +9,27 @@ import { type GraphqlServer, streamNeeded } from '../server/server.ts';
 export const eventStream = 'text/event-stream';
 export const mediaTypes = [...jsonTypes, eventStream] as const;
 
+type MediaType = (typeof mediaTypes)[number];
+
 /** A media type of responses; clients may specify its charset, too. */
 const inUtf8 = (type: string) => `${type}; charset=utf-8`;
+
+/** The media types by the value of Accept: clients send few different ones, and parsing one takes 9 µs. */
+const acceptedBy = boundedCache<readonly MediaType[]>(200);
 
 /**
  * Returns the media types that a client accepts, in order of preference (RFC 9110, 12.5.1); event streams only if
  * named.
  */
-export function acceptedTypes({ headers }: IncomingMessage): readonly (typeof mediaTypes)[number][] {
+export function acceptedTypes({ headers }: IncomingMessage): readonly MediaType[] {
   const accept = headers.accept || '*/*';
+  const known = acceptedBy.get(accept);
+  if (known) return known;
   const offered = accept.toLowerCase().includes(eventStream) ? mediaTypes : jsonTypes;
   const accepted = new Negotiator({ headers: { accept } }).mediaTypes(offered.map(inUtf8));
-  return accepted.flatMap((name) => mediaTypes.find((type) => inUtf8(type) === name) ?? []);
+  const types = accepted.flatMap((name) => mediaTypes.find((type) => inUtf8(type) === name) ?? []);
+  acceptedBy.set(accept, types);
+  return types;
 }
 
 /**
