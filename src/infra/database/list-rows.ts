@@ -76,18 +76,19 @@ const written = boundedCache<Written>(2_000);
 
 /** Writes the FROM clause, with all conditions, for the rows of a list. No row occurs twice. */
 export function listRows(list: ListRows, binds: Binds): string {
-  const { model, alias, where, below = [], order } = list;
+  const { model, alias, below = [], order } = list;
+  const conditions = flattened(list.where as Where);
   const values: unknown[] = [];
   const orderKey = order ? `${order.columns} ${order.read} ${order.limit}` : '';
   const [start, before] = [binds.values.length, binds.planning];
-  const key = [model, alias, start, binds.aliases, orderKey, ...below, shapeOf(where, values)].join('|');
+  const key = [model, alias, start, binds.aliases, orderKey, ...below, shapeOf(conditions, values)].join('|');
   let query = written.get(key);
   if (query) {
     for (const one of query.parameters) binds.bind(typeof one === 'boolean' ? one : values[one]);
     binds.aliases = query.aliases;
   } else {
     binds.planning = undefined;
-    const text = writeRows(list, binds);
+    const text = writeRows(list, conditions, binds);
     const parameters = binds.values.slice(start).map((one) => (typeof one === 'boolean' ? one : values.indexOf(one)));
     query = { text, parameters, aliases: binds.aliases, planning: binds.planning };
     // The places of equal values are unknown.
@@ -100,34 +101,35 @@ export function listRows(list: ListRows, binds: Binds): string {
 /** The names whose values, not only their types, determine the text: see `conditionsOf` and `isFew`. */
 const inShape: ReadonlySet<string> = new Set(['not', 'kind']);
 
-/** Describes all of a condition that determines its text, and adds the other values to `values`. */
-function shapeOf(part: unknown, values: unknown[]): string {
-  if (part === null || part === undefined || typeof part === 'boolean') return String(part);
-  if (typeof part !== 'object' || part instanceof Date) {
-    values.push(part);
-    return typeof part;
+/** Describes all of these conditions that determines their text, and adds the other values to `values`. */
+function shapeOf(conditions: readonly Condition[], values: unknown[]): string {
+  let shape = '';
+  for (const [name, value] of conditions) {
+    shape += `${name}:${valueShape(value, values)}${inShape.has(name) ? String(value) : ''},`;
   }
-  if (Array.isArray(part)) {
-    const items = part.some((one) => typeof one === 'object') ? part : [...new Set(part)];
-    return `[${items.map((one) => shapeOf(one, values)).join()}]`;
-  }
-  let shape = '{';
-  for (const [name, one] of Object.entries(part)) {
-    shape += `${name}:${shapeOf(one, values)}${inShape.has(name) ? String(one) : ''},`;
-  }
-  return `${shape}}`;
+  return shape;
 }
 
-function writeRows(list: ListRows, binds: Binds): string {
-  const { model, alias, where, below = [] } = list;
+function valueShape(value: unknown, values: unknown[]): string {
+  if (value === null || value === undefined || typeof value === 'boolean') return String(value);
+  if (typeof value !== 'object' || value instanceof Date) {
+    values.push(value);
+    return typeof value;
+  }
+  if (!Array.isArray(value)) return `{${shapeOf(Object.entries(value), values)}}`;
+  const items = value.some((one) => typeof one === 'object') ? value : [...new Set(value)];
+  return `[${items.map((one) => valueShape(one, values)).join()}]`;
+}
+
+function writeRows(list: ListRows, conditions: readonly Condition[], binds: Binds): string {
+  const { model, alias, below = [] } = list;
   // For a parent, all plans use the same index. But Postgres considers a generic plan more expensive, and would plan
   // each list of a document anew: for twenty lists, this takes ten times as long as running them.
   if (below.length > 0) binds.planning ??= 'once';
-  const conditions = flattened(where as Where);
   const platform = conditions.find(([name]) => name === 'platformId');
   const { choices, used } = below.length > 0 || !platform ? nothingChosen : choose(model, conditions);
   if (choices.length === 0 && (below.length === 0 || (below.length === 1 && !finders[model]))) {
-    const all = [...below, conditionsOf(model, alias, where, binds, below.length > 0)];
+    const all = [...below, textOf(model, alias, conditions, binds, below.length > 0)];
     return `${tableOf(model)} ${alias} where ${all.join(' and ')}`;
   }
   const platformId = binds.bind(platform?.[1]);
@@ -159,8 +161,8 @@ function keyFieldOf({ order }: ListRows): string {
   return more.length === 0 ? fieldName(column) : 'id';
 }
 
-function textOf(model: string, alias: string, conditions: readonly Condition[], binds: Binds): string {
-  return conditionsOf(model, alias, { AND: conditions.map((one) => Object.fromEntries([one])) }, binds, true);
+function textOf(model: string, alias: string, conditions: readonly Condition[], binds: Binds, isNarrow = true): string {
+  return conditionsOf(model, alias, { AND: conditions.map((one) => Object.fromEntries([one])) }, binds, isNarrow);
 }
 
 /**
@@ -193,12 +195,14 @@ function namedRow(model: string, [name, value]: Condition, id: string, platformI
   return `exists (select from ${tableOf(type)} ${row} where ${row}.platform_id = ${platformId} and ${row}.id = ${binds.bind(id)} and ${conditions})`;
 }
 
-/** Returns the individual conditions of a `where`, without its ANDs. */
-function flattened(where: Where): Condition[] {
-  return Object.entries(where).flatMap(([name, value]): Condition[] => {
-    if (value === undefined) return [];
-    return name === 'AND' ? [value].flat().flatMap((part) => flattened(part as Where)) : [[name, value]];
-  });
+/** Returns the individual conditions of a `where`, without its ANDs, each once. */
+function flattened(where: Where, conditions: Condition[] = []): Condition[] {
+  for (const [name, value] of Object.entries(where)) {
+    if (name === 'AND') for (const part of [value].flat()) flattened(part as Where, conditions);
+    else if (value !== undefined && !conditions.some(([other, same]) => other === name && same === value))
+      conditions.push([name, value]);
+  }
+  return conditions;
 }
 
 interface Chosen {
@@ -221,7 +225,7 @@ function choose(model: string, conditions: readonly Condition[]): Chosen {
   }
   for (const condition of conditions) {
     if (condition[0] !== 'OR') continue;
-    const choices = (condition[1] as Where[]).map(flattened);
+    const choices = (condition[1] as Where[]).map((part) => flattened(part));
     if (choices.every((choice) => choice.some(finds))) return { choices, used: new Set([condition]) };
   }
   return nothingChosen;
