@@ -33,6 +33,43 @@ test('a repeated document follows the variables of its arguments and directives'
         }
 });
 
+test('a repeated list follows the kinds, the number and the equality of the values in its filter', async () => {
+  const payments = 'query ($filter: TransactionFilter) { transactions(filter: $filter) { nodes { id createdAt } } }';
+  const accounts = 'query ($filter: AccountFilter) { accounts(filter: $filter) { nodes { id __typename } } }';
+  const all = {
+    payments: (await t.platform.ask(payments)).transactions.nodes,
+    accounts: (await t.platform.ask(accounts, { filter: { customerId: scene.customerId } })).accounts.nodes,
+  };
+  const [newest, oldest] = [all.payments[0], all.payments.at(-1)];
+  const kindOf = (kind: string) => all.accounts.filter((one: any) => one.__typename.startsWith(kind));
+  const cases: [filter: object, expected: readonly { id: string }[]][] = [
+    [{ type: ['OUTGOING'] }, all.payments],
+    [{ type: ['INCOMING'] }, []],
+    [{ type: ['INCOMING', 'OUTGOING'] }, all.payments],
+    [{ type: ['INCOMING', 'INCOMING'] }, []],
+    [{ accountId: scene.usd, customerId: scene.customerId }, all.payments],
+    [{ accountId: scene.eur, customerId: scene.customerId }, []],
+    [
+      { createdAfter: newest.createdAt, createdBefore: newest.createdAt },
+      all.payments.filter(({ createdAt }: { createdAt: string }) => createdAt === newest.createdAt),
+    ],
+    [{ createdAfter: oldest.createdAt, createdBefore: newest.createdAt }, all.payments],
+    [{ executed: false }, []],
+    [{ executed: true }, all.payments],
+    [{ senderAccountIdentifier: 'same', receiverAccountIdentifier: 'same' }, []],
+    [{ senderAccountIdentifier: scene.usd, receiverAccountIdentifier: scene.outsideUsd }, all.payments],
+    [{ senderAccountIdentifier: scene.outsideUsd, receiverAccountIdentifier: scene.usd }, []],
+  ];
+  for (let again = 0; again < often; again += 1) {
+    for (const [filter, expected] of cases)
+      expect([filter, (await t.platform.ask(payments, { filter })).transactions.nodes]).toEqual([filter, expected]);
+    for (const kind of ['INTERNAL', 'EXTERNAL'])
+      expect(
+        (await t.platform.ask(accounts, { filter: { kind, customerId: scene.customerId } })).accounts.nodes,
+      ).toEqual(kindOf(kind === 'INTERNAL' ? 'Internal' : 'External'));
+  }
+});
+
 test('a document that another caller may send is refused without its permission, however often it was sent', async () => {
   const query = '{ customers { totalCount } apiTokens { totalCount } }';
   const reader = await serverOf(t.platform, 'VIEW');

@@ -86,6 +86,7 @@ test('the documentation is readable in a browser, and its links work', async () 
     const { status, text, policy } = await read(path);
     expect([path, status]).toEqual([path, 200]);
     expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-/);
+    expect(text, path).not.toMatch(/<[^>]* style="/);
     seen.set(path, text);
     for (const [, link = ''] of text.matchAll(/href="([^"]+)"/g)) {
       const to = new URL(link, `${t.url}${path}`);

@@ -43,6 +43,13 @@ export function renderMarkdown(text: string, file: string, known: ReadonlySet<st
   }
   // A long code may break at its underscores: it does not widen its column.
   rules.text = (tokens, index) => escapeHtml(tokens[index]?.content ?? '').replaceAll(/_(?=\w)/g, '_<wbr>');
+  // The content security policy forbids the style attribute of an aligned column.
+  markdown.core.ruler.push('alignment', ({ tokens }) => {
+    for (const token of tokens) {
+      const [, alignment] = /^text-align:(\w+)$/.exec(String(token.attrGet('style') ?? '')) ?? [];
+      if (alignment) token.attrs = [['class', alignment]];
+    }
+  });
   // A header cell without text is not a header.
   rules.th_open = (tokens, index, options, _env, renderer) => {
     const [open, content, close] = tokens.slice(index, index + 3);

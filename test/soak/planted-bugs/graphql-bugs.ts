@@ -20,6 +20,14 @@ export const graphqlBugs: Bugs = {
       'return add(sum, sum.alternatives?.get(name) ?? noCost);': 'return sum.alternatives?.get(name) ?? sum;',
     },
   },
+  'src/api/graphql/limits/document-size.ts': {
+    'graphql/cost › is recognized in variables, in their defaults and in parts of them': {
+      '`${ownCostOf(field, definition).cost} ': '` ',
+    },
+    'graphql/budget › checks a cached document again when its variables change, and does not cache refusals': {
+      ' ${sizeOf(field, definition)?.rows}`': '`',
+    },
+  },
   'src/api/graphql/limits/list-sizes.ts': {
     'graphql/cost › exceeds the budget for too many ids with lists below, and the error names the list': {
       'clampSize(Array.isArray(value) ? value.length : 1)':

@@ -206,6 +206,10 @@ export const infraBugs: Bugs = {
       ' and ${alias}.${column} between ${value} and ${value}`': '`',
       "if (below.length > 0) binds.planning ??= 'once';": '',
     },
+    'graphql/repeated › a repeated list follows the kinds, the number and the equality of the values in its filter': {
+      "new Set(['not', 'kind'])": "new Set(['not'])",
+      'new Set(values).size === values.length && ': '',
+    },
   },
   'src/infra/database/migrations/catalog.ts': {
     'cli/doctor › %s': {

@@ -22,7 +22,7 @@ import {
   noCost,
   type SelectionCost,
 } from './alternatives.ts';
-import { isConnection, listSizes, ownCosts, type SentDocument } from './list-sizes.ts';
+import { argumentReader, isConnection, listSizes, ownCosts, type SentDocument } from './list-sizes.ts';
 
 /**
  * The size of a document: each count is the largest of any of its operations or fragments, used or not. Beyond 2^53 a
@@ -74,6 +74,8 @@ interface Measured {
   readonly schema: GraphQLSchema;
   readonly variableFields: readonly VariableField[];
   readonly measures: Map<string, Measure>;
+  /** The same by the variables of a request, which needs its measure several times. */
+  readonly ofRequests: WeakMap<object, readonly [operationName: string | null | undefined, measure: Measure]>;
 }
 
 const measured = new WeakMap<DocumentNode, Measured>();
@@ -83,27 +85,31 @@ const maxMeasures = 20;
 
 /** Measures a document in time linear in its text: each fragment is counted once, however often it is spread. */
 export function measureDocument(request: DocumentRequest): Measure {
-  const { schema, document } = request;
+  const { schema, document, operationName, variables } = request;
   const known = measured.get(document);
   if (known?.schema !== schema) {
     const { measure, variableFields } = measureAnew(request);
     const measures = new Map([[variableKey(request, variableFields), measure]]);
-    measured.set(document, { schema, variableFields, measures });
+    measured.set(document, { schema, variableFields, measures, ofRequests: new WeakMap() });
     return measure;
   }
-  const { measures, variableFields } = known;
+  const { measures, variableFields, ofRequests } = known;
+  const [name, own] = (variables && ofRequests.get(variables)) ?? [];
+  if (own && name === operationName) return own;
   const key = variableKey(request, variableFields);
   let measure = measures.get(key);
   if (!measure) {
     measure = measureAnew(request).measure;
     if (measures.size < maxMeasures) measures.set(key, measure);
   }
+  if (variables && key !== '') ofRequests.set(variables, [operationName, measure]);
   return measure;
 }
 
 function variableKey(request: DocumentRequest, fields: readonly VariableField[]): string {
   if (fields.length === 0) return '';
-  const [sizeOf, ownCostOf] = [listSizes(request), ownCosts(request)];
+  const argumentValue = argumentReader(request);
+  const [sizeOf, ownCostOf] = [listSizes(argumentValue), ownCosts(argumentValue)];
   return fields
     .map(({ field, definition }) => `${ownCostOf(field, definition).cost} ${sizeOf(field, definition)?.rows}`)
     .join();
@@ -111,6 +117,7 @@ function variableKey(request: DocumentRequest, fields: readonly VariableField[])
 
 function measureAnew(request: DocumentRequest) {
   const { schema, document } = request;
+  const argumentValue = argumentReader(request);
   const pass: Pass = {
     schema,
     fragments: new Map(
@@ -118,8 +125,8 @@ function measureAnew(request: DocumentRequest) {
         .filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION)
         .map((definition) => [definition.name.value, definition]),
     ),
-    sizeOf: listSizes(request),
-    ownCostOf: ownCosts(request),
+    sizeOf: listSizes(argumentValue),
+    ownCostOf: ownCosts(argumentValue),
     variableFields: [],
     expansions: new Map(),
     aliasesWritten: 0,

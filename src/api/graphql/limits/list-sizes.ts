@@ -47,10 +47,8 @@ const maxRows = 1_000_000;
  *   count once.
  */
 export function listSizes(
-  request: SentDocument,
+  argumentValue: ArgumentReader,
 ): (field: FieldNode, definition: GraphQLField<unknown, unknown>) => ListSize | undefined {
-  const argumentValue = argumentReader(request);
-
   function sizeOf(
     values: readonly ValueNode[],
     sizeFrom: (value: unknown) => number | undefined,
@@ -87,8 +85,10 @@ export function isConnection(type: GraphQLNamedType | undefined): boolean {
   return edges !== undefined && pageInfo !== undefined;
 }
 
+type ArgumentReader = (value: ValueNode) => unknown;
+
 /** Returns a function that reads an argument as it was sent, not coerced; variables have their values or defaults. */
-function argumentReader({ document, operationName, variables }: SentDocument): (value: ValueNode) => unknown {
+export function argumentReader({ document, operationName, variables }: SentDocument): ArgumentReader {
   const sent: Record<string, unknown> = Object.create(null);
   for (const { variable, defaultValue } of getOperationAST(document, operationName)?.variableDefinitions ?? [])
     if (defaultValue) sent[variable.name.value] = valueFromASTUntyped(defaultValue);
@@ -103,10 +103,8 @@ interface OwnCost {
 
 /** Returns a function that prices a field: its own price, the values in its list arguments, and its search. */
 export function ownCosts(
-  request: SentDocument,
+  argumentValue: ArgumentReader,
 ): (field: FieldNode, definition: GraphQLField<unknown, unknown>) => OwnCost {
-  const argumentValue = argumentReader(request);
-
   return (field, definition) => {
     let [cost, isVariable] = [definition.extensions.price ?? 1, false];
     const search: Record<string, unknown> = {};
