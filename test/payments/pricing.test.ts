@@ -358,7 +358,7 @@ describe('the bounds', () => {
     });
   });
 
-  it('refuse a computed receiving amount above the maximum: one dollar can be many satoshi', () => {
+  it('refuse a computed received amount above the maximum, which a small amount of dollars can exceed in satoshis', () => {
     const terms = { rate: '0.000001' }; // 1 cent is 10^12 satoshi
     expect(priced(request('USD', 'BTC', 'SENDING', 9_000n, terms)).totalReceivingAmount).toBe(maxAmount);
     expect(refused(request('USD', 'BTC', 'SENDING', 9_001n, terms)).reason).toBe(

@@ -27,7 +27,7 @@ export interface ParsedScalars {}
 /** The text of a scalar. The type carries the name of the scalar, which `Parsed` needs. */
 export type ScalarText<Scalar extends string> = string & { readonly __scalar?: Scalar };
 
-/** Replaces the type of each scalar's text with the type that the app's cache parses it to. */
+/** Replaces the type of each scalar in JSON, mostly a string, with the type that the app's cache parses it into. */
 export type Parsed<Value> = keyof ParsedScalars extends never
   ? Value
   : Value extends string

@@ -10,7 +10,7 @@ export interface ClientToken {
 /** Requests a client token from the app's own server. Reject if it returns none: the request is repeated later. */
 export type TokenSource = (signal: AbortSignal) => Promise<ClientToken>;
 
-/** The share of a token's lifetime that is used before a newer token is requested. */
+/** The fraction of a token's lifetime that passes before a new token is requested. */
 const usedShare = 0.7;
 
 interface Held {

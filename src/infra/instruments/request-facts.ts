@@ -61,7 +61,7 @@ export function currentRequest(): RequestFacts | undefined {
 const deadlines = new WeakMap<RequestFacts, number>();
 
 /**
- * Sets the deadline of the current request to this many milliseconds from now. It bounds everything that it waits for.
+ * Sets the deadline of the current request to this many milliseconds from now. The deadline bounds everything that the request waits for.
  */
 export function beginDeadline(ms: number): void {
   const facts = currentRequest();

@@ -31,7 +31,7 @@ interface RunInput {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly row?: string | undefined;
   readonly ids?: readonly string[] | undefined;
-  /** The requirements that have been checked, by key, and whether they hold. */
+  /** The requirements that have been checked, by key, and whether they are met. */
   readonly known?: ReadonlyMap<string, boolean>;
   /** Further arguments of one field. */
   readonly given?: { readonly node: FieldNode; readonly args: Readonly<Record<string, unknown>> } | undefined;

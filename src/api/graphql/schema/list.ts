@@ -65,7 +65,7 @@ export function edgeOf(type: unknown): ListEdge | undefined {
 }
 
 const edgeDescription =
-  'The same object as an edge of its list, to insert it into a cached list. The cursor is for the default order, by creation.';
+  'This object as an edge of its list, ready to be inserted into a cached list. The cursor is for the default order, by creation.';
 
 interface ListOptions<Filter> {
   /** The name of its rows, used in its type names and cursors. */

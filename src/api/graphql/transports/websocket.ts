@@ -74,7 +74,7 @@ export function serveWebSockets(server: Server, options: SocketOptions) {
     /** Closes the sockets that are still open: those that have never sent credentials. */
     async close(): Promise<void> {
       for (const client of sockets.clients) client.close(closeRestart, 'the server is restarting: resume with after');
-      // The close does not wait for a client that does not answer it.
+      // Closing does not wait for clients that never acknowledge it.
       const cut = setTimeout(() => {
         for (const client of sockets.clients) client.terminate();
       }, socketLimits.closeMs);

@@ -76,7 +76,7 @@ builder.prismaObjectField(ApiToken, 'replacedBy', (t) =>
   t.relation('replacedBy', {
     type: ApiToken,
     nullable: true,
-    description: 'The token that replaces this one, or null. A replaced token expires at `expiresAt`.',
+    description: 'The token that replaces this one, or null. A replaced token remains valid until its `expiresAt`.',
   }),
 );
 

@@ -58,7 +58,7 @@ export const updatesOf: { readonly [Noun in FollowedNoun]: ToUpdate<RowUpdate<No
 };
 
 export const afterDescription =
-  'Resumes the stream after this cursor of the feed: it sends every later change, once and in order, without the current state first. A cursor that is too old is refused with CURSOR_EXPIRED.';
+  'Resumes the stream after this cursor of the feed: every later change is sent once and in order, without the current state first. A cursor that is too old is refused with CURSOR_EXPIRED.';
 
 /**
  * Returns the position after which a stream resumes, or undefined for a new stream. It is the one in `after`, unless a
