@@ -1,4 +1,4 @@
-import { type Cipheriv, createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
+import { type Cipheriv, createCipheriv, createDecipheriv, type Decipheriv, hkdfSync } from 'node:crypto';
 import { boundedCache } from './bounded-cache.ts';
 
 /** AES key wrap with padding (RFC 5649): authenticated and without a nonce, so equal positions have equal cursors. */
@@ -6,7 +6,7 @@ const algorithm = 'id-aes128-wrap-pad';
 const keyBytes = 16;
 /** The initial value that RFC 5649 prescribes. */
 const initialValue = Buffer.from('A65959A6', 'hex');
-/** The number of cached ciphers, one per list and platform: creating one takes longer than encrypting ten cursors. */
+/** The number of cached ciphers, one per list, platform and direction: creating one takes as long as ten cursors. */
 const maxCiphers = 2_000;
 
 /**
@@ -19,6 +19,7 @@ const maxCiphers = 2_000;
 export class Cursors {
   readonly #keys: readonly Buffer[];
   readonly #ciphers = boundedCache<Cipheriv>(maxCiphers);
+  readonly #deciphers = boundedCache<Decipheriv>(maxCiphers);
 
   /** @param keys the key that encrypts, and others that only decrypt. Without keys there are no cursors. */
   constructor(keys: readonly Buffer[]) {
@@ -43,12 +44,18 @@ export class Cursors {
     const bytes = Buffer.from(cursor, 'base64url');
     // Other encodings of the same bytes are not valid cursors.
     if (bytes.length > 32 || bytes.toString('base64url') !== cursor) return undefined;
-    for (const key of this.#keys) {
+    const name = `${list} ${platformId}`;
+    for (const [number, key] of this.#keys.entries()) {
+      const numbered = `${number} ${name}`;
+      const decipher =
+        this.#deciphers.get(numbered) ?? createDecipheriv(algorithm, derivedKey(key, name), initialValue);
       try {
-        const name = `${list} ${platformId}`;
-        return positionIn(createDecipheriv(algorithm, derivedKey(key, name), initialValue).update(bytes));
+        const position = positionIn(decipher.update(bytes));
+        this.#deciphers.set(numbered, decipher);
+        return position;
       } catch {
-        // Not encrypted with this key.
+        // Not encrypted with this key. What a failed decipher does next is not specified.
+        this.#deciphers.delete(numbered);
       }
     }
     return undefined;

@@ -157,6 +157,20 @@ test('cursors of a replaced key are valid for as long as the key is a fallback',
   expect(new Cursors([old, next]).read('feed', platformId, rotated.write('feed', platformId, '18:2'))).toBe('18:2');
 });
 
+test('a refused cursor changes nothing for those after it', () => {
+  const [old, next] = [randomBytes(32), randomBytes(32)];
+  const [rotated, before] = [new Cursors([next, old]), new Cursors([old])];
+  for (let number = 0; number < 200; number += 1) {
+    const [cursor, replaced] = [rotated.write('feed', 'p', `${number}:2`), before.write('feed', 'p', `${number}:3`)];
+    expect(rotated.read('other', 'p', cursor)).toBeUndefined();
+    expect(rotated.read('feed', 'p', `${cursor.slice(0, -2)}AA`)).toBeUndefined();
+    expect([rotated.read('feed', 'p', cursor), rotated.read('feed', 'p', replaced)]).toEqual([
+      `${number}:2`,
+      `${number}:3`,
+    ]);
+  }
+});
+
 test('an instance without SECRET_KEY does not serve', async () => {
   await expect(startTestGateway({ SECRET_KEY: undefined }, t.databaseUrl)).rejects.toThrow(/SECRET_KEY/);
 });
