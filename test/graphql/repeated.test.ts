@@ -56,7 +56,7 @@ test('a repeated list follows the kinds, the number and the equality of the valu
     [{ createdAfter: oldest.createdAt, createdBefore: newest.createdAt }, all.payments],
     [{ executed: false }, []],
     [{ executed: true }, all.payments],
-    [{ senderAccountIdentifier: 'same', receiverAccountIdentifier: 'same' }, []],
+    [{ senderAccountIdentifier: scene.usd, receiverAccountIdentifier: scene.usd }, []],
     [{ senderAccountIdentifier: scene.usd, receiverAccountIdentifier: scene.outsideUsd }, all.payments],
     [{ senderAccountIdentifier: scene.outsideUsd, receiverAccountIdentifier: scene.usd }, []],
   ];
