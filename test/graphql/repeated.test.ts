@@ -34,13 +34,15 @@ test('a repeated document follows the variables of its arguments and directives'
 });
 
 test('a repeated list follows the kinds, the number and the equality of the values in its filter', async () => {
-  const payments = 'query ($filter: TransactionFilter) { transactions(filter: $filter) { nodes { id createdAt } } }';
+  const payments = `query ($filter: TransactionFilter) { transactions(filter: $filter) {
+    nodes { id createdAt reconciliationReference customer { platformCustomerId } } } }`;
   const accounts = 'query ($filter: AccountFilter) { accounts(filter: $filter) { nodes { id __typename } } }';
   const all = {
     payments: (await t.platform.ask(payments)).transactions.nodes,
     accounts: (await t.platform.ask(accounts, { filter: { customerId: scene.customerId } })).accounts.nodes,
   };
   const [newest, oldest] = [all.payments[0], all.payments.at(-1)];
+  const { platformCustomerId } = newest.customer;
   const kindOf = (kind: string) => all.accounts.filter((one: any) => one.__typename.startsWith(kind));
   const cases: [filter: object, expected: readonly { id: string }[]][] = [
     [{ type: ['OUTGOING'] }, all.payments],
@@ -57,6 +59,8 @@ test('a repeated list follows the kinds, the number and the equality of the valu
     [{ executed: false }, []],
     [{ executed: true }, all.payments],
     [{ senderAccountIdentifier: scene.usd, receiverAccountIdentifier: scene.usd }, []],
+    [{ reference: platformCustomerId, platformCustomerId }, []],
+    [{ reference: newest.reconciliationReference, platformCustomerId }, [newest]],
     [{ senderAccountIdentifier: scene.usd, receiverAccountIdentifier: scene.outsideUsd }, all.payments],
     [{ senderAccountIdentifier: scene.outsideUsd, receiverAccountIdentifier: scene.usd }, []],
   ];

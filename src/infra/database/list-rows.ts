@@ -91,8 +91,7 @@ export function listRows(list: ListRows, binds: Binds): string {
     const text = writeRows(list, conditions, binds);
     const parameters = binds.values.slice(start).map((one) => (typeof one === 'boolean' ? one : values.indexOf(one)));
     query = { text, parameters, aliases: binds.aliases, planning: binds.planning };
-    // The places of equal values are unknown.
-    if (new Set(values).size === values.length && !parameters.includes(-1)) written.set(key, query);
+    if (!parameters.includes(-1)) written.set(key, query);
   }
   binds.planning = query.planning === 'anew' ? 'anew' : (before ?? query.planning);
   return query.text;
@@ -101,7 +100,7 @@ export function listRows(list: ListRows, binds: Binds): string {
 /** The names whose values, not only their types, determine the text: see `conditionsOf` and `isFew`. */
 const inShape: ReadonlySet<string> = new Set(['not', 'kind']);
 
-/** Describes all of these conditions that determines their text, and adds the other values to `values`. */
+/** Describes all of these conditions that determines their text, and adds the values to `values`, each once. */
 function shapeOf(conditions: readonly Condition[], values: unknown[]): string {
   let shape = '';
   for (const [name, value] of conditions) {
@@ -113,6 +112,9 @@ function shapeOf(conditions: readonly Condition[], values: unknown[]): string {
 function valueShape(value: unknown, values: unknown[]): string {
   if (value === null || value === undefined || typeof value === 'boolean') return String(value);
   if (typeof value !== 'object' || value instanceof Date) {
+    // Otherwise it would be unknown which of two equal values a parameter is.
+    const same = values.indexOf(value);
+    if (same >= 0) return `=${same}`;
     values.push(value);
     return typeof value;
   }
