@@ -43,7 +43,8 @@ test('a repeated list follows the kinds, the number and the equality of the valu
   };
   const [newest, oldest] = [all.payments[0], all.payments.at(-1)];
   const { platformCustomerId } = newest.customer;
-  const kindOf = (kind: string) => all.accounts.filter(({ __typename }: { __typename: string }) => __typename.startsWith(kind));
+  const kindOf = (kind: string) =>
+    all.accounts.filter(({ __typename }: { __typename: string }) => __typename.startsWith(kind));
   const cases: [filter: object, expected: readonly { id: string }[]][] = [
     [{ type: ['OUTGOING'] }, all.payments],
     [{ type: ['INCOMING'] }, []],
