@@ -1,4 +1,4 @@
-import { boundedCache } from '../../core/bounded-cache.ts';
+import { LRUCache } from 'lru-cache';
 import { type Binds, conditionsOf, fieldsOfModel, tableOf } from './conditions.ts';
 import type { Planning } from './connections/read-scope.ts';
 import { columnName, fieldName } from './rows.ts';
@@ -72,7 +72,8 @@ interface Written {
 }
 
 /** Queries by everything that determines their text. Writing one takes longer than all else that composes a statement. */
-const written = boundedCache<Written>(2_000);
+// `maxSize` rather than `max`, as in referred-rows.ts.
+const written = new LRUCache<string, Written>({ maxSize: 2_000, sizeCalculation: () => 1 });
 
 /** Writes the FROM clause, with all conditions, for the rows of a list. No row occurs twice. */
 export function listRows(list: ListRows, binds: Binds): string {

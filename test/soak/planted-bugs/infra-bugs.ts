@@ -61,7 +61,7 @@ export const infraBugs: Bugs = {
       "'', `cursors ${name}`": "'', `cursors ${name.split(' ', 1)}`",
     },
     'access/cursors › cursors of a replaced key are valid for as long as the key is a fallback': {
-      'for (const key of this.#keys) {': 'for (const key of this.#keys.slice(0, 1)) {',
+      'of this.#keys.entries()) {': 'of this.#keys.slice(0, 1).entries()) {',
     },
   },
   'src/core/fraction.ts': {
