@@ -35,7 +35,9 @@ const after = await feedEnd(t.platform);
 const made = await umaQuote(t.platform, scene.usd, addresses.other);
 names.set(made.transaction.id, 'sent').set(made.id, 'sent');
 await execute(t.platform, made.id);
-const arriving = await seen(t.platform, after, ({ type, status }) => type === 'INCOMING' && status === 'PENDING');
+// The events of the payments above may come after `after`.
+const isNew = ({ id, type, status }: Data) => !names.has(id) && type === 'INCOMING' && status === 'PENDING';
+const arriving = await seen(t.platform, after, isNew);
 names.set(arriving.id, 'arriving');
 const acme = { platformCustomerId: 'acme', details: { business: { legalName: 'Acme' } } };
 const company = (await succeed(t.platform, 'createCustomer', acme, 'customer { id }')).customer.id;
