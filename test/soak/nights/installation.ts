@@ -44,6 +44,17 @@ export async function install(hasStandby: boolean) {
   const ends: (() => unknown)[] = [];
   const machine = async (action: 'start' | 'stop' | 'restart' | 'status' | 'log', unit: Unit) =>
     (await run(at('machine'), [action, unit])).stdout;
+  const open = async (program: string, login?: { readonly user: string; readonly password: string }) => {
+    const { hostname, port, username, password, pathname } = new URL(primary);
+    const client = new pg.Client({
+      ...{ host: hostname, port: Number(port), database: pathname.slice(1), application_name: program },
+      ...(login ?? { user: username, password }),
+    });
+    client.on('error', () => undefined);
+    ends.push(() => client.end().catch(() => undefined));
+    await client.connect();
+    return client;
+  };
   const free = async () => {
     const { blocks, bavail, bsize } = await statfs(disk);
     return { share: bavail / blocks, bytes: bavail * bsize };
@@ -78,14 +89,25 @@ export async function install(hasStandby: boolean) {
     },
     /** Runs a statement as the superuser. */
     own: (sql: string) => query(primary, sql),
-    /** Opens a session under a program's name. It stays open until someone else ends it. */
+    /** Opens a session under a program's name, as the superuser. It stays open until someone else ends it. */
     async session(program: string, ...statements: readonly string[]) {
-      const client = new pg.Client({ connectionString: primary, application_name: program });
-      client.on('error', () => undefined);
-      ends.push(() => client.end().catch(() => undefined));
-      await client.connect();
+      const client = await open(program);
       for (const sql of statements) await client.query(sql);
       return client;
+    },
+    /** Opens sessions of a new login until Postgres accepts no more, and again whenever it does. */
+    async takeConnections(program: string) {
+      await query(primary, `create role ${program} login password '${program}'`);
+      await query(primary, `grant connect on database payments to ${program}`);
+      let isEnded = false;
+      ends.push(() => {
+        isEnded = true;
+      });
+      const take = () => open(program, { user: program, password: program }).catch(() => undefined);
+      while (await take());
+      void (async () => {
+        for (; !isEnded; await delay(1_000)) while (await take());
+      })();
     },
     /** Starts another program on this machine. */
     program(command: string, ...args: readonly string[]) {

@@ -211,17 +211,20 @@ export const nights: Readonly<Record<string, Night>> = {
     },
   },
   'a report that takes all connections': {
-    alerts: ['PaymentsDatabaseAway'],
-    said: 'A platform: some payments fail with SERVICE_UNAVAILABLE.',
-    async breakIt({ own, session }) {
-      await own(`create role report login password 'report'; grant connect on database payments to report`);
-      for (;;) if (!(await session('report', 'report').catch(() => undefined))) return;
+    alerts: ['PaymentsInstanceDown'],
+    said: 'The day shift: gateway-2 was restarted this evening.',
+    async breakIt({ machine, takeConnections }) {
+      await machine('stop', 'gateway-2');
+      await takeConnections('report');
+      await machine('start', 'gateway-2');
     },
-    async repair({ run, sql }) {
+    async repair({ machine, run, sql }) {
       (await run('npm run ops -- doctor')).find(/53300|too many/);
       const count = 'select usename, application_name, count(*) from pg_stat_activity group by 1, 2 order by 3 desc';
-      const program = (await sql(count)).find(/report(?= +\| +\d\d)/);
-      await sql(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = '${program}'`);
+      const login = (await sql(count)).find(/report(?= +\| +report +\| +\d\d)/);
+      await sql(`alter role ${login} connection limit 5`);
+      await sql(`select pg_terminate_backend(pid) from pg_stat_activity where usename = '${login}'`);
+      await machine.machine('start', 'gateway-2');
     },
   },
   'a trigger that is off': {
