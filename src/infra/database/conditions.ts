@@ -90,6 +90,12 @@ export function columnOf(model: string, field: string): string | undefined {
 type Where = Readonly<Record<string, unknown>>;
 
 /**
+ * The names, of fields and of operators, whose values are written into the text as literals: with a parameter, Postgres
+ * would not use a partial index of such rows. These are values of enums.
+ */
+export const literalNames: ReadonlySet<string> = new Set(['kind', 'not']);
+
+/**
  * Compiles the conditions for rows of a model to SQL; 'true' if there are none.
  * @param isNarrow whether other conditions of the statement match few rows
  * @throws Error for an unknown field or operator
@@ -144,7 +150,8 @@ function fieldOf(model: string, name: string): ModelField {
 
 function comparisons(left: string, field: ModelField, condition: unknown, binds: Binds): string[] {
   if (condition === null) return [`${left} is null`];
-  if (typeof condition !== 'object' || condition instanceof Date) return [`${left} = ${binds.bind(condition)}`];
+  if (typeof condition !== 'object' || condition instanceof Date)
+    return [`${left} = ${literalNames.has(field.name) ? literal(field, condition) : binds.bind(condition)}`];
   return Object.entries(condition).flatMap(([operator, value]: [string, unknown]) => {
     if (value === undefined) return [];
     switch (operator) {
@@ -154,9 +161,7 @@ function comparisons(left: string, field: ModelField, condition: unknown, binds:
       }
       case 'not':
         if (value === null) return [`${left} is not null`];
-        // A literal: otherwise Postgres does not use a partial index of all such rows. Enum values need no escaping.
-        if (field.kind === 'enum' && typeof value === 'string') return [`${left} <> '${value}'`];
-        break;
+        return [`${left} <> ${literal(field, value)}`];
       case 'has':
         return [`${binds.bind(value)} = any (${left})`];
       case 'startsWith':
@@ -169,6 +174,12 @@ function comparisons(left: string, field: ModelField, condition: unknown, binds:
     }
     throw new Error(`a read does not support the condition ${operator} on ${field.name}`);
   });
+}
+
+/** @throws Error if it is no value of an enum */
+function literal(field: ModelField, value: unknown): string {
+  if (field.kind === 'enum' && typeof value === 'string' && /^\w+$/.test(value)) return `'${value}'`;
+  throw new Error(`a read does not support the value ${value} for ${field.name}`);
 }
 
 const orders = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { type Binds, conditionsOf, fieldsOfModel, tableOf } from './conditions.ts';
+import { type Binds, conditionsOf, fieldsOfModel, literalNames, tableOf } from './conditions.ts';
 import type { Planning } from './connections/read-scope.ts';
 import { columnName, fieldName } from './rows.ts';
 
@@ -98,14 +98,11 @@ export function listRows(list: ListRows, binds: Binds): string {
   return query.text;
 }
 
-/** The names whose values, not only their types, determine the text: see `conditionsOf` and `isFew`. */
-const inShape: ReadonlySet<string> = new Set(['not', 'kind']);
-
 /** Describes all of these conditions that determines their text, and adds the values to `values`, each once. */
 function shapeOf(conditions: readonly Condition[], values: unknown[]): string {
   let shape = '';
   for (const [name, value] of conditions) {
-    shape += `${name}:${valueShape(value, values)}${inShape.has(name) ? String(value) : ''},`;
+    shape += `${name}:${valueShape(value, values)}${literalNames.has(name) ? String(value) : ''},`;
   }
   return shape;
 }
@@ -142,18 +139,17 @@ function writeRows(list: ListRows, conditions: readonly Condition[], binds: Bind
     ...choices.map((choice) => wayOf(model, alias, choice, platformId, binds)),
   ];
   const others = conditions.filter((one) => one !== platform && !used.has(one));
-  const isInIndex = ([name]: Condition) => name === keyFieldOf(list);
+  // For a customer's accounts, an index contains the few internal ones, in a different order.
+  const isInternal = ([name, value]: Condition) => model === 'Account' && name === 'kind' && value === 'INTERNAL';
+  const isInIndex = (one: Condition) => one[0] === keyFieldOf(list) || isInternal(one);
   const range = textOf(model, alias, others.filter(isInIndex), binds);
   const unindexed = others.filter((one) => !isInIndex(one));
   const rest = restOf(model, alias, unindexed, platformId, binds);
-  // For a customer's accounts, an index contains the few internal ones, in a different order.
-  const isFew = model === 'Account' && others.some(([name, value]) => name === 'kind' && value === 'INTERNAL');
-  const few = isFew ? ` and ${alias}.kind = 'INTERNAL'` : '';
   const complete = ways.map((way) => ({
     ...way,
-    found: `${own} and ${way.found}${few} and ${range}`,
+    found: `${own} and ${way.found} and ${range}`,
     rest: `${rest} and ${way.rest}`,
-    isOrdered: way.isOrdered && !isFew,
+    isOrdered: way.isOrdered && !others.some(isInternal),
   }));
   return fromWays(list, own, complete);
 }

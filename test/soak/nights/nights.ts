@@ -354,7 +354,8 @@ export const nights: Readonly<Record<string, Night>> = {
     },
   },
   'a function with other rights': {
-    alerts: ['PaymentsSchemaMissing'],
+    // Readiness calls it with an empty plan, which needs no rights.
+    alerts: ['PaymentsFaults'],
     fails: true,
     said: 'All platforms: no payment goes through.',
     breakIt: ({ own }) => own('alter function commit_batches security invoker'),
