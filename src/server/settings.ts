@@ -197,7 +197,7 @@ export const settings = {
   }),
   EVENT_RETENTION_DAYS: wholeNumber(1, 36_500).default(30).meta({
     description:
-      'how far back a stream can replay, 1 to 36500 days. Resuming from a cursor before that gets CURSOR_EXPIRED if events followed it. Events are never deleted',
+      'how many days of events a stream can replay, 1 to 36500. Resuming gets CURSOR_EXPIRED if an older event would have to be replayed. Events are not deleted: lists of events still show them',
   }),
   PUBLIC_CONTRACT: onOff.optional().meta({
     description:

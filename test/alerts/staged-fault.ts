@@ -70,7 +70,7 @@ export function requests(count: number, send: () => Promise<unknown>): () => Pro
   };
 }
 
-/** Credits an account, which creates events, until a count that the owner reads exceeds `most`. */
+/** Creates events by crediting an account, until the query `count`, run as the database owner, returns more than `most`. */
 export async function eventsUntil(
   { databaseUrl, other }: Stage,
   accountId: string,

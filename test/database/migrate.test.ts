@@ -75,7 +75,7 @@ test('a migration that waits for a lock lets others through, and retries until i
   expect(lines[0]).toMatch(
     /^the migration 20250103000000_third waits for process \d+ \(a dump, login \w+\), whose transaction has been open for \d+ s: idle in transaction after ".*select from a" and will be tried again$/,
   );
-  // Behind a waiting migration, this would wait, too, and end at the time limit of this test.
+  // If the migration stayed in the lock queue, this read would queue behind it until the test's time limit.
   expect(await rows('select x from a')).toEqual([{ x: 3 }]);
   await reader.query('commit');
   expect(await migrated).toEqual({ applied: ['20250103000000_third'] });

@@ -32,7 +32,7 @@ const tables = new Map(
   }),
 );
 
-/** All files except the generated ones and those of the pages, which run in browsers. */
+/** All sources except the generated client and the browser code of the lab and the console. */
 const files = globSync('src/**/*.ts').filter(
   (file) => !/^src\/(infra\/database\/generated|apps\/lab|apps\/console)\//.test(file),
 );

@@ -88,7 +88,7 @@ describe.each(Object.entries(clients))('over %s', (_name, connectClient) => {
     await client.dispose();
   });
 
-  test('queries are answered, too, and errors come as results, not as broken streams', async () => {
+  test('queries are answered, too, and a refused operation reports its errors without closing the connection', async () => {
     const client = connectClient();
     expect(await read(client, kind)).toEqual([{ data: { viewer: { kind: 'PLATFORM' } } }]);
     for (const [query, code] of [

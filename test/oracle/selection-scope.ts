@@ -1,8 +1,8 @@
 /**
- * The selections at one place of an answer, such that no two conflict (GraphQL's specification, 5.3.2): selections of
- * the same object under one name are the same field with the same arguments, and those of other types under that name
- * have the same shape. The scope of an abstract type has one for each of its types: those exclude each other, and all
- * share the selections of the abstract type itself.
+ * The selections at one position of a response, kept free of conflicts (GraphQL specification, 5.3.2): fields with the
+ * same response name are the same field with the same arguments if they can apply to the same object, and have the same
+ * shape otherwise. The scope of an interface or union has a child scope for each concrete type. The children cannot
+ * apply to the same object, and each includes the fields selected on the abstract type.
  */
 export class SelectionScope {
   readonly #parent: SelectionScope | undefined;

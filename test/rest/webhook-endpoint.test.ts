@@ -58,7 +58,7 @@ test('a new endpoint shows its secret once, gets a signed test event, and is one
   await receiver.stop();
 });
 
-test('endpoints of GraphQL are left alone, and setting a disabled endpoint enables it again', async () => {
+test('webhook endpoints created through GraphQL are not changed by REST, and setting a disabled endpoint enables it again', async () => {
   const [own, others] = [await startReceiver(), await startReceiver()];
   const { id } = await createEndpoint(t.platform, { url: others.url, eventTypes: ['KYC_STATUS'] });
   expect(await rest.ask('GET', '/config')).not.toHaveProperty('webhookEndpoint');

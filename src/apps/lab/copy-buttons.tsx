@@ -20,7 +20,8 @@ export function CopyButtons({ authorization }: { readonly authorization: string 
     });
     setShown({ what, text: written });
     setCopied(false);
-    // A page that is not served securely may not write to the clipboard: then the text is only shown.
+    // `navigator.clipboard` exists only in a secure context (HTTPS or localhost). Without it, the text is shown but not
+    // copied.
     navigator.clipboard?.writeText(written).then(
       () => setCopied(true),
       () => undefined,

@@ -71,7 +71,7 @@ export function Opening({ settings, picked, onPick }: OpeningProps) {
   );
 }
 
-/** Reads the tabs that GraphiQL will open: those of the last visit, which it has stored, or the journey's. */
+/** Reads the tabs that GraphiQL will open: the ones it stored on the last visit, otherwise one for each step of the journey. */
 function storedTabs(): { readonly tabs: readonly StoredTab[]; readonly activeTabIndex: number } {
   try {
     const stored = JSON.parse(localStorage.getItem('graphiql:tabState') ?? '');

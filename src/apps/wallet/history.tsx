@@ -35,7 +35,7 @@ interface MoreProps {
 export function More({ page: { hasNextPage, endCursor }, loading, fetchMore }: MoreProps) {
   const end = useRef<HTMLButtonElement>(null);
   const read = () => fetchMore({ variables: { after: endCursor } }).catch(() => undefined);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the cursor stands for the page
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `read` is new on every render, but what it fetches changes only with the cursor
   useEffect(() => {
     if (!end.current || loading) return;
     const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && read());

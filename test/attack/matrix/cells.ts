@@ -139,7 +139,7 @@ export function differenceOf(one: Reply, two: Reply): string | undefined {
   return `${one.status} ${one.text.slice(0, 400)}\n  and of what never was ${two.status} ${two.text.slice(0, 400)}`;
 }
 
-/** Returns whether a change was made. A read or a refusal contains nothing new. */
+/** Returns whether a command succeeded. Reads and refusals contain no ids or times that differ between runs. */
 function isSuccess(text: string): boolean {
   return /"__typename":"\w+Success"|^\{"(id|quoteId|apiToken|umaAddress|response_status|receivingUmaAddress|supportedCurrencies)"/.test(
     text,

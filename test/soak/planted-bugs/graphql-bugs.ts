@@ -29,7 +29,7 @@ export const graphqlBugs: Bugs = {
     },
   },
   'src/api/graphql/limits/list-sizes.ts': {
-    'graphql/cost › exceeds the budget for too many ids with lists below, and the error names the list': {
+    'graphql/cost › 100 ids with a list under each exceed the cost limit, and the error names the list': {
       'clampSize(Array.isArray(value) ? value.length : 1)':
         'clampSize(Array.isArray(value) ? Math.min(1, value.length) : 1)',
     },

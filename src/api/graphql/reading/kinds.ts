@@ -33,7 +33,7 @@ export type MadeRead = (of: FieldOf) => Read;
 
 type Visible = (viewer: Viewer) => object;
 
-/** Money: an amount and its currency; null if either is null, or if it depends on a row that the caller may not see. */
+/** Reads money: an amount and its currency. Null if either is null; with `seen`, if that row is missing or not visible to the caller. */
 export const moneyAt =
   (amount: Path, currency: Path, seen?: { readonly relation: string; readonly visible: Visible }): MadeRead =>
   ({ model }) => {

@@ -243,7 +243,8 @@ builder.objectFields(memberTypes.CustomerInUseError, (t) => ({
   }),
   paymentsUnderWay: t.int({
     nullable: true,
-    description: 'The number of payments from or to the customer that have not ended. Null without VIEW.',
+    description:
+      "The number of the customer's payments, in either direction, that are still in progress. Null if the token lacks VIEW.",
     resolve: (error) => useOf(error).paymentsUnderWay,
   }),
   transactionIds: t.idList({

@@ -17,11 +17,11 @@ const ReceiverCurrency = builder.objectRef<LookupCurrency>('ReceiverCurrency').i
     }),
     minAmount: t.money('minAmount', 'code', {
       description:
-        'The smallest amount that can be received, from any currency that the sender holds (without a sender: any currency of the platform).',
+        "The smallest amount that the receiver can be paid in this currency, whichever of the sender's currencies is sent (without a sender: whichever of the platform's currencies).",
     }),
     maxAmount: t.money('maxAmount', 'code', {
       description:
-        'The largest amount that can be received, from any currency that the sender holds (without a sender: any currency of the platform).',
+        "The largest amount that the receiver can be paid in this currency, whichever of the sender's currencies is sent (without a sender: whichever of the platform's currencies).",
     }),
   }),
 });

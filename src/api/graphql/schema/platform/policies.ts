@@ -91,7 +91,7 @@ const PolicyApproval = builder.objectRef<StoredApproval>('PolicyApproval').imple
     }),
     expiresInSeconds: t.exposeInt('expiresInSeconds', {
       description:
-        'How long a payment waits for its approval, in seconds, and a quote at most until it expires. Then the payment is EXPIRED.',
+        'How long a payment waits for its approval, in seconds; a payment from a quote waits no longer than the quote is valid. After that the payment is EXPIRED.',
     }),
   }),
 });
@@ -230,7 +230,7 @@ const PolicyApprovalInput = builder.inputType('PolicyApprovalInput', {
     expiresInSeconds: t.int({
       required: true,
       defaultValue: 86_400,
-      description: `How long a payment waits for its approval, in seconds: 1 to ${maxApprovalSeconds}, and a quote at most until it expires. Then the payment is EXPIRED.`,
+      description: `How long a payment waits for its approval, in seconds: 1 to ${maxApprovalSeconds}; a payment from a quote waits no longer than the quote is valid. After that the payment is EXPIRED.`,
     }),
   }),
 });

@@ -101,7 +101,7 @@ builder.queryField('webhookEndpoints', (t) =>
 
 builder.prismaObjectField(WebhookDelivery, 'endpoint', (t) =>
   t.seen('endpoint', WebhookEndpoint, visibleToPlatform, {
-    description: 'The endpoint that the event is delivered to; null, inside an event, if the endpoint was deleted.',
+    description: 'The endpoint that the event is delivered to. Null if it was deleted while the event was being read.',
   }),
 );
 
