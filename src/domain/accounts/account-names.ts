@@ -24,12 +24,7 @@ export function displayName({ accountType, beneficiary, currency }: Account): st
  * hidden. The identifier of an internal account is its id. The SQL equivalent is account_number.
  */
 export function maskedNumber({ kind, id, identifier }: Pick<Account, 'kind' | 'id' | 'identifier'>): string {
-  return maskNumber(kind === 'INTERNAL' ? id.toUpperCase() : (identifier ?? ''));
-}
-
-/** Returns the last four characters of a number, or fewer if it is short. */
-export function maskNumber(number: string): string {
-  const characters = [...number];
+  const characters = [...(kind === 'INTERNAL' ? id.toUpperCase() : (identifier ?? ''))];
   const shown = Math.min(4, Math.floor(characters.length / 2));
   return `•••• ${characters.slice(characters.length - shown).join('')}`;
 }

@@ -8,7 +8,7 @@ import { type Operator, recordAct } from '../access/operator-acts.ts';
 import { isFictional, isOfService, normalDomain } from '../commands/uma-domains.ts';
 
 /** The maximum number of domains of a sandbox platform, so that no platform can take them all. */
-export const maxSandboxDomains = 20;
+const maxSandboxDomains = 20;
 
 /**
  * Returns the stored form of a UMA domain.

@@ -32,7 +32,7 @@ export interface ReadinessLimits {
   readonly sessionMs: number;
 }
 
-export const readinessLimits: ReadinessLimits = {
+const readinessLimits: ReadinessLimits = {
   answerMs: 1_000,
   standstillMs: 15_000,
   everyMs: 5_000,

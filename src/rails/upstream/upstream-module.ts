@@ -33,7 +33,7 @@ const settingsSchema = z
 type UpstreamSettings = z.infer<typeof settingsSchema>;
 
 /** Parses a stored connection to an upstream service. @throws RangeError that describes the fault, without secrets */
-export function parseConnection(text: string): UpstreamConnection {
+function parseConnection(text: string): UpstreamConnection {
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -152,7 +152,7 @@ function usePreparation(operations: Operations): Plugin<object, YogaContext> {
 }
 
 /** Returns a plugin that makes Yoga run operations as all other transports do. */
-export function useOperations(operations: Operations): Plugin {
+function useOperations(operations: Operations): Plugin {
   return {
     onParse({ setParseFn }) {
       setParseFn((source) => operations.documents.parse(source.toString()));
