@@ -7,8 +7,6 @@ import { makeScene, ownAccount } from '../setup/scene.ts';
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 const scene = await makeScene(t.platform, 10_000n);
-/** The same scene on another platform of this gateway: everything in it must look unknown. */
-const foreign = await makeScene(await t.newPlatform('foreign'), 10_000n);
 const platformUsd = await ownAccount(t.platform, 'USD');
 
 const run = (mutation: Operation, input: object, success = ''): Promise<Data> =>
@@ -39,7 +37,6 @@ const sound = {
     lockedCurrencyAmount: 1_000,
   }),
   executeQuote: () => ({ quoteId: `Quote:${unknown}` }),
-  sandboxSend: () => ({ quoteId: `Quote:${unknown}`, currency: 'USD' }),
   sandboxFundAccount: () => ({ accountId: scene.usd, amount: 100 }),
   createCustomer: () => ({ platformCustomerId: 'spoilt', details: { individual: { fullName: 'Grace Hopper' } } }),
   createExternalAccount: () => ({
@@ -58,69 +55,23 @@ const to = (accountId: string) => ({ destination: { account: { accountId } } });
 const funding = (changes: object) => ({
   source: { realtimeFunding: { customerId: scene.customerId, currency: 'USDC', ...changes } },
 });
-const owner = (changes: object) => ({
-  details: {
-    business: {
-      legalName: 'Analytical Engines',
-      beneficialOwners: [{ fullName: 'Ada Lovelace', individualType: 'DIRECTOR', ...changes }],
-    },
-  },
-});
 
 /** What is wrong, in which mutation, the changes to its valid input, the refusal's code, and its path. */
 type Case = readonly [what: string, mutation: Mutation, changes: () => object, code: string, path: string];
 
-const amounts = (
-  [
-    ['0', 'INVALID_AMOUNT'],
-    ['-1', 'INVALID_AMOUNT'],
-    ['9000000000000001', 'AMOUNT_OUT_OF_RANGE'],
-    ['9223372036854775807', 'AMOUNT_OUT_OF_RANGE'],
-  ] as const
-).flatMap(([amount, code]): Case[] => [
-  ...(['transferOut', 'transferIn', 'sandboxFundAccount'] as const).map(
-    (mutation): Case => [`amount ${amount}`, mutation, () => ({ amount }), code, 'amount.units'],
-  ),
-  ...['SENDING', 'RECEIVING'].map((lockedCurrencySide): Case => {
-    const changes = { lockedCurrencySide, lockedCurrencyAmount: amount };
-    return [`${lockedCurrencySide} ${amount}`, 'createQuote', () => changes, code, 'lockedCurrencyAmount.units'];
-  }),
-]);
-
-const accounts = {
-  InternalAccount: { own: () => scene.usd, foreign: () => foreign.usd },
-  ExternalAccount: { own: () => scene.outsideUsd, foreign: () => foreign.outsideUsd },
-};
-
+/** Ids that name an account only in their proper form. The matrix (test/attack/matrix.test.ts) tries those of strangers. */
 const ids = (
   [
-    ['unknown', (type) => `${type}:${unknown}`],
-    ['foreign', (type) => accounts[type].foreign()],
-    ['malformed', () => 'nonsense'],
-    ['empty', () => ''],
-    ['bare', (type) => uuidIn(accounts[type].own())],
-    [
-      'of the other kind',
-      (type) => `${type === 'InternalAccount' ? 'ExternalAccount' : 'InternalAccount'}:${uuidIn(accounts[type].own())}`,
-    ],
-    ['of another type', (type) => `Quote:${uuidIn(accounts[type].own())}`],
-    ['capital', (type) => accounts[type].own().toUpperCase()],
-    ['unprintable', (type) => `${type}:\u0000`],
-  ] as readonly [string, (type: keyof typeof accounts) => string][]
-).flatMap(([what, id]): Case[] => {
+    ['bare', uuidIn],
+    ['of the other kind', (id) => `${id.startsWith('Internal') ? 'External' : 'Internal'}Account:${uuidIn(id)}`],
+    ['of another type', (id) => `Quote:${uuidIn(id)}`],
+    ['capital', (id) => id.toUpperCase()],
+  ] as readonly [string, (id: string) => string][]
+).flatMap(([what, form]): Case[] => {
   const code = 'ACCOUNT_NOT_FOUND';
-  const [inside, outside] = [() => id('InternalAccount'), () => id('ExternalAccount')];
-  const [source, destination] = ['sourceAccountId', 'destinationAccountId'];
   return [
-    [`${what} source`, 'transferOut', () => ({ sourceAccountId: inside() }), code, source],
-    [`${what} destination`, 'transferOut', () => ({ destinationAccountId: outside() }), code, destination],
-    [`${what} source`, 'transferIn', () => ({ sourceAccountId: outside() }), code, source],
-    [`${what} destination`, 'transferIn', () => ({ destinationAccountId: inside() }), code, destination],
-    [`${what} source`, 'createQuote', () => from(inside()), code, 'source.account.accountId'],
-    [`${what} destination`, 'createQuote', () => to(outside()), code, 'destination.account.accountId'],
-    [`${what} account`, 'sandboxFundAccount', () => ({ accountId: inside() }), code, 'accountId'],
-    [`${what} quote`, 'executeQuote', () => ({ quoteId: outside() }), 'QUOTE_NOT_FOUND', 'quoteId'],
-    [`${what} quote`, 'sandboxSend', () => ({ quoteId: outside() }), 'QUOTE_NOT_FOUND', 'quoteId'],
+    [`${what} source`, 'transferOut', () => ({ sourceAccountId: form(scene.usd) }), code, 'sourceAccountId'],
+    [`${what} destination`, 'createQuote', () => to(form(scene.outsideEur)), code, 'destination.account.accountId'],
   ];
 });
 
@@ -140,59 +91,13 @@ const others: Case[] = [
   ['source here', 'transferIn', () => ({ sourceAccountId: platformUsd }), invalid, 'sourceAccountId'],
   ['source to itself', 'createQuote', () => to(scene.usd), 'SELF_PAYMENT', 'destination.account.accountId'],
   ['odd currency', 'createQuote', () => funding({ currency: 'X\0' }), currency, 'source.realtimeFunding.currency'],
-  [
-    'foreign payer',
-    'createQuote',
-    () => funding({ customerId: foreign.customerId }),
-    'USER_NOT_FOUND',
-    'source.realtimeFunding.customerId',
-  ],
   ['early funding', 'createQuote', () => ({ ...funding({}), immediatelyExecute: true }), invalid, 'immediatelyExecute'],
   ['too little money', 'transferOut', () => ({ amount: 10_001 }), poor, 'sourceAccountId'],
   ['too little money', 'createQuote', () => ({ immediatelyExecute: true, ...locked(10_001) }), poor, 'source.account'],
   ['nothing left', 'createQuote', () => locked(1), 'AMOUNT_OUT_OF_RANGE', 'lockedCurrencyAmount.units'],
-  ['an unpaired surrogate', 'transferOut', () => ({ description: 'a\ud800b' }), invalid, 'description'],
-  ['a control character', 'transferIn', () => ({ description: 'a\u0007b' }), invalid, 'description'],
-  ['a control character', 'createQuote', () => ({ description: 'a\0b' }), invalid, 'description'],
-  ['a long memo', 'createQuote', () => ({ description: 'x'.repeat(501) }), invalid, 'description'],
-  ['a control character', 'createCustomer', () => ({ platformCustomerId: 'a\nb' }), invalid, 'platformCustomerId'],
-  ['an unpaired surrogate', 'createCustomer', () => ({ platformCustomerId: 'a\udc00' }), invalid, 'platformCustomerId'],
-  ['a blank id', 'createCustomer', () => ({ platformCustomerId: ' ' }), invalid, 'platformCustomerId'],
-  [
-    'a control character',
-    'createCustomer',
-    () => ({ details: { individual: { fullName: 'Grace\0' } } }),
-    invalid,
-    'details.individual.fullName',
-  ],
-  ...['emailAddress', 'taxId', 'title', 'fullName'].map(
-    (field): Case => [
-      `a control character in ${field}`,
-      'createCustomer',
-      () => owner({ [field]: 'a\0' }),
-      invalid,
-      `details.business.beneficialOwners.0.${field}`,
-    ],
-  ),
-  ['a bad address', 'createCustomer', () => ({ umaAddress: '$a\0@b.c' }), 'INVALID_UMA_ADDRESS', 'umaAddress'],
-  ['a control character', 'createExternalAccount', () => ({ platformAccountId: '\x7f' }), invalid, 'platformAccountId'],
-  [
-    'a control character',
-    'createExternalAccount',
-    () => ({ accountInfo: { usAccount: { ...us, bankName: 'a\0' } } }),
-    'INVALID_BANK_ACCOUNT',
-    'accountInfo.usAccount.bankName',
-  ],
-  [
-    'a control character',
-    'createExternalAccount',
-    () => ({ beneficiary: { business: { legalName: 'a\0' } } }),
-    invalid,
-    'beneficiary.business.legalName',
-  ],
-  ['odd currency', 'createExternalAccount', () => ({ currency: 'X\0' }), currency, 'currency'],
   ['wrong currency', 'createExternalAccount', () => ({ currency: 'EUR' }), currency, 'currency'],
   ['no owner', 'createExternalAccount', () => ({ beneficiary: null }), invalid, 'beneficiary'],
+  ['a bad address', 'createCustomer', () => ({ umaAddress: '$a\0@b.c' }), 'INVALID_UMA_ADDRESS', 'umaAddress'],
   ['funding outside', 'sandboxFundAccount', () => ({ accountId: scene.outsideUsd }), invalid, 'accountId'],
   ...['', ' ', 'with space', 'a\0', 'é', 'x'.repeat(256)].flatMap((idempotencyKey) =>
     (['transferOut', 'createQuote', 'executeQuote', 'createCustomer'] as const).map(
@@ -201,7 +106,7 @@ const others: Case[] = [
   ),
 ];
 
-test.each([...amounts, ...ids, ...others])(
+test.each([...ids, ...others])(
   '%s in %s is refused with code, path and reason, and changes nothing',
   async (_what, mutation, changes, code, path) => {
     const before = await everything();

@@ -5,8 +5,8 @@ import { expireQuotes } from '../../src/domain/quotes/expiry.ts';
 import { closeCases, listCases } from '../../src/domain/settlement/cases.ts';
 import { settleDueOrders } from '../../src/domain/settlement/settlement.ts';
 import type { Rail, RailOutcome } from '../../src/rails/rail.ts';
-import { actOn, ended, execute, quote, umaAddressOf, umaQuote, usdToEur } from '../setup/acts.ts';
-import { startTestGateway, testGateway } from '../setup/gateway.ts';
+import { ended, execute, pay, quote, umaAddressOf, umaQuote, usdToEur } from '../setup/acts.ts';
+import { withRail as replaceRail, startTestGateway, testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 
@@ -17,16 +17,11 @@ const { payments } = t.gateway;
 const scene = await makeScene(platform, 10_000n);
 
 async function transfer(): Promise<string> {
-  const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 };
-  return (await actOn(platform, 'transferOut', input)).transaction.id;
+  return (await pay(platform, scene)).id;
 }
 
 /** The work of a process whose rail answers like this. */
-function withRail(parts: Partial<Rail>): Payments {
-  const { SANDBOX } = payments.rails;
-  if (!SANDBOX) throw new Error('the sandbox has its rail');
-  return { ...payments, rails: { SANDBOX: { ...SANDBOX, ...parts } } };
-}
+const withRail = (parts: Partial<Rail>): Payments => replaceRail(t, parts);
 
 /** The same work, but the answer to its next commit is lost although the commit happens. */
 function losingAnAnswer(work: Payments): Payments {
@@ -75,13 +70,11 @@ test('an order whose rail takes longer than a lease stays with its worker', asyn
   const id = await transfer();
   const { promise: outcome, resolve: answer } = Promise.withResolvers<RailOutcome>();
   const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
-  const { SANDBOX: rail } = payments.rails;
-  if (!rail) throw new Error('the sandbox has its rail');
   const payOut = () => {
     ask();
     return outcome;
   };
-  const working = settleDueOrders({ ...payments, rails: { SANDBOX: { ...rail, payOut } } }, 10);
+  const working = settleDueOrders(withRail({ payOut }), 10);
   await asked;
   const leases = new Set<string>();
   // Five of them last longer than a lease.

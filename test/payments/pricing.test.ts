@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { maxAmount } from '../../src/core/checks.ts';
-import { type CurrencyCode, currencies, requiredCurrency } from '../../src/core/currencies.ts';
+import { type CurrencyCode, requiredCurrency } from '../../src/core/currencies.ts';
 import {
   add,
   divide,
@@ -20,8 +20,10 @@ import { type Pricing, type PricingRefusal, priceQuote } from '../../src/domain/
 import type { PricingRequest } from '../../src/domain/pricing/pricing-terms.ts';
 import type { RateTerms } from '../../src/rails/rail.ts';
 import { sandboxRates } from '../../src/rails/sandbox/rates.ts';
+import { requests } from '../proof/quote-cases.ts';
 
 const rates = sandboxRates();
+const anyRequest = fc.oneof(requests('SENDING'), requests('RECEIVING'));
 
 describe('the worked examples', () => {
   it.each<[CurrencyCode, CurrencyCode, bigint, bigint, string, bigint]>([
@@ -161,7 +163,7 @@ describe('the rate details', () => {
   });
 
   it('give the quote: (send − F) × both multipliers = receive, within rounding', () => {
-    everyQuote(quoteRequests(), (asked, quote) => {
+    everyQuote(anyRequest, (asked, quote) => {
       const { serviceApiMultiplier, counterpartyMultiplier } = quote.rateDetails;
       const factor = multiply(parseDecimal(serviceApiMultiplier), parseDecimal(counterpartyMultiplier));
       const composed = multiply(whole(quote.totalSendingAmount - fixedFees(asked)), factor);
@@ -179,9 +181,10 @@ describe('the rate details', () => {
   });
 });
 
+/** The theorems of test/proof/theorems.ts say more about all quotes; test/proof/pricing.test.ts evaluates them. */
 describe('for every pair, amount and fee', () => {
   it('the locked side is exactly the locked amount, and both sides stay within their bounds', () => {
-    everyQuote(quoteRequests(), (asked, quote) => {
+    everyQuote(anyRequest, (asked, quote) => {
       const { totalSendingAmount: send, totalReceivingAmount: receive } = quote;
       expect(asked.lockedSide === 'SENDING' ? send : receive).toBe(asked.lockedAmount);
       expect(send >= asked.rate.minSendingAmount && send <= asked.rate.maxSendingAmount).toBe(true);
@@ -190,7 +193,7 @@ describe('for every pair, amount and fee', () => {
   });
 
   it('fees are never negative, and are the sum of what each party charges', () => {
-    everyQuote(quoteRequests(), (asked, quote) => {
+    everyQuote(anyRequest, (asked, quote) => {
       const { rateDetails, platformFee, feesIncluded } = quote;
       const service = rateDetails.serviceApiFixedFee + rateDetails.serviceApiVariableFeeAmount;
       const counterparty = fixedFees(asked) - asked.rate.serviceFixedFee - asked.platformFee.fixedFee;
@@ -198,17 +201,6 @@ describe('for every pair, amount and fee', () => {
       expect(rateDetails.serviceApiVariableFeeAmount >= 0n).toBe(true);
       expect(platformFee >= asked.platformFee.fixedFee).toBe(true);
       expect(feesIncluded <= quote.totalSendingAmount).toBe(true);
-    });
-  });
-
-  it('with SENDING locked, the rate law holds within half a unit, plus half a unit per variable fee', () => {
-    everyQuote(quoteRequests('SENDING'), (asked, quote) => {
-      const { rate, platformFee } = asked;
-      const fees = [rate.serviceVariableFeeRate, platformFee.variableFeeRate].filter(
-        (variable) => parseDecimal(variable).numerator > 0n,
-      );
-      const units = add(whole(1n), multiply(whole(BigInt(fees.length)), unitsBought(asked)));
-      expectWithin(converted(quote, asked), whole(quote.totalReceivingAmount), divide(units, whole(2n)));
     });
   });
 
@@ -223,23 +215,8 @@ describe('for every pair, amount and fee', () => {
     expect(toDecimal(off, 3)).toBe('1.69');
   });
 
-  it('with one variable fee, or RECEIVING locked, it holds within one unit of either currency', () => {
-    fc.assert(
-      fc.property(quoteRequests(), fc.boolean(), (given, isPlatformFree) => {
-        const asked =
-          isPlatformFree || given.lockedSide === 'SENDING'
-            ? { ...given, platformFee: { fixedFee: given.platformFee.fixedFee, variableFeeRate: '0' } }
-            : given;
-        const quote = priceQuote(asked);
-        fc.pre(!('code' in quote));
-        const unit = isLess(whole(1n), unitsBought(asked)) ? unitsBought(asked) : whole(1n);
-        expectWithin(converted(quote, asked), whole(quote.totalReceivingAmount), unit);
-      }),
-    );
-  });
-
   it('the formulas of the fee engine are met exactly', () => {
-    everyQuote(quoteRequests(), (asked, quote) => {
+    everyQuote(anyRequest, (asked, quote) => {
       const { totalSendingAmount: send, totalReceivingAmount: receive } = quote;
       const kept = keptShare(asked);
       const fixed = fixedFees(asked);
@@ -252,61 +229,6 @@ describe('for every pair, amount and fee', () => {
         .map((rate) => roundHalfUp(multiply(whole(send - fixed), parseDecimal(rate))))
         .reduce((sum, fee) => sum + fee);
       expect(quote.feesIncluded).toBe(fixed + variable + (takesSurplus(quote) ? 1n : 0n));
-    });
-  });
-
-  it('the service takes an extra unit only with RECEIVING locked, if over one of each would remain', () => {
-    everyQuote(quoteRequests(), (asked, quote) => {
-      const taken = takesSurplus(quote) ? 1n : 0n;
-      const kept = whole(quote.totalSendingAmount - quote.feesIncluded + taken);
-      const left = subtract(kept, divide(whole(quote.totalReceivingAmount), unitsBought(asked)));
-      const isMoreThanOneOfEach = isLess(whole(1n), left) && isLess(whole(1n), multiply(left, unitsBought(asked)));
-      expect(takesSurplus(quote)).toBe(asked.lockedSide === 'RECEIVING' && isMoreThanOneOfEach);
-    });
-  });
-
-  it.each([
-    ['sending more never delivers less', 'SENDING', 'totalReceivingAmount'],
-    ['requesting more to be received never costs less', 'RECEIVING', 'totalSendingAmount'],
-  ] as const)('%s', (_title, side, other) => {
-    fc.assert(
-      fc.property(quoteRequests(side), fc.bigInt(0n, 10n ** 12n), (asked, more) => {
-        const less = priceQuote(asked);
-        const larger = priceQuote({ ...asked, lockedAmount: asked.lockedAmount + more });
-        fc.pre(!('code' in less) && !('code' in larger));
-        expect(larger[other] >= less[other]).toBe(true);
-      }),
-    );
-  });
-
-  /**
-   * Let g = send − F, and h = 1 / (2 k (1 − v)): half a receiving unit's worth, before variable fees. Rounding half up
-   * moves the receiving amount by at most 1/2, so receive / k / (1 − v) lies within h of g, and as send is whole, the
-   * way back, send' = ceil(F + receive / k / (1 − v)), lies from ceil(send − h) to ceil(send + h). Hence
-   * |send' − send| ≤ ceil(h): one smallest unit, as long as a receiving unit is worth at most 2 (1 − v) sending units.
-   */
-  it('locking the amount delivered by SENDING costs the same, within half a receiving unit rounded up', () => {
-    everyQuote(quoteRequests('SENDING'), (asked, forward) => {
-      const back = priceQuote({ ...asked, lockedSide: 'RECEIVING', lockedAmount: forward.totalReceivingAmount });
-      fc.pre(!('code' in back));
-      const bound = roundUp(divide(whole(1n), multiply(whole(2n), multiply(unitsBought(asked), keptShare(asked)))));
-      const difference = back.totalSendingAmount - forward.totalSendingAmount;
-      expect(difference <= bound && difference >= -bound).toBe(true);
-    });
-  });
-
-  it('that bound is reached', () => {
-    // A yen is worth 100 cents: 150 cents deliver 1.5, so 2 yen, which cost 200.
-    const forward = priced(request('USD', 'JPY', 'SENDING', 150n, { rate: '1' }));
-    expect(forward.totalReceivingAmount).toBe(2n);
-    expect(priced(request('USD', 'JPY', 'RECEIVING', 2n, { rate: '1' })).totalSendingAmount).toBe(200n);
-  });
-
-  it('SENDING what RECEIVING was quoted delivers at least the locked amount', () => {
-    everyQuote(quoteRequests('RECEIVING'), (asked, backward) => {
-      const forward = priceQuote({ ...asked, lockedSide: 'SENDING', lockedAmount: backward.totalSendingAmount });
-      fc.pre(!('code' in forward));
-      expect(forward.totalReceivingAmount >= asked.lockedAmount).toBe(true);
     });
   });
 });
@@ -423,46 +345,6 @@ describe('the bounds', () => {
     expect(() => priceQuote(request('USD', 'EUR', 'SENDING', 100n, terms))).toThrow(new RangeError(message));
   });
 });
-
-/** Generates quotes between all pairs, at the sandbox's or other rates, with fees of every size and kind. */
-function quoteRequests(side?: PricingRequest['lockedSide']): fc.Arbitrary<PricingRequest> {
-  const amounts = fc.oneof(fc.bigInt(1n, 10_000n), fc.bigInt(1n, 10n ** 9n), fc.bigInt(1n, maxAmount));
-  const fees = fc.oneof(fc.constant(0n), fc.bigInt(0n, 1_000n));
-  const variableRates = fc.oneof(
-    fc.constantFrom('0', '0.003', '0.005', '0.3'),
-    fc.bigInt(0n, 499_999n).map((millionths) => toDecimal({ numerator: millionths, denominator: 1_000_000n }, 15)),
-    fc.bigInt(1n, 10n ** 14n).map((digits) => toDecimal({ numerator: digits, denominator: 10n ** 15n }, 15)),
-  );
-  const anyRate = fc
-    .tuple(fc.bigInt(1n, 10n ** 15n - 1n), fc.integer({ min: 3, max: 18 }))
-    .map(([digits, places]) => toDecimal({ numerator: digits, denominator: 10n ** BigInt(places) }, 15, 18));
-  return fc
-    .record({
-      sending: fc.constantFrom(...currencies),
-      receiving: fc.constantFrom(...currencies),
-      lockedSide: side === undefined ? fc.constantFrom('SENDING' as const, 'RECEIVING' as const) : fc.constant(side),
-      lockedAmount: amounts,
-      rate: fc.option(anyRate, { nil: undefined }),
-      serviceFixedFee: fees,
-      serviceVariableFeeRate: variableRates,
-      counterpartyFixedFee: fees,
-      platformFee: fc.record({ fixedFee: fees, variableFeeRate: variableRates }),
-    })
-    .map(({ rate, serviceFixedFee, serviceVariableFeeRate, counterpartyFixedFee, ...rest }) => {
-      const table = rates.terms(rest.sending, rest.receiving);
-      return {
-        ...rest,
-        rate: {
-          ...table,
-          rate: rate ?? table.rate,
-          serviceFixedFee,
-          serviceVariableFeeRate,
-          counterpartyFixedFee,
-          minSendingAmount: 1n,
-        },
-      };
-    });
-}
 
 /** Checks a property of all quotes that are not refused. */
 function everyQuote(asked: fc.Arbitrary<PricingRequest>, check: (asked: PricingRequest, quote: Pricing) => void): void {

@@ -1,4 +1,3 @@
-import pg from 'pg';
 import { afterAll, describe, expect, test } from 'vitest';
 import { operations } from '../../src/domain/access/operations.ts';
 import { anyCommit, databaseProxy } from '../setup/database-proxy.ts';
@@ -119,8 +118,7 @@ describe('the contract', () => {
 
   test('409 is returned by each command whose key is still in use, and for a taken UMA domain', async () => {
     const { t, rest, other } = catalog;
-    const holder = new pg.Client({ connectionString: t.databaseUrl });
-    await holder.connect();
+    const holder = await t.owner.connect();
     await holder.query('begin');
     // A first call with a key holds these locks while it runs: plans lock their key, plain records write theirs.
     await holder.query(
@@ -143,7 +141,7 @@ describe('the contract', () => {
       await Promise.all(answers);
     }
     await holder.query('rollback');
-    await holder.end();
+    holder.release();
 
     expect(
       naming(409)
@@ -157,16 +155,13 @@ describe('the contract', () => {
   test('500 is returned by each endpoint when the database fails, without details of the failure', async () => {
     const t = await startTestGateway();
     const rest = await restClient(t.url, t.platform.authorization);
-    const database = new pg.Client({ connectionString: t.databaseUrl });
-    await database.connect();
-    await database.query('alter table api_token rename to api_token_gone');
+    await t.owner.query('alter table api_token rename to api_token_gone');
     for (const endpoint of naming(500)) {
       const answer = await rest.call(endpoint.method, endpoint.path);
       expect({ id: endpoint.id, ...answer }).toMatchObject({ status: 500, body: { code: 'INTERNAL_ERROR' } });
       expect(answer.text).not.toMatch(/api_token|relation|postgres/i);
     }
-    await database.query('alter table api_token_gone rename to api_token');
-    await database.end();
+    await t.owner.query('alter table api_token_gone rename to api_token');
     await t.stop();
   });
 

@@ -207,7 +207,7 @@ export const infraBugs: Bugs = {
       "if (below.length > 0) binds.planning ??= 'once';": '',
     },
     'graphql/repeated › a repeated list follows the kinds, the number and the equality of the values in its filter': {
-      "new Set(['not', 'kind'])": "new Set(['not'])",
+      "${literalNames.has(name) ? String(value) : ''}": '',
       'if (same >= 0) return `=${same}`;': '',
     },
   },
