@@ -71,7 +71,7 @@ function verdictOf(kind: Kind): (patient: Patient) => Promise<Verdicts> {
     const shown = [...words.slice(0, 5), ...(words.length > 5 ? [`and ${words.length - 5} more`] : [])].join('; ');
     return [
       'fault',
-      `${shown}: ${dangers[kind]}. The database was changed by hand, or restored incompletely. Repair it as its owner, with the statements in prisma/migrations`,
+      `${shown}: ${dangers[kind]}. The database was changed by hand, or restored incompletely. Repair it as its owner: docs/night.md, "The database has been changed by hand"`,
     ];
   };
 }

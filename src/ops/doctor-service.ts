@@ -3,12 +3,17 @@ import { missingKeys } from '../server/start/keys-in-use.ts';
 import type { Checks, Patient, Verdict, Verdicts } from './doctor-checks.ts';
 import { oneRow } from './doctor-server.ts';
 
+const hidden: Verdict = [
+  'skipped',
+  'ROLE=serve may not read it: run the doctor with the settings of an instance that works',
+];
+
 /** Creates a check from a count that only background work can read. */
 function counting(count: string, words: (count: number) => Verdict): (patient: Patient) => Promise<Verdicts> {
   const look = oneRow<{ count: number }>(`select count(*)::int as count from ${count}`, ({ count: found }) =>
     found === 0 ? ['ok', 'none'] : words(found),
   );
-  return async (patient) => (patient.role === 'gateway_serving' ? [] : look(patient));
+  return async (patient) => (patient.role === 'gateway_serving' ? hidden : look(patient));
 }
 
 const stalledFeed = oneRow<{ count: number; holder: number | null; program: string | null }>(
@@ -32,7 +37,7 @@ export const serviceChecks: Checks<Patient> = {
       ? ['ok', 'this instance has all keys in use']
       : missing.map((words) => ['fault', words]);
   },
-  feed: async (patient) => (patient.role === 'gateway_serving' ? [] : stalledFeed(patient)),
+  feed: async (patient) => (patient.role === 'gateway_serving' ? hidden : stalledFeed(patient)),
   orders: counting(`rail_order where due_at < clock_timestamp() - interval '30 seconds'`, (count) => [
     'warning',
     `${count} orders to rails are overdue: see "order list"`,

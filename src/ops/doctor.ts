@@ -125,12 +125,16 @@ async function ofDatabase(config: Config, limits: Limits): Promise<Finding[]> {
 /** The SQLSTATEs of objects that do not exist or may not be read. The catalog checks report them. */
 const notThere = ['42501', '42P01', '42703', '42883'];
 
+/** The SQLSTATE of a statement that waited for a lock until `lock_timeout`. */
+const lockNotAvailable = '55P03';
+
 const isOne = (verdicts: Verdicts): verdicts is Verdict => typeof verdicts[0] === 'string';
 
 async function run<Of>(checks: Checks<Of>, of: Of): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const [check, look] of Object.entries(checks)) {
     const verdicts = await Promise.resolve(look(of)).catch((error: unknown): Verdict => {
+      if (sqlState(error) === lockNotAvailable) return ['warning', 'it waited too long for a lock: see "blocked"'];
       if (!notThere.includes(sqlState(error) ?? '')) throw error;
       return ['skipped', wordsOf(error)];
     });

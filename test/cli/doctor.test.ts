@@ -505,11 +505,27 @@ test('the doctor reports nothing for a sound set-up, and runs every check', asyn
   expect(findings.map(({ check }) => check)).toEqual(checkNames.filter((name) => !notUsed.includes(name)));
 });
 
+test('the doctor says which checks the settings of an instance with ROLE=serve may not make', async () => {
+  const findings = await examineBroken({ settings: () => ({ ROLE: 'serve' }) });
+  const skipped = findings.filter(({ result }) => result !== 'ok');
+  expect(skipped).toEqual(skipped.map(({ check }) => ({ check, result: 'skipped', detail: expect.any(String) })));
+  expect(skipped.map(({ check }) => check)).toEqual(
+    expect.arrayContaining(['feed', 'orders', 'suspense', 'cases', 'deposits', 'differences', 'ledger']),
+  );
+});
+
 test('the doctor reports a clock that differs', async () => {
   vi.setSystemTime(Date.now() - 10_000);
   const findings = await examineBroken({}).finally(() => vi.useRealTimers());
   expect(findings.filter(({ result }) => result !== 'ok')).toEqual([
     { check: 'clock', result: 'warning', detail: expect.stringMatching(/1\d\.\d s ahead/) },
+  ]);
+});
+
+test('the doctor names a lock that a check waits for, and runs the other checks', async () => {
+  const findings = await examineBroken({ ...session('begin; lock table transaction'), hasty: {} });
+  expect(findings.filter(({ result }) => result !== 'ok')).toEqual([
+    { check: 'suspense', result: 'warning', detail: expect.stringContaining('see "blocked"') },
   ]);
 });
 

@@ -25,7 +25,7 @@ async function breaksSince(from: RegExp, to: string): Promise<OpsResult> {
 
 test('the command lists the changes that break an earlier schema, and then fails', async () => {
   const result = await breaksSince(/^type Viewer \{$/m, 'type Viewer {\n  gone: Int');
-  expect(result).toEqual({ code: 1, out: '', err: 'Viewer.gone was removed.' });
+  expect(result).toEqual({ code: 1, out: 'Viewer.gone was removed.', err: '' });
 });
 
 const gone = (reason: string, type = 'Int') =>
@@ -33,7 +33,7 @@ const gone = (reason: string, type = 'Int') =>
 
 test('a field may be removed after six months of deprecation, and not earlier', async () => {
   expect(await gone('Use kind. Since 2020-02-29.')).toMatchObject({ code: 0 });
-  const refused = { code: 1, err: 'Viewer.gone was removed.' };
+  const refused = { code: 1, out: 'Viewer.gone was removed.' };
   const recent = new Date(Date.now() - 175 * 86_400_000).toISOString().slice(0, 10);
   for (const reason of [`Use kind. Since ${recent}.`, 'Use kind.', 'Since 2020-02-29 use kind.'])
     expect({ reason, ...(await gone(reason)) }).toMatchObject({ reason, ...refused });

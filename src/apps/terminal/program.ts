@@ -55,7 +55,7 @@ export function actionOf<Args extends unknown[]>(work: (job: Job, ...args: Args)
 }
 
 function print({ screen, json }: Job, { data, lines = [], exitCode = 0 }: Answer): number {
-  if (!json && lines.length > 0) (exitCode === 0 ? screen.out : screen.err)(lines.join('\n'));
+  if (!json && lines.length > 0) screen.out(lines.join('\n'));
   if (json && data !== undefined) screen.out(jsonOf(data));
   return exitCode;
 }

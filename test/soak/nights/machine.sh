@@ -14,7 +14,7 @@ processes() {
 
 is_ready() {
   case $unit in
-    gateway-*) curl -fs "http://127.0.0.1:$(sed -n 's/^METRICS_PORT=//p' "$here/$unit.settings")/health/ready" > /dev/null ;;
+    gateway-*) curl -fs -m 3 "http://127.0.0.1:$(sed -n 's/^METRICS_PORT=//p' "$here/$unit.settings")/health/ready" > /dev/null ;;
     postgres) pg_isready -q -h 127.0.0.1 -p "$POSTGRES_PORT" ;;
     standby) pg_isready -q -h 127.0.0.1 -p "$STANDBY_PORT" ;;
   esac

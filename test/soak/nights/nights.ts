@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, rm } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { uuidOf } from '../../../src/core/ids.ts';
@@ -172,7 +172,9 @@ export const nights: Readonly<Record<string, Night>> = {
     said: refused,
     breakIt: ({ fill }) => fill('before-upgrade.dump', 4_000_000),
     async repair({ machine }) {
-      await rm(path.join(machine.disk, 'before-upgrade.dump'));
+      const dump = path.join(machine.disk, 'before-upgrade.dump');
+      await copyFile(dump, path.join(machine.folder, 'before-upgrade.dump'));
+      await rm(dump);
       await machine.machine('start', 'postgres');
     },
   },
@@ -375,7 +377,7 @@ export const nights: Readonly<Record<string, Night>> = {
     },
     async repair({ run, sql }) {
       const index = (await run('npm run ops -- doctor')).find(/(?<=additional unique index )\w+/);
-      await sql(`drop index ${index}`);
+      await sql(`drop index concurrently ${index}`);
     },
   },
   'a refund that cannot be paid': {
