@@ -144,8 +144,11 @@ test('is stopped while it waits and while it works: work is rolled back, and the
   const holder = await session();
   await prisma.write('migrations/2_second/migration.sql', 'alter table b add y int;');
   await prisma.write('migrations/3_third/migration.sql', 'alter table b add z int; alter table a add z int;');
-  // Work that outlasts the test, which stops it: a lock would end at the migration's lock timeout.
-  await prisma.write('migrations/4_fourth/migration.sql', 'alter table c add z int; select pg_sleep(100);');
+  // Work that only ends when it is stopped: a lock would end at the migration's lock timeout.
+  await prisma.write(
+    'migrations/4_fourth/migration.sql',
+    'alter table c add z int; do $$ begin loop end loop; end $$;',
+  );
   await holder.query('begin; select from a');
 
   const waiting = new AbortController();
@@ -160,8 +163,8 @@ test('is stopped while it waits and while it works: work is rolled back, and the
   await holder.query('rollback');
   const working = new AbortController();
   const second = migrate(database.url, { prismaDirectory: prisma.path, signal: working.signal });
-  const sleeps = `select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`;
-  await vi.waitFor(async () => expect((await client.query(sleeps)).rowCount).toBe(1), { timeout: 60_000 });
+  const works = `select from pg_stat_activity where state = 'active' and query like '%end loop%' and pid <> pg_backend_pid()`;
+  await vi.waitFor(async () => expect((await client.query(works)).rowCount).toBe(1), { timeout: 60_000 });
   working.abort();
   await expect(second).rejects.toThrow(/^Stopped\./);
   expect(await namesApplied(client)).toEqual(['1_first', '2_second', '3_third']);
