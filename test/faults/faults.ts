@@ -5,6 +5,7 @@ import { query } from '../setup/embedded-servers.ts';
 import type { PgBouncer } from '../setup/pgbouncer.ts';
 import type { Instance } from './instances.ts';
 import type { Load } from './load.ts';
+import type { NameServer } from './name-server.ts';
 import type { Disk, DoomedPostgres } from './postgres.ts';
 import type { Random } from './random.ts';
 
@@ -17,6 +18,8 @@ export interface Surroundings {
   readonly pooler: PgBouncer | undefined;
   /** The proxy through which all instances reach the replica, if any. */
   readonly replica: DatabaseProxy | undefined;
+  /** The name server of all instances, if they know the database by its name. */
+  readonly names: NameServer | undefined;
   /** The database's own address, without a proxy. */
   readonly databaseUrl: string;
   readonly random: Random;
@@ -31,16 +34,21 @@ export interface Fault {
   /** Whether other faults may follow before this one has ended. */
   readonly overlaps?: boolean;
   /** Returns why the fault cannot be injected here, or undefined if it can. */
-  unavailable?(postgres: DoomedPostgres): string | undefined;
+  unavailable?(around: Surroundings): string | undefined;
 }
 
 /** The number of clients' attempts that a fault must disturb before it ends. */
 const met = 3;
 /** The number of commands that must be acknowledged while connections stall, before they continue. */
 const past = 5;
+/** The writes a second of a disk that is slow: a commit waits for one or two. */
+const slowWrites = 10;
 
 const nothing: Heal = () => undefined;
 const backends = `select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`;
+
+const endAll = (databaseUrl: string) =>
+  query(databaseUrl, `select pg_terminate_backend(pid) from (${backends}) all_backends`);
 
 /** Waits until another instance serves, and chooses one that does. */
 async function anyInstance({ instances, random }: Surroundings): Promise<Instance> {
@@ -66,13 +74,27 @@ async function clockRead(databaseUrl: string): Promise<void> {
   while ((await query(databaseUrl, isRead)).length === 0) await delay(10);
 }
 
-const needsDisk = ({ disk }: DoomedPostgres) =>
-  disk ? undefined : 'only root, on Linux, can mount a disk that becomes full or read-only';
+const needsDisk = ({ postgres }: Surroundings) =>
+  postgres.disk ? undefined : 'only root, on Linux, can mount a disk that becomes full or read-only';
 
 function diskOf({ postgres }: Surroundings): Disk {
   if (!postgres.disk) throw new Error('there is no disk');
   return postgres.disk;
 }
+
+/** The name server fails while the instances must connect again. */
+const nameServerThat = (mode: 'knows nothing' | 'silent'): Fault => ({
+  unavailable: ({ names }) => (names ? undefined : 'only root, on Linux, can replace the name server'),
+  async inject({ names, load, databaseUrl }) {
+    if (!names) throw new Error('there is no name server');
+    names.mode = mode;
+    await endAll(databaseUrl);
+    await load.moreDisturbed(met);
+    return () => {
+      names.mode = 'answers';
+    };
+  },
+});
 
 export const faults = {
   'kill -9 of an instance': {
@@ -135,7 +157,7 @@ export const faults = {
   },
   'end of all connections by Postgres': {
     async inject({ databaseUrl }) {
-      await query(databaseUrl, `select pg_terminate_backend(pid) from (${backends}) all_backends`);
+      await endAll(databaseUrl);
       return nothing;
     },
   },
@@ -189,6 +211,17 @@ export const faults = {
       return () => disk.heal();
     },
   },
+  'slow disk': {
+    unavailable: ({ postgres }) => (postgres.slowDisk ? undefined : 'only root, with control groups, can slow a disk'),
+    async inject({ postgres, load }) {
+      postgres.slowDisk?.limit(slowWrites);
+      await load.more(past);
+      await load.moreDisturbed(1);
+      return () => postgres.slowDisk?.limit(undefined);
+    },
+  },
+  'name server that does not know the database': nameServerThat('knows nothing'),
+  'silent name server': nameServerThat('silent'),
   'clock an hour back': {
     async inject({ databaseUrl }) {
       await setClockBack(databaseUrl);

@@ -7,19 +7,32 @@ export type Instance = Awaited<ReturnType<typeof startInstance>>;
 
 const program = ['--disable-warning=ExperimentalWarning', 'test/faults/instance-process.ts'];
 
-/**
- * Starts an instance that reaches the database through a proxy of its own.
- * @param poolerUrl the database's address through a connection pooler, for requests
- */
-export async function startInstance(databaseUrl: string, environment: Record<string, string>, poolerUrl?: string) {
+/** Where an instance runs. */
+export interface Place {
+  /** The database's address through a connection pooler, for requests. */
+  readonly poolerUrl?: string | undefined;
+  /** The database's host name; by default an address. */
+  readonly databaseName?: string | undefined;
+  /** A command that runs its arguments, such as with less memory. */
+  readonly wrapper?: readonly string[] | undefined;
+}
+
+/** Starts an instance that reaches the database through a proxy of its own. */
+export async function startInstance(
+  databaseUrl: string,
+  environment: Record<string, string>,
+  { poolerUrl, databaseName, wrapper = [] }: Place = {},
+) {
   const proxy = await databaseProxy(databaseUrl);
+  const url = new URL(proxy.url);
+  if (databaseName !== undefined) url.hostname = databaseName;
   const launch = async (): Promise<ChildGateway> => {
     for (;;) {
       const addresses: Record<string, string> =
         poolerUrl === undefined
-          ? { DATABASE_URL: proxy.url }
-          : { DATABASE_URL: poolerUrl, DATABASE_DIRECT_URL: servingUrl(proxy.url) };
-      const begun = startChildGateway({ ...environment, ...addresses }, [process.execPath, ...program]);
+          ? { DATABASE_URL: url.href }
+          : { DATABASE_URL: poolerUrl, DATABASE_DIRECT_URL: servingUrl(url.href) };
+      const begun = startChildGateway({ ...environment, ...addresses }, [...wrapper, process.execPath, ...program]);
       // An instance does not start while the database is unavailable: like a supervisor, this retries.
       const child = await begun.catch(() => undefined);
       if (child) return child;

@@ -9,6 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { canMount, onDiskOfItsOwn, query } from '../setup/embedded-servers.ts';
+import { diskGroup, hasControlGroups } from './control-groups.ts';
 
 /** An embedded Postgres for injecting faults, in a separate process and, if possible, on a separate disk. */
 export type DoomedPostgres = Awaited<ReturnType<typeof startDoomedPostgres>>;
@@ -20,12 +21,16 @@ const program = fileURLToPath(new URL('../database/embedded-process.ts', import.
 const run = promisify(execFile);
 const diskBytes = 3 * 1024 ** 3;
 
-/** @param durable if false, commits are acknowledged before they are written, so a crash loses them */
-export async function startDoomedPostgres(durable = true) {
+/**
+ * @param durable if false, commits are acknowledged before they are written, so a crash loses them
+ * @param canBeSlow whether the data is on the machine's own disk, whose writes can be limited
+ */
+export async function startDoomedPostgres(durable = true, canBeSlow = false) {
   const parent = await mkdtemp(join(tmpdir(), 'payments-faults-'));
   await chmod(parent, 0o711);
-  const hasDisk = canMount();
-  const wrapper = hasDisk ? onDiskOfItsOwn(parent, `size=${diskBytes}`) : [];
+  const slowDisk = canBeSlow && hasControlGroups() ? diskGroup(parent) : undefined;
+  const hasDisk = !canBeSlow && canMount();
+  const wrapper = slowDisk?.wrapper ?? (hasDisk ? onDiskOfItsOwn(parent, `size=${diskBytes}`) : []);
   const [command = '', ...args] = [...wrapper, process.execPath, program, join(parent, 'data')];
   const child = spawn(command, [...args, ...(durable ? ['durable'] : [])], {
     detached: true,
@@ -51,13 +56,17 @@ export async function startDoomedPostgres(durable = true) {
     back,
     /** Undefined if this user may not mount a file system. */
     disk,
+    /** Undefined unless asked for, and if this user may not limit a disk. */
+    slowDisk,
     async stop() {
       await disk?.heal();
+      slowDisk?.limit(undefined);
       await back();
       const gone = once(child, 'exit');
       child.kill('SIGINT');
       await gone;
       for (const folder of [parent, dataDirectory]) await rm(folder, { recursive: true, force: true });
+      slowDisk?.remove();
     },
   };
 }

@@ -33,7 +33,7 @@ async function injectAll(
   note: (name: FaultName) => void,
 ) {
   const names = Object.keys(counts) as FaultName[];
-  const reasons = new Map(names.map((name) => [name, (faults[name] as Fault).unavailable?.(around.postgres)] as const));
+  const reasons = new Map(names.map((name) => [name, (faults[name] as Fault).unavailable?.(around)] as const));
   const left = names
     .filter((name) => !reasons.get(name))
     .flatMap((name) => Array<FaultName>(counts[name] ?? 0).fill(name));

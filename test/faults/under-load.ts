@@ -20,6 +20,7 @@ import type { Change, Evidence, Payment, Usage } from './history.ts';
 import { startInstance } from './instances.ts';
 import { type Load, startLoad } from './load.ts';
 import { limitedAs } from './load-acts.ts';
+import { canServeNames, databaseName, startNameServer } from './name-server.ts';
 import { type DoomedPostgres, startDoomedPostgres } from './postgres.ts';
 import { Random } from './random.ts';
 
@@ -37,6 +38,12 @@ export interface Scenery {
   readonly poolerSize?: number;
   /** Whether the instances have a replica. */
   readonly hasReplica?: boolean;
+  /** Whether the disk of Postgres can be made slow, instead of full and read-only. */
+  readonly slowDisk?: true;
+  /** Whether the instances find Postgres by its name, with a name server that can fail. */
+  readonly namedDatabase?: true;
+  /** A command that runs its arguments, for each instance. */
+  readonly wrappers?: readonly (readonly string[])[];
   /** Whether policies limit the clients: one always reaches its limit, and another's payments wait for approval. */
   readonly limited?: true;
   /** Additional settings of each instance, by its position. */
@@ -74,6 +81,8 @@ export async function underLoad<Told>(
     );
     const pooler = options.poolerSize ? await startPooler(postgres.url, options.poolerSize) : undefined;
     ends.push(async () => pooler?.stop());
+    const names = options.namedDatabase && canServeNames() ? await startNameServer() : undefined;
+    ends.push(async () => names?.stop());
     const instances = await Promise.all(
       Array.from({ length: options.instances }, (_, position) =>
         startInstance(
@@ -83,7 +92,11 @@ export async function underLoad<Told>(
             ...(replica && { DATABASE_READ_URL: replica.url }),
             ...options.settings?.(position),
           },
-          pooler?.url,
+          {
+            poolerUrl: pooler?.url,
+            databaseName: names && databaseName,
+            wrapper: names?.wrapper ?? options.wrappers?.[position],
+          },
         ),
       ),
     );
@@ -111,6 +124,7 @@ export async function underLoad<Told>(
       postgres,
       pooler,
       replica,
+      names,
       databaseUrl: postgres.url,
       random: new Random(seed),
     };
@@ -131,10 +145,11 @@ export async function underLoad<Told>(
 }
 
 /** Starts a Postgres for faults, or one with a replica and a proxy to the replica. */
-async function startServers({ hasReplica, durable }: Scenery) {
-  if (!hasReplica) return { postgres: await startDoomedPostgres(durable), replica: undefined };
+async function startServers({ hasReplica, durable, slowDisk }: Scenery) {
+  if (!hasReplica) return { postgres: await startDoomedPostgres(durable, slowDisk), replica: undefined };
   const { primary, standbys, stop } = await startReplicated(1);
-  const postgres: DoomedPostgres = { url: primary.url, pid: 0, back: async () => undefined, disk: undefined, stop };
+  const back = async () => undefined;
+  const postgres: DoomedPostgres = { url: primary.url, pid: 0, back, disk: undefined, slowDisk: undefined, stop };
   return { postgres, replica: await databaseProxy(standbys[0]?.url ?? '') };
 }
 

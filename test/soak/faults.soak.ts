@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { hasControlGroups, memoryGroup } from '../faults/control-groups.ts';
 import { findViolations, type Survival, survive } from '../faults/survive.ts';
 
 /** A count from a setting, so that a run can be shorter or longer than the usual one. */
@@ -62,6 +63,39 @@ test('a full or read-only disk and a jumping clock lose and duplicate nothing', 
       'clock an hour forward': others,
     },
   }),
+);
+
+test('a slow disk loses and duplicates nothing', { timeout }, () =>
+  survive({ ...usual, instances: 2, slowDisk: true, faults: { 'slow disk': others } }),
+);
+
+test('a database whose name cannot be looked up loses and duplicates nothing', { timeout }, () =>
+  survive({
+    ...usual,
+    instances: 2,
+    namedDatabase: true,
+    faults: { 'name server that does not know the database': others, 'silent name server': others },
+  }),
+);
+
+test.runIf(hasControlGroups())(
+  'instances with 400 MiB each are not killed, and lose and duplicate nothing',
+  { timeout },
+  async () => {
+    const groups = [memoryGroup(400), memoryGroup(400)];
+    const wrappers = groups.map(({ wrapper }) => wrapper);
+    await survive({
+      ...usual,
+      instances: 2,
+      clients: 32,
+      commandsBetween: 500,
+      wrappers,
+      faults: { 'end of all connections by Postgres': others },
+    });
+    console.log(`at most ${groups.map((group) => group.mostMebibytes()).join(' and ')} MiB`);
+    expect(groups.map((group) => group.kills())).toEqual([0, 0]);
+    for (const group of groups) group.remove();
+  },
 );
 
 test('a Postgres that acknowledges unwritten commits is detected', { timeout }, async () => {

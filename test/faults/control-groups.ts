@@ -1,0 +1,48 @@
+import { existsSync, mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = '/sys/fs/cgroup';
+
+/** Whether this user may limit the memory and the disk of processes with control groups (version 1). */
+export const hasControlGroups = () =>
+  process.getuid?.() === 0 && ['memory', 'blkio'].every((part) => existsSync(join(root, part, 'cgroup.procs')));
+
+let made = 0;
+function makeGroup(part: 'memory' | 'blkio'): string {
+  made += 1;
+  const group = join(root, part, `payments-faults-${process.pid}-${made}`);
+  mkdirSync(group);
+  return group;
+}
+
+/** Puts the shell into the group and runs the command in its place. */
+const enter = 'echo $$ > "$0/cgroup.procs" && exec "$@"';
+
+/** A group whose processes together have this much memory. The kernel kills one that needs more. */
+export function memoryGroup(mebibytes: number) {
+  const group = makeGroup('memory');
+  writeFileSync(join(group, 'memory.limit_in_bytes'), String(mebibytes * 1024 ** 2));
+  const read = (name: string) => readFileSync(join(group, name), 'utf8');
+  return {
+    /** A command that runs its arguments in the group. */
+    wrapper: ['sh', '-c', enter, group],
+    /** How many processes the kernel has killed. */
+    kills: () => Number(/oom_kill (\d+)/.exec(read('memory.oom_control'))?.[1]),
+    /** The most memory that was ever used, with the files that the kernel keeps in memory for it. */
+    mostMebibytes: () => Math.round(Number(read('memory.max_usage_in_bytes')) / 1024 ** 2),
+    remove: () => rmdirSync(group),
+  };
+}
+
+/** A group whose processes' writes to the disk of a folder can be limited. */
+export function diskGroup(folder: string) {
+  const group = makeGroup('blkio');
+  const { dev } = statSync(folder);
+  return {
+    wrapper: ['sh', '-c', enter, group],
+    /** Allows this many writes a second, or any number. */
+    limit: (writes: number | undefined) =>
+      writeFileSync(join(group, 'blkio.throttle.write_iops_device'), `${dev >> 8}:${dev & 255} ${writes ?? 0}`),
+    remove: () => rmdirSync(group),
+  };
+}
