@@ -92,7 +92,7 @@ describe('the quickstart', () => {
 test('the guide to keys creates a token that can only pay within its limits, or with approval, and one for an agent', async () => {
   const printed = await runGuide('docs/guides/keys.md');
   expect(printed).toMatch(
-    /^300\.00 would be sent, leaving 200\.00 for today\npaid: PROCESSING\nLIMIT_EXCEEDED LIMIT DAY: 200\.00 is left until \d{4}-[\dT:.-]+Z\nCREATED: \$150\.00 to .+\napproved: PROCESSING\n\{"mcpServers":/,
+    /^300\.00 would be sent, leaving 200\.00 for today\npaid: PROCESSING\nLIMIT_EXCEEDED LIMIT DAY: 200\.00 is left until \d{4}-[\dT:.-]+Z\nCREATED: \$150\.00 to .+\napproved: PROCESSING\n\{"id":"ApiToken:[\w-]+","permissions":\["VIEW","TRANSACT"\],"documents":\["\w{64}","\w{64}"\],"policy":.*"leftAmount":\{"decimal":"500\.00"\}.*\n\{"mcpServers":/,
   );
   const { url, headers } = JSON.parse(printed.slice(printed.indexOf('{"mcpServers"'))).mcpServers.payments;
   const client = new Client({ name: 'agent', version: '1' });

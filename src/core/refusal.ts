@@ -118,6 +118,11 @@ export function invalid(message: string, about?: FieldPath | RefusalDetails): Re
   return new Refusal('INVALID_INPUT', message, about);
 }
 
+/** Refuses an empty list as a mistake, where an omitted list sets no limit. */
+export function checkNotEmpty(list: readonly unknown[] | null | undefined, path: FieldPath): void {
+  if (list?.length === 0) throw invalid('the list must not be empty; omit it to set no such limit', path);
+}
+
 /** The path of a value in an input: field names and, in lists, positions from 0. */
 export type FieldPath = readonly (string | number)[];
 

@@ -84,6 +84,7 @@ test('a token cannot create one that lasts longer, or is accepted from other add
 
 test.each([
   [{ expiresAt: '2020-01-01T00:00:00Z' }, ['expiresAt']],
+  [{ addresses: [] }, ['addresses']],
   [{ addresses: ['203.0.113.0/33'] }, ['addresses', 0]],
   [{ addresses: ['10.0.0.1', 'everywhere'] }, ['addresses', 1]],
   [{ addresses: ['2001:db8::/65'] }, ['addresses', 0]],

@@ -406,7 +406,11 @@ test.each([
   [{ limits: [{ period: 'PAYMENT', payments: 1 }] }, 'INVALID_INPUT', ['limits', 0]],
   [{ limits: [{ period: 'DAY', payments: -1 }] }, 'INVALID_INPUT', ['limits', 0, 'payments']],
   [{ limits: [usd('DAY', 1), usd('DAY', 2)] }, 'INVALID_INPUT', ['limits', 1]],
+  // A program that finds nobody to list would otherwise let everybody be paid.
   [{ kinds: [] }, 'INVALID_INPUT', ['kinds']],
+  [{ receiverAccountIds: [] }, 'INVALID_INPUT', ['receiverAccountIds']],
+  [{ receiverCountries: [] }, 'INVALID_INPUT', ['receiverCountries']],
+  [{ receiverUmaAddresses: [] }, 'INVALID_INPUT', ['receiverUmaAddresses']],
   [{ receiverCountries: ['US', 'UK'] }, 'INVALID_INPUT', ['receiverCountries', 1]],
   [{ receiverUmaAddresses: ['ada'] }, 'INVALID_UMA_ADDRESS', ['receiverUmaAddresses', 0]],
   [{ receiverAccountIds: ['InternalAccount:x'] }, 'ACCOUNT_NOT_FOUND', ['receiverAccountIds', 0]],

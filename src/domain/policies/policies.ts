@@ -2,6 +2,7 @@ import { currencyOf, type GivenAmount, smallestUnits } from '../../core/currenci
 import { accountNameIn, publicId, uuidOf } from '../../core/ids.ts';
 import {
   checkAll,
+  checkNotEmpty,
   checkVersion,
   type Expecting,
   type FieldPath,
@@ -224,7 +225,9 @@ function termsOf(input: SetPolicy): Terms {
     () => (input.approval ? approvalOf(input.approval) : Prisma.DbNull),
     () => each(receiverCountries, at('receiverCountries'), checkCountry),
     () => each(receiverUmaAddresses, at('receiverUmaAddresses'), checkUmaAddress),
-    () => checkKinds(input),
+    ...(['kinds', 'receiverAccountIds', 'receiverCountries', 'receiverUmaAddresses'] as const).map(
+      (list) => () => checkNotEmpty(input[list], at(list)),
+    ),
     () => checkHours(hoursFrom, hoursTo),
     () => checkTimeZone(input.timeZone),
   );
@@ -251,12 +254,6 @@ function each(
   check: (one: string, path: FieldPath) => string,
 ): string[] {
   return [...new Set((list ?? []).map((one, position) => check(one, [...path, position])))];
-}
-
-/** Refuses an empty list as a mistake, because an omitted one allows everything. */
-function checkKinds({ kinds }: SetPolicy): void {
-  if (kinds?.length === 0)
-    throw invalid('list at least one kind of payment, or omit the list to allow all', at('kinds'));
 }
 
 /** Validates the hours. They are compared as text, which sorts in order of time. */

@@ -173,6 +173,10 @@ export const domainBugs: Bugs = {
     'payments/policies › cannot be changed by a token that it limits, or by a descendant of one': {
       'subjectId: { in: [...caller.makers] }': 'subjectId: { in: [] }',
     },
+    'payments/policies › a policy of %j is refused': {
+      "['kinds', 'receiverAccountIds', 'receiverCountries', 'receiverUmaAddresses'] as const":
+        "['kinds', 'receiverCountries', 'receiverUmaAddresses'] as const",
+    },
   },
   'src/domain/policies/read-policies.ts': {
     'access/mcp › a token that may move money needs a policy on amounts': {

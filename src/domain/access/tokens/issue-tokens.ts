@@ -1,6 +1,6 @@
 import { keyPath } from '../../../core/idempotency.ts';
 import { type IdType, publicId, uuidOf } from '../../../core/ids.ts';
-import { invalid, pathsIn, Refusal, type RefusalCode } from '../../../core/refusal.ts';
+import { checkNotEmpty, invalid, pathsIn, Refusal, type RefusalCode } from '../../../core/refusal.ts';
 import { checkText, longest } from '../../../core/texts.ts';
 import type { Database } from '../../../infra/database/database.ts';
 import type {
@@ -254,6 +254,7 @@ export async function issueApiToken(
 ): Promise<{ apiToken: ApiToken; secret: string; replayed: boolean }> {
   const name = checkText(input.name, ['name'], longest.memo);
   checkPermissions(caller, input.permissions);
+  checkNotEmpty(input.addresses, ['addresses']);
   const addresses = rangesIn(input.addresses ?? []);
   const credentials = newCredentials();
   const { row, replayed } = await issueOnce(

@@ -1,5 +1,5 @@
 import { isWithin, parseRange } from '../../../core/address-ranges.ts';
-import { invalid, Refusal } from '../../../core/refusal.ts';
+import { checkNotEmpty, invalid, Refusal } from '../../../core/refusal.ts';
 import type { Transaction } from '../../../infra/database/transaction.ts';
 import type { Caller } from '../caller.ts';
 
@@ -84,8 +84,7 @@ export async function registered(
   { documents }: { readonly documents?: readonly string[] | null | undefined },
 ): Promise<readonly string[]> {
   if (documents == null) return [];
-  if (documents.length === 0)
-    throw invalid('list at least one document, or omit the field to set no such limit', ['documents']);
+  checkNotEmpty(documents, ['documents']);
   const where = { platformId, hash: { in: documents.filter((hash) => /^[0-9a-f]+$/.test(hash)) } };
   const found = await prisma.trustedDocument.findMany({ where, select: { hash: true } });
   const known = new Set(found.map(({ hash }) => hash));
