@@ -34,6 +34,9 @@ const headers = { authorization: basicAuthorization(credentials), 'content-type'
 const hourMs = 60_000;
 const capacityMs = 30_000;
 
+/** Returns how busy an hour is: a fifth of the peak at midnight, and the peak at noon. */
+const busyAt = (hour: number) => 0.6 - 0.4 * Math.cos((hour / 12) * Math.PI);
+
 /** The parts of the load, each with its own connections. */
 type Loads = Readonly<Record<string, RequestJob>>;
 
@@ -149,9 +152,6 @@ async function loadsOf(prepared: Prepared, { url }: Server): Promise<Loads> {
     REST: { url: list, headers, bodies: [''], connections: 2 },
   };
 }
-
-/** Returns how busy an hour is: a fifth of the peak at midnight, and the peak at noon. */
-const busyAt = (hour: number) => 0.6 - 0.4 * Math.cos((hour / 12) * Math.PI);
 
 async function sizeOf(client: pg.Client): Promise<number> {
   const { rows } = await client.query('select pg_database_size(current_database()) as bytes');

@@ -12,6 +12,7 @@ import {
   measure,
   measureInTurns,
   memoryOf,
+  type Result,
   requests,
   type Server,
   startServer,
@@ -99,6 +100,7 @@ export async function runAll(
   await calibrate();
   if (only.test('streams')) facts.push(...(await measureSubscribers(prepared, timing)));
   if (only.test('payments')) await comparePayments(prepared, timing, add);
+  if (only.test('policies')) facts.push(await measurePolicies(prepared, timing));
   if (only.test('kept') || only.test('written')) facts.push(...(await measureStored(small, timing, only)));
   await calibrate();
   for (const { what, value } of facts) console.log(`${what}: ${value}`);
@@ -462,6 +464,54 @@ async function comparePayments(prepared: Prepared, timing: Timing, add: (row: Ro
     );
   }
   for (const server of [served, peer, hand]) await server.stop();
+}
+
+/**
+ * Measures what a policy adds to a transfer, between customers with and without one. No worker runs, so the figures
+ * exclude settlement, to which policies add nothing.
+ */
+async function measurePolicies(prepared: Prepared, timing: Timing): Promise<Fact> {
+  const { transferMany, customerIds } = await writesOf(prepared);
+  const gateway = await startGateway(prepared.url, 'serve');
+  const mutate = async (query: string, inputs: readonly object[]) => {
+    const ask = {
+      bodies: inputs.map((input) => JSON.stringify({ query, variables: { input } })),
+      once: true,
+      connections: 8,
+    };
+    const { wrong, firstWrong } = await measure(fromGateway(gateway, ask), { ...timing, warmUpMs: 0 });
+    if (wrong > 0) throw new Error(`the benchmark's policies: ${firstWrong}`);
+  };
+  const isLimited = (_: unknown, at: number) => at % 2 === 1;
+  const limited = customerIds.filter(isLimited);
+  await mutate(
+    'mutation ($input: SetPolicyInput!) { setPolicy(input: $input) { ... on SetPolicySuccess { policy { version } } ... on UserError { code } } }',
+    limited.map((subjectId) => ({
+      subjectId,
+      limits: [
+        { period: 'PAYMENT', currency: 'USD', amount: { units: 1_000_000 } },
+        { period: 'DAY', currency: 'USD', amount: { units: 1_000_000_000 } },
+        { period: 'DAY', payments: 1_000_000 },
+      ],
+    })),
+  );
+  const [free, bound] = await measureInTurns(
+    [transferMany.filter((_, at) => !isLimited(_, at)), transferMany.filter(isLimited)].map((bodies) =>
+      fromGateway(gateway, { bodies, connections: connections.writes }),
+    ),
+    timing,
+  );
+  await mutate(
+    'mutation ($input: DeletePolicyInput!) { deletePolicy(input: $input) { ... on DeletePolicySuccess { deletedId } ... on UserError { code } } }',
+    limited.map((subjectId) => ({ subjectId })),
+  );
+  await gateway.stop();
+  const more = (what: (result: Result) => number) =>
+    free && bound ? `${((what(bound) / what(free) - 1) * 100).toFixed(1)} %` : '';
+  return {
+    what: 'a transferOut under a policy with three limits, relative to one without, settling later',
+    value: `CPU of the gateway ${more(({ cpuMicros }) => cpuMicros)}, of Postgres ${more(({ postgresMicros }) => postgresMicros)}, of both ${more(({ cpuMicros, postgresMicros }) => cpuMicros + postgresMicros)}; requests/s ${more(({ perSecond }) => perSecond)}`,
+  };
 }
 
 /** Measures the list and the transfer over REST, like those over GraphQL above. */

@@ -1,6 +1,13 @@
 import type { Answer } from '../apps/terminal/answer.ts';
 import type { Program } from '../apps/terminal/program.ts';
-import { type LockSession, lockSessions, nameOf, rootsOf } from '../infra/database/blockers.ts';
+import {
+  type LockSession,
+  lockSessions,
+  nameOf,
+  type PreparedTransaction,
+  preparedTransactions,
+  rootsOf,
+} from '../infra/database/blockers.ts';
 import { type Tools, withDatabase } from './tools.ts';
 
 export function addBlocked(program: Program): void {
@@ -16,12 +23,22 @@ async function show({ database }: Tools): Promise<Answer> {
   const sessions = await lockSessions(database.pool);
   const data = sessions.map((session) => ({ ...session, ending: endingOf(session) }));
   if (sessions.length === 0) return { data, lines: ['No session waits for a lock.'] };
-  const lines = rootsOf(sessions).flatMap((root) => branch(root, sessions, 0, new Set()));
-  if (sessions.some(({ blockedBy }) => blockedBy.includes(0)))
-    lines.push(
-      'A prepared transaction holds locks: see pg_prepared_xacts. ROLLBACK PREPARED ends it; ask its owner first.',
-    );
+  const waiting = sessions.filter(({ blockedBy }) => blockedBy.includes(0));
+  const prepared = waiting.length > 0 ? await preparedTransactions(database.pool) : [];
+  const lines = [
+    ...rootsOf(sessions).flatMap((root) => branch(root, sessions, 0, new Set())),
+    ...prepared.flatMap(linesOf),
+    ...waiting.flatMap((session) => branch(session, sessions, 1, new Set())),
+  ];
   return { data, lines };
+}
+
+/** Returns the lines of a prepared transaction. Postgres does not say which of them a session waits for. */
+function linesOf({ gid, owner, openSeconds, tables }: PreparedTransaction): string[] {
+  return [
+    `the prepared transaction '${gid}' of ${owner}, open for ${Math.round(openSeconds)} s, which has locked ${tables ?? 'no table'}`,
+    `  To end it: rollback prepared '${gid}'. Its changes are lost: ask its owner first.`,
+  ];
 }
 
 /** Returns the lines of a session and of those that wait for it, each once, even if they wait for each other. */

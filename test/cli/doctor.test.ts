@@ -550,6 +550,20 @@ test('"blocked" says that a commit waits for a synchronous standby, and that end
   for (const client of [committing, waiting]) await client.end();
 });
 
+test('"blocked" names a prepared transaction that holds a lock, with its table, and how to end it', async () => {
+  const [holder, waiting] = [new pg.Client(template.url), new pg.Client(template.url)];
+  for (const client of [holder, waiting]) await client.connect();
+  await holder.query(`begin; lock table customer; prepare transaction 'mine'`);
+  const read = waiting.query('select from customer');
+  const said =
+    /^the prepared transaction 'mine' of \w+, open for \d+ s, which has locked customer\n +To end it: rollback prepared 'mine'.*\n +process \d+ .*has waited for AccessShareLock on customer/;
+  const shown = async () => expect((await runOps(template.url, ['blocked'])).out).toMatch(said);
+  await vi.waitFor(shown, { timeout: 60_000, interval: 100 });
+  await holder.query(`rollback prepared 'mine'`);
+  await read;
+  for (const client of [holder, waiting]) await client.end();
+});
+
 test('the page of the doctor describes what each check examines', () => {
   const page = readFileSync('docs/operating.md', 'utf8');
   expect(checkNames.filter((name) => !page.includes(`| \`${name}\` |`))).toEqual([]);

@@ -4,6 +4,7 @@ import { readConfig } from '../../src/server/config.ts';
 import { messageForUser } from '../../src/server/print-error.ts';
 import { DatabaseUnreachable, reachDatabase } from '../../src/server/start/reach-database.ts';
 import { databaseProxy } from '../setup/database-proxy.ts';
+import { query } from '../setup/embedded-servers.ts';
 import { freePort, listen } from '../setup/free-port.ts';
 
 const server = inject('server').url;
@@ -14,6 +15,12 @@ async function noPostgres(): Promise<string> {
   const other = createServer((socket) => socket.once('data', () => socket.destroy()));
   onTestFinished(() => void other.close());
   return withParts({ port: String(await listen(other)) });
+}
+
+async function refusedLogin(): Promise<string> {
+  await query(server, `create role asleep nologin password 'asleep'`);
+  onTestFinished(() => void query(server, 'drop role asleep'));
+  return withParts({ username: 'asleep', password: 'asleep' });
 }
 
 test.each<[string, () => string | Promise<string>, RegExp]>([
@@ -30,6 +37,7 @@ test.each<[string, () => string | Promise<string>, RegExp]>([
     () => withParts({ username: 'stranger' }),
     /28P01.* Correct the login/,
   ],
+  ['with a login that may not connect', refusedLogin, /28000.* Correct the login, or its entry in pg_hba\.conf/],
   ['by TLS, if the server does not support it', () => `${server}?sslmode=verify-full`, /does not support SSL/],
   ['at a program other than Postgres', noPostgres, /nothing answers/],
 ])('a database %s is reported with its setting, in one sentence', async (_what, address, reason) => {

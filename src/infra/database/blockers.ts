@@ -43,6 +43,24 @@ const sessionsStatement = statement<Row>(
    order by open_seconds desc, a.pid`,
 );
 
+/** A prepared transaction of this database: it has no process, and holds its locks until somebody ends it. */
+export interface PreparedTransaction {
+  readonly gid: string;
+  readonly owner: string;
+  readonly openSeconds: number;
+  /** The tables that it has locked, separated by commas. */
+  readonly tables: string | null;
+}
+
+export const preparedTransactions = statement<PreparedTransaction>(
+  'prepared_transactions',
+  `select p.gid, p.owner, greatest(0, extract(epoch from clock_timestamp() - p.prepared))::float8 as open_seconds,
+     (select string_agg(distinct l.relation::regclass::text, ', ') from pg_locks l join pg_class c on c.oid = l.relation and c.relkind in ('r', 'p')
+      join pg_locks own on own.virtualtransaction = l.virtualtransaction and own.pid is null and own.transactionid = p.transaction
+      where l.pid is null) as tables
+   from pg_prepared_xacts p where p.database = current_database() order by p.prepared`,
+);
+
 /** The number of characters that identify a statement: fewer than track_activity_query_size keeps. */
 const shownLength = 900;
 

@@ -58,8 +58,11 @@ function reasonOf(error: unknown, url: string): string {
   const words = error instanceof Error ? error.message.replace(/\.$/, '') || code : String(error);
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `the host name in ${servers} is unknown (${code}).`;
   if (error instanceof pg.DatabaseError) {
-    const advice = code?.startsWith('28') ? 'Correct the login or its password.' : '';
-    return `the server at ${servers} says "${words}" (${code}). ${advice}`.trimEnd();
+    const advice = new Map([
+      ['28P01', ' Correct the login or its password.'],
+      ['28000', ' Correct the login, or its entry in pg_hba.conf.'],
+    ]).get(code ?? '');
+    return `the server at ${servers} says "${words}" (${code}).${advice ?? ''}`;
   }
   if (mayPass(error))
     return `nothing answers at ${servers} (${code ?? words}). Start Postgres, or correct the address.`;
