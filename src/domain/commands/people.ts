@@ -54,6 +54,7 @@ export function checkFacts<Given extends object>(given: Given, path: FieldPath, 
     ...fields.map(
       ([name, check]) =>
         () =>
+          // Both APIs give each fact the type that its check expects.
           check(Reflect.get(given, name) as never, [...path, name], now),
     ),
   );
