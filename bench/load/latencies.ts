@@ -70,7 +70,7 @@ export class Latencies {
   }
 }
 
-/** Returns the value below which this fraction of the sorted values lies. */
+/** Returns the value below which the fraction `part` of the sorted values lies. */
 export function percentile(sorted: readonly number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
 }

@@ -35,7 +35,7 @@ const incoming = async () => {
   return id;
 };
 
-/** The customers that policies limit, by the ids of the policies. */
+/** The customer that each policy limits, by the id of the policy. */
 const limited = new Map<string, string>();
 async function policy(): Promise<string> {
   const subjectId = await newCustomer(platform);
@@ -126,7 +126,7 @@ test('every mutation that changes a record accepts the version that its caller h
 describe.each(Object.entries(table))('%s', (name, [make, input]) => {
   const operation = name as Operation;
 
-  test('succeeds once of twenty calls with the same version, and the others get the current record', async () => {
+  test('succeeds once in twenty calls with the same version, and the others get the current record', async () => {
     const id = await make();
     const expectedVersion = await versionOf(id);
     expect(expectedVersion).toBeGreaterThan(0);

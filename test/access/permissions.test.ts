@@ -232,7 +232,7 @@ test.each(existing)('%s returns %s, which existed before, with VIEW only', async
   const selected = isCompositeType(getNamedType(field?.type)) ? `${name} { __typename }` : name;
   const args = field?.args.some(isRequiredArgument);
   if (args) return;
-  // The named object does not matter: the call is refused before it is looked up.
+  // The named object does not matter: the call is refused before the object is looked up.
   const nobody = '019a0000-0000-7000-8000-000000000000';
   const inputs: Record<string, object> = {
     deleteCustomer: { customerId: `Customer:${nobody}` },
@@ -321,7 +321,7 @@ test('creating or redirecting an endpoint whose answers approve payments needs T
   const first = await change(manager, { endpointId: asking, description: 'what it is for' });
   await change(manager, { endpointId: asking, enabled: false });
   expect(await change(manager, { endpointId: other, url: elsewhere })).not.toBe(first);
-  // From then on it ends with the token that may approve.
+  // From then on the endpoint ends with the token that may approve.
   expect(await change(t.platform, { endpointId: other, eventTypes: ['INCOMING_PAYMENT'] })).toBe(first);
   await succeed(manager, 'updateWebhookEndpoint', { endpointId: asking, eventTypes: ['TEST'], enabled: true });
 });

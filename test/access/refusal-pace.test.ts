@@ -31,7 +31,7 @@ describe('refusals of one source', () => {
     expect(turns.map(([first]) => first)).toEqual(waits(900));
   });
 
-  test('do not wait on an instance that stops', async () => {
+  test('do not wait once the instance is stopping', async () => {
     const ending = pace();
     waits(200, ending);
     const waiting = ending.wait('platform');

@@ -101,8 +101,8 @@ function steady(body: string): string {
 }
 
 /**
- * Asks for each platform alone, then for both concurrently, several times each; the responses must be identical,
- * without errors.
+ * Sends the request of each platform alone, then both concurrently, several times each; the responses must be
+ * identical, without errors.
  */
 async function sameAlone(requestOf: (authorization: string, things: Things) => string): Promise<void> {
   const requests = sides.map(({ platform, things }) => requestOf(platform.authorization, things));

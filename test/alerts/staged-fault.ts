@@ -19,7 +19,7 @@ export interface Stage extends Surroundings {
   own(sql: string): Promise<Data[]>;
 }
 
-/** Ends a fault. `cleanUp` then removes its remains, once its alerts are resolved. */
+/** Ends a fault. `cleanUp` then removes what it left behind, once its alerts are resolved. */
 export interface Staged {
   end(): Promise<unknown> | unknown;
   cleanUp?(): Promise<unknown>;
@@ -55,7 +55,7 @@ export async function session(url: string, ...statements: readonly string[]): Pr
   return client;
 }
 
-/** Sends requests repeatedly, a fixed number concurrently; returns the function that stops it. */
+/** Sends `count` requests at a time, again and again; returns the function that stops them. */
 export function requests(count: number, send: () => Promise<unknown>): () => Promise<void> {
   let hasEnded = false;
   const callers = Array.from({ length: count }, async () => {

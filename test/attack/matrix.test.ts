@@ -9,7 +9,7 @@ import { openMatrix } from './matrix/world.ts';
 
 /**
  * The matrix of tenants and scopes. Its places come from the schema and from the OpenAPI document: a new field,
- * argument or input field is tested automatically, or fails until the tables in test/attack/matrix know its meaning.
+ * argument or input field is tested automatically, or fails until the tables in test/attack/matrix state its meaning.
  */
 
 const world = await openMatrix();

@@ -232,7 +232,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     const completed = lab.eventOf(await lab.run('Transaction:'), 'COMPLETED');
     await completed.waitFor();
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
-    // Nor does anything but the tabs and code scroll sideways, here or where the events are beside the tabs.
+    // And nothing but the tabs and code scrolls sideways, here or where the events are beside the tabs.
     const main = page.locator('.lab-main');
     expect(await main.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
     await page.setViewportSize({ width: 1024, height: 768 });
@@ -310,7 +310,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
       await page.keyboard.press('/');
       expect(await isFocused()).toBe(true);
     }
-    // In the field it is a character.
+    // In the search field, `/` is an ordinary character.
     await search.fill('');
     await search.pressSequentially('rotate /key');
     expect(await search.inputValue()).toBe('rotate /key');

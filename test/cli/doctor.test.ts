@@ -505,7 +505,7 @@ test('the doctor reports nothing for a sound set-up, and runs every check', asyn
   expect(findings.map(({ check }) => check)).toEqual(checkNames.filter((name) => !notUsed.includes(name)));
 });
 
-test('the doctor says which checks the settings of an instance with ROLE=serve may not make', async () => {
+test('the doctor says which checks are impossible with the settings of an instance with ROLE=serve', async () => {
   const findings = await examineBroken({ settings: () => ({ ROLE: 'serve' }) });
   const skipped = findings.filter(({ result }) => result !== 'ok');
   expect(skipped).toEqual(skipped.map(({ check }) => ({ check, result: 'skipped', detail: expect.any(String) })));

@@ -14,7 +14,7 @@ import { runOps } from '../setup/ops.ts';
 import { fund, makeScene, type Scene } from '../setup/scene.ts';
 import { nextOf, openRawSocket, type RawSocket } from '../setup/streams.ts';
 
-/** A database is restored to an earlier time: everything after it never happened, and is repeated. */
+/** A database is restored to an earlier time: everything after that time never happened, and is done again. */
 
 let original: ThrowawayDatabase;
 let restored: ThrowawayDatabase;
@@ -356,7 +356,7 @@ describe('the operator after a restore', () => {
     for (const timeline of ['1/00000002/3', '1/00000003/3']) {
       await t.owner.query('update feed_epoch set server = $1 where id = (select max(id) from feed_epoch)', [timeline]);
       expect(await warnings()).toHaveLength(1);
-      // The same server again starts no epoch.
+      // A second start on the same server begins no epoch.
       expect(await warnings()).toHaveLength(1);
     }
     const after = await epochs();

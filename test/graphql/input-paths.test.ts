@@ -34,6 +34,6 @@ test.each([
     ['input', 'accountInfo', 'lightning', 'invoice'],
   ],
   ['createCustomer', ['metadata', 'b'], { metadata: [{ key: 'a' }, { key: 'b' }] }, ['input', 'metadata', 1]],
-] as const)('%s has %j of its command at the path in the input', (name, path, input, place) => {
+] as const)('in %s, the path %j of the command is mapped to the path in the input', (name, path, input, place) => {
   expect(argumentPath(schema, name, path, input)).toEqual(place);
 });

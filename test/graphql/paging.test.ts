@@ -238,7 +238,7 @@ describe.each(lists)('$name', (list) => {
     strays: fc.nat({ max: 5 }),
   });
 
-  test('every page matches a brute-force model, and a walk meets each row once despite insertions', async () => {
+  test('every page matches a brute-force model, and a walk reads each row once despite insertions', async () => {
     await fc.assert(
       fc.asyncProperty(
         walk,

@@ -65,7 +65,7 @@ describe('a platform with 1 request a second, in bursts of up to 3', () => {
     now += 1_000;
     expect(said(await get(platform, '/2025-10-13/customers'))).toEqual(served(0));
     expect(said(await post(platform))).toEqual(refused);
-    // However long the pause is, a burst is the most.
+    // However long the pause is, the bucket gains no more than a burst.
     now += 3_600_000;
     expect(said(await post(platform))).toEqual(served(2));
   });
@@ -189,7 +189,7 @@ describe('a document that costs more than 800 counts as one more request for eac
   });
 });
 
-test('each API token has a limit of its own, and each client token has', async () => {
+test('each API token and each client token has a limit of its own', async () => {
   const platform = await limitedTo({ apiToken: { perSecond: 1, burst: 6 } });
   const other = await withNewCredentials(platform, t.url);
   const customerId = await newCustomer(platform);

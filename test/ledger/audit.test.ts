@@ -179,7 +179,7 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
      select t.platform_id, t.id, 'there', 'there', now(), t.received_amount + 1, t.received_currency, t.destination_account_id, 'CREDITED', t.id
      from transaction t where t.destination_account_id is not null order by t.id desc limit 1`,
   ],
-  // A payment that began without its approval, and one approved by the token that asked for it.
+  // A payment that began without its approval, and one approved by the token that requested it.
   [/^a payment that waited for an approval has begun only after one/, 'update transaction set decided_by_id = null'],
   [
     /^a payment that waited for an approval has begun only after one/,
@@ -212,7 +212,7 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
     /^no window of a policy was ever exceeded/,
     `update policy set limit_periods = '{DAY}', limit_currencies = '{""}', limit_maxima = '{1}'`,
   ],
-  // Payments that count no longer have counted, too.
+  // Usage also counted the payments that no longer count.
   [
     /^no window of a policy was ever exceeded/,
     `with delivered as (delete from policy_use where released_at is null)

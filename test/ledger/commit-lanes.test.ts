@@ -70,7 +70,7 @@ test('payments to one external account do not wait for each other', async () => 
   await release();
 });
 
-/** Waits until this number of commits wait for another connection's lock. */
+/** Waits until this many commits wait for another connection's lock. */
 const waitForLocks = (count: number) =>
   vi.waitFor(
     async () => {

@@ -34,7 +34,7 @@ const group = (...plans: Plan[]): PlanGroup => plans.map((plan) => ({ platformId
 
 const hold = (id: string) => holder.query('select from account where id = $1 for update', [id]);
 
-/** Waits until this number of commits wait for another connection's lock. */
+/** Waits until this many commits wait for another connection's lock. */
 const waitForLocks = (count: number) =>
   vi.waitFor(
     async () => {

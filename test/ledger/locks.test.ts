@@ -53,7 +53,7 @@ afterEach(async () => {
 
 const toProcessing = { from: ['PENDING'], to: 'PROCESSING' } as const;
 
-/** Returns the refusal of the plan, which has to wait for the row while that changes. */
+/** Returns the refusal of the plan, which has to wait while the row changes. */
 async function refusalAfter(table: string, id: string, change: string, plan: Plan): Promise<unknown> {
   await holder.query('begin');
   await holder.query(`select from ${table} where id = $1 for update`, [id]);
@@ -87,7 +87,7 @@ const cases: Readonly<Record<string, () => Case | Promise<Case>>> = {
     const plan: Plan = { quotes: [{ id, ...toProcessing, expiry: 'before' }] };
     return ['quote', id, `status = 'EXPIRED'`, plan, { code: 'QUOTE_EXPIRED', id }];
   },
-  // After the transaction of the plan has begun: the plan's own time would not show it.
+  // The quote expires after the plan's transaction has begun: the time of the plan itself would not show it.
   'holds its quote until it expires': () => {
     const id = uuidIn(quoted.id);
     const plan: Plan = { quotes: [{ id, ...toProcessing, expiry: 'before' }] };

@@ -47,7 +47,7 @@ test('a change of an external account based on another version is refused', asyn
   await client.query('savepoint before');
   expect(await outcomeOf(move(2))).toBe('done');
   await client.query('rollback to before');
-  // A change without a version is based on any.
+  // A change without a version is based on any version.
   expect(await outcomeOf(move(undefined))).toBe('done');
 });
 
@@ -82,7 +82,7 @@ describe('the difference of a payment that a person settles', () => {
     const orderId: string = rows[0].id;
     const order = { platformId, id: orderId, transaction: { id: transactionId } };
     for (const kind of kinds) {
-      // It needs only the id of the payment.
+      // This needs only the id of the payment.
       const about = order as Parameters<typeof noteCase>[1];
       await noteCase(t.gateway.payments.database, about, { kind, said: 'said', stands: 'stands' });
     }

@@ -14,7 +14,7 @@ import { makeScene, type Scene } from '../setup/scene.ts';
 // (src/domain/ledger/batches.ts, prisma/functions/commit/commit_batch.sql). Whatever the plans have in common, the result must
 // equal that of one after the other.
 
-/** The number of lists of plans to try. TOGETHER_RUNS sets another. */
+/** The number of lists of plans to try. TOGETHER_RUNS overrides it. */
 const runs = Number(process.env.TOGETHER_RUNS ?? 150);
 
 const plan = (of: Plan): PlatformPlan => ({ platformId: platform, plan: of });
@@ -44,7 +44,7 @@ await sql.query("update quote set expires_at = created_at + interval '1 millisec
 await sql.query('set session_replication_role = origin');
 const much = collection(1, 4_600_000_000_000_000n, true);
 const { transaction: [made] = [], rail_order: [order] = [] } = much[0]?.plan.insert ?? {};
-/** A payment on its way to the second scene's account, of half of an account's maximum. */
+/** A payment on its way to the second scene's account, for half of an account's maximum. */
 const coming = { id: made?.id ?? '', order: order?.id ?? '' };
 // Two policies: a customer's, which some of its payments use up, and one that the payments of both customers share.
 const limits = [
@@ -108,7 +108,10 @@ function payout(of: number, amount: bigint, key: string | undefined, limited: bo
   ];
 }
 
-/** Collects later: the account must have room, or its room is not checked, as for a payment from another customer. */
+/**
+ * Collects later: the account must have room if `asks`; otherwise its room is not checked, as for a payment from
+ * another customer.
+ */
 function collection(of: number, amount: bigint, asks: boolean): Group {
   const scene = scenes[of] ?? scenes[0];
   const [from, to] = [uuidIn(scene.outsideUsd), uuidIn(scene.usd)];
@@ -253,7 +256,7 @@ const closed = (of: number): Group => [
   }),
 ];
 
-/** Registers a customer with one of two UMA addresses, or gives a customer that address. */
+/** Registers a customer with one of two UMA addresses, or gives such an address to a customer. */
 const named = (of: number, who: 'new' | 0 | 1): Group => {
   const umaAddress = `$together-${of}@example.com`;
   if (who !== 'new') return [plan({ customers: [{ id: uuidIn(scenes[who].customerId), set: { umaAddress } }] })];
@@ -385,7 +388,7 @@ const told = (outcome: Outcome) =>
         },
       }
     : outcome.kind === 'refused' && outcome.refusal.code === 'LIMIT_EXCEEDED'
-      ? // The time when it is free again depends on the time of its use.
+      ? // When a limit is free again depends on when it was used.
         {
           ...outcome,
           refusal: { ...outcome.refusal, freeAt: null, limit: { ...outcome.refusal.limit, renewsAt: null } },

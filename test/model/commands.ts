@@ -104,7 +104,7 @@ const makeQuote = fc
     }),
   );
 
-/** Returns why a quote cannot be executed, as the first of the checks says. */
+/** Returns the reason why a quote cannot be executed, from the first check that fails. */
 function obstacleOf(model: Model, quote: ModelQuote): string | undefined {
   if (quote.kind === 'funded') return 'INVALID_INPUT';
   if (quote.status !== 'PENDING') return quote.status === 'EXPIRED' ? 'QUOTE_EXPIRED' : 'CONFLICT';

@@ -9,7 +9,7 @@ import { type Model, modelOf } from './model.ts';
 import type { Real } from './play.ts';
 import { clockwork, World } from './world.ts';
 
-/** How many sequences one installation and its databases run, so that they do not slow down as rows accumulate. */
+/** How many sequences run on one installation and its databases, so that these do not slow down as rows accumulate. */
 const perGround = 480;
 /** The number of consecutive sequences on one world: each starts from the state that the last one left. */
 const perWorld = 16;

@@ -91,7 +91,7 @@ interface Fragment {
   readonly name: string;
   readonly on: string;
   readonly depth: number;
-  /** The cost of one spread of it. */
+  /** The cost of one spread of the fragment. */
   readonly fields: number;
   readonly aliases: number;
   readonly cost: number;

@@ -91,7 +91,7 @@ test('a dry run of any payment states its price, and changes nothing', async () 
   // The dry run did not use up its key.
   const used = { ...transfers.transferOut, idempotencyKey: 'dry' };
   await succeed(platform, 'transferOut', used);
-  // Once it is used, a dry run says what the payment itself would.
+  // Once the key is used, a dry run says what the payment itself would.
   expect(await dry(platform, 'transferOut', used)).toMatchObject({ __typename: 'TransferOutSuccess' });
   const other = { ...used, amount: { units: 501 } };
   expect(await dry(platform, 'transferOut', other)).toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });

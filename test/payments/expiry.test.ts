@@ -8,7 +8,7 @@ import { waitForLocks } from '../setup/locks.ts';
 import { passExpiry } from '../setup/passing-time.ts';
 import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
 
-// Tests which quotes the expiry finds and expires. This gateway has no workers: the tests call it.
+// Tests which quotes the expiry finds and expires. This gateway has no workers: the tests run the expiry.
 
 let scene: Scene;
 let quoted: Data;

@@ -248,7 +248,7 @@ describe('the default deposit account', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(700n);
   });
 
-  test('2.9 that ceases to be ACTIVE before the approval does too, even for an internal payment', async () => {
+  test('2.9 that ceases to be ACTIVE before an internal payment is approved leaves the money there, too', async () => {
     const from = await makeScene(t.platform, 50_000n);
     const { scene, account } = await receiver();
     const after = await feedEnd(t.platform);

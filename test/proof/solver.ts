@@ -14,7 +14,7 @@ export function isInstalled(program: string): boolean {
   return spawnSync(program, ['--version']).error === undefined;
 }
 
-/** Does the same for a program without such an option. */
+/** Returns whether a program is on the PATH, for programs without the option `--version`. */
 export function isOnPath(program: string): boolean {
   return spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
 }

@@ -96,7 +96,7 @@ beforeAll(async () => {
 beforeEach(() => {
   asked = [];
 });
-// Some deposits are credited that have no payment.
+// Some of the credited deposits have no payment.
 afterAll(() => t.stop([/^each credited deposit at a provider has exactly one payment/]));
 
 const beganAt = new Date('2026-01-01T12:00:00.000Z');

@@ -63,7 +63,7 @@ export class Provider {
     return this.#payments.has(key);
   }
 
-  /** Returns the money of the payment with this key, once. */
+  /** Gives back the money of the payment with this key, once. */
   async giveBack(key: string): Promise<void> {
     const payment = this.#payments.get(key);
     if (payment) payment.givenBack = true;

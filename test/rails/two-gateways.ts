@@ -21,7 +21,7 @@ export interface TwoGateways {
   connected(name: string, held?: bigint): Promise<Connected>;
   /** Compares the books of a platform, an hour before and after now, with those of upstream. */
   compare(platform: TestPlatform): Promise<Comparison>;
-  /** Changes rows upstream that its own rules protect. */
+  /** Changes rows upstream that upstream's own rules protect. */
   spoil(text: string, ...values: unknown[]): Promise<pg.QueryResult>;
   /** Returns the rail of a platform here. */
   rail(platform: TestPlatform): Rail;

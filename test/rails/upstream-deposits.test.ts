@@ -19,7 +19,7 @@ import { passWebhookTo, type Receiver, startReceiver } from '../webhooks/receive
 import { testTwoGateways } from './two-gateways.ts';
 import { startUpstreamProxy } from './upstream-proxy.ts';
 
-/** Unsolicited money that arrives at an upstream service for the customers of a platform here. */
+/** Money that arrives, without an order, at an upstream service for the customers of a platform here. */
 
 const passOn: Receiver['answer'] = (response, received) => {
   Promise.all([1, 2].map(() => passWebhookTo(shop.webhookUrl, received))).then(

@@ -98,7 +98,7 @@ test.for(['SENDING', 'RECEIVING'] as const)(
     const end = await executed(made);
     expect(end).toMatchObject({ status: 'COMPLETED' });
     expect((await bothQuotes(made.id)).there).toMatchObject({ status: 'COMPLETED' });
-    // It left upstream in dollars, and the euro account there was not needed.
+    // The money left upstream in dollars, and the euro account there was not needed.
     const after = await held();
     expect(after).toEqual({ usd: before.usd - BigInt(there.total_sending_amount), eur: before.eur });
     const text = 'select id from rail_order where transaction_id = $1';

@@ -225,7 +225,7 @@ test('reconciliation reports every difference between the two books with both si
 
 const webhookSecret = `whsec_${randomBytes(32).toString('base64')}`;
 
-/** Sends unsolicited webhooks, and money for a customer of the platform, upstream. */
+/** Builds webhooks of upstream, and deposits money upstream for a customer of the platform. */
 async function upstreamIncoming(): Promise<TrialIncoming> {
   const customerId = (await newCustomer(platform)).replace('Customer:', '');
   const bank = await two.accountThere(account, scene.outsideUsd);

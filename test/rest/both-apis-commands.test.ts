@@ -330,7 +330,7 @@ test('commands on existing records have the same effect and outcome in both APIs
     // Enough runs that every command below almost certainly succeeds at least once.
     { numRuns: 300 },
   );
-  // A run that only met refusals would prove little.
+  // A run of nothing but refusals would prove little.
   expect([...done].sort()).toEqual(
     expect.arrayContaining([
       'createExternalAccount',

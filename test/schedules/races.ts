@@ -31,10 +31,7 @@ const leaseEnds = 3;
 
 const refusedWith = (result: unknown) => (result instanceof Refusal ? result.code : undefined);
 
-/**
- * Returns the outcome of a command: `done`, `replayed`, or the code of its refusal. An error is an error of the
- * schedule.
- */
+/** Returns the outcome of a command: `done`, `replayed`, or the code of its refusal. An error fails the schedule. */
 function outcomeOf(result: unknown): string {
   const code = refusedWith(result);
   if (code) return code;

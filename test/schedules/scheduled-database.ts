@@ -18,7 +18,7 @@ const points: readonly { readonly of: string; readonly after: string }[] = [
 /** The notice of an actor that stops, followed by the number of the stop and the name of the point. */
 export const stopNotice = /^stopped (\d+) at (\w+)$/;
 
-/** Two advisory locks of each actor hold it alternately: the scheduler holds the one that its next stop needs. */
+/** Each actor stops at two advisory locks alternately: the scheduler holds the one that the actor's next stop needs. */
 export const actorLock = (actor: number, stop: number) => `${1_000 + actor}, ${stop % 2}`;
 
 const schema = `
@@ -46,7 +46,7 @@ const schema = `
   end
   $$;`;
 
-/** Prepares a database for this number of actors. */
+/** Prepares a database for this many actors. */
 export async function prepareDatabase(client: pg.Client, actors: number): Promise<void> {
   await client.query(schema);
   for (let actor = 1; actor <= actors; actor += 1) await client.query(`create sequence schedules.stop_${actor}`);
@@ -91,7 +91,7 @@ export async function connectOwner(url: string): Promise<pg.Client> {
   return client;
 }
 
-/** Returns how an actor, or with 0 the preparation of a schedule, connects, with the rights of background work. */
+/** Returns how an actor connects (with 0, the preparation of a schedule), with the rights of background work. */
 export function connectionOf(url: string, actor: number) {
   const settings = [
     'search_path=schedules,public,pg_catalog',

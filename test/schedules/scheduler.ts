@@ -140,7 +140,7 @@ export class Scheduler {
 
   /**
    * Waits until every actor has stopped or ended, or waits for a lock of a stopped one. If all of them wait, a lock is
-   * about to be granted, or the database ends one as a deadlock.
+   * about to be granted, or the database ends one to resolve a deadlock.
    * @throws NoProgress if none of that happens
    */
   async #settle(steps: readonly string[]): Promise<void> {
@@ -190,7 +190,7 @@ export class Scheduler {
     return new Set(rows.map(({ pid }) => pid));
   }
 
-  /** Holds the statement of an actor until it may be sent. Returns whether it holds it. */
+  /** Holds the statement of an actor until it may be sent. Returns whether it does. */
   #intercept(client: pg.Client, send: (answered: () => void) => void, name: string): boolean {
     const number = actorOf(client);
     const player = number === undefined ? undefined : this.#players.get(number);
@@ -227,7 +227,7 @@ const isOver = ({ ended, inFlight, held }: Player) => ended && inFlight === 0 &&
 type Intercept = (client: pg.Client, send: (answered: () => void) => void, name: string) => boolean;
 type Query = (this: pg.Client, ...parameters: unknown[]) => unknown;
 
-/** Makes each statement of every connection of this process ask first. Returns a function that ends this. */
+/** Calls `intercept` before each statement of every connection of this process. Returns a function that ends this. */
 function interceptQueries(intercept: Intercept): () => void {
   const prototype = pg.Client.prototype as unknown as { query: Query };
   const original = prototype.query;

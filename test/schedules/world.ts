@@ -104,7 +104,7 @@ export class World {
     return this.#gateway.databaseUrl;
   }
 
-  /** Returns the services as an actor uses them, or with 0 as a schedule is prepared and ended. */
+  /** Returns the services that an actor uses, or, with 0, those that prepare and end a schedule. */
   payments(actor: number): Payments {
     const database = this.#databases[actor];
     if (!database) throw new Error(`there is no actor ${actor}`);

@@ -78,7 +78,7 @@ export function triedAs({ databaseUrl }: TestGateway, role: string, text: string
   });
 }
 
-/** Waits until a statement of the owner of the tables returns such rows. */
+/** Waits until a statement of the owner of the tables returns these rows. */
 export async function untilRows({ owner }: TestGateway, wanted: readonly object[], text: string, ...values: unknown[]) {
   await vi.waitFor(async () => expect((await owner.query(text, values)).rows).toMatchObject(wanted), 20_000);
 }

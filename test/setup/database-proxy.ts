@@ -10,7 +10,7 @@ export type DatabaseProxy = Awaited<ReturnType<typeof databaseProxy>>;
 /** Matches the statement that commits the plan with this idempotency key. */
 export const planWithKey = (key: string) => new RegExp(`"key":"${key}"`);
 
-/** Matches the end of a transaction, as plain records have it. */
+/** Matches the end of a transaction that writes plain records. */
 export const commit = /Q....commit\0/s;
 
 /** Matches any commit: of a plan, or of plain records. */

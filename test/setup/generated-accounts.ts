@@ -11,7 +11,7 @@ import { type AccountType, accountTypes } from '../../src/core/account-types.ts'
 import { eip55 } from '../../src/core/wallet-fields.ts';
 import type { ExternalAccountType } from '../../src/infra/database/generated/client/client.ts';
 
-// Accounts from the libraries for their numbers, and their spellings in print and by people.
+// Accounts whose numbers come from the libraries for them, and the spellings that print and people use.
 
 /** An account with valid check digits, in the canonical spelling. */
 export interface GeneratedAccount {
@@ -127,7 +127,7 @@ export const generatedAccount: fc.Arbitrary<GeneratedAccount> = fc.oneof(
 const spaces = ['', '', ' ', '\u00a0', '\u2009', '  '] as const;
 const dashes = ['-', '\u2010', '\u2013', '\u2212'] as const;
 
-/** Generates a different spelling of an account, within what its declaration allows spellings to differ in. */
+/** Generates a different spelling of an account, which differs only in what its declaration allows. */
 export const respelled = ({ accountType, details }: GeneratedAccount): fc.Arbitrary<GeneratedAccount> => {
   const { fields }: AccountType = accountTypes[accountType];
   const spelled = Object.fromEntries(

@@ -45,7 +45,7 @@ export function passDelay(gateway: TestGateway, transactionId: string): Promise<
   return change(gateway, text, transactionId);
 }
 
-/** Returns the time zone that is this number of hours ahead of UTC. */
+/** Returns the time zone that is this many hours ahead of UTC. */
 export function timeZoneAhead(hours: number): string {
   // The signs of these names are reversed.
   return `Etc/GMT${hours > 0 ? '-' : '+'}${Math.abs(hours)}`;

@@ -35,7 +35,7 @@ export interface Hostility {
 
 const long = (count: number, of = 'x') => of.repeat(count);
 
-/** Values that no field expects, and some that one does. Created for each probe, which may change them. */
+/** Values that no field expects, and some that a field does. Created anew for each probe, which may change them. */
 const values: readonly (() => unknown)[] = [
   () => null,
   () => '',
@@ -312,7 +312,7 @@ function drawHeaders(
   return headers;
 }
 
-/** Draws a probe: the same choices give the same one. */
+/** Draws a probe: the same choices give the same probe. */
 export function drawProbe(choices: Choices, hostility: Hostility): Probe {
   const transport = choices.oneOf([
     'JSON',

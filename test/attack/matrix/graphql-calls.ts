@@ -48,7 +48,7 @@ const quoted = (own: Things, amount: number, rest?: object): Variables => ({
   ...between(own.InternalAccount, own.outsideEur, amount, rest),
 });
 
-/** What the details of an account in a currency contain besides its number. */
+/** The details of an account besides its number, by currency. */
 const bankDetails = {
   CAD: { bankCode: '001', branchCode: '00011' },
   GBP: { sortCode: '20-00-00' },

@@ -131,8 +131,8 @@ export const requests: Readonly<Record<string, readonly ((own: Things) => Reques
 };
 
 /**
- * The operations whose idempotency keys several endpoints share, if the endpoint's id differs from the operation's
- * name.
+ * The operations whose idempotency keys are valid for several endpoints, by the endpoint's id where it differs from the
+ * operation's name.
  */
 const keyScope: Readonly<Record<string, string>> = {
   createPlatformExternalAccount: 'createExternalAccount',

@@ -141,7 +141,7 @@ async function makePayer(
   return { scene, failing: accounts, depositsTo };
 }
 
-/** Declares, as an operator, that the part of the balance upstream beyond the books is its own money. */
+/** Declares, as an operator, that the upstream balance beyond the books is the platform's own money. */
 async function nameOwnMoney(here: Side): Promise<void> {
   const period = ['--from', '2020-01-01T00:00:00Z', '--to', '2100-01-01T00:00:00Z'];
   await here.ops('rails', 'reconcile', platformName, ...period);

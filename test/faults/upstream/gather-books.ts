@@ -111,7 +111,7 @@ const waitingHere = `select ((select count(*) from outbox) + (select count(*) fr
   + (select count(*) from rail_deposit where status = 'RECEIVED'))::int as waiting`;
 const waitingUpstream = `select ((select count(*) from outbox) + (select count(*) from rail_order where due_at is not null)
   + (select count(*) from webhook_delivery where status = 'PENDING'))::int as waiting`;
-/** Whether the query for deposits is due or under way: its lease is shorter. */
+/** Whether the query for deposits is due or under way: its lease is shorter than 15 s. */
 const asking = `select count(*)::int as waiting from rail_connection where deposits_due_at <= clock_timestamp() + interval '15 seconds'`;
 /** Skips waits: makes retries due that a fault has postponed, and the polling that finds unreported outcomes. */
 const nowHere = [
