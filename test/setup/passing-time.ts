@@ -3,7 +3,7 @@ import { vi } from 'vitest';
 import { uuidIn, withoutTriggers } from './connections.ts';
 import type { TestGateway } from './gateway.ts';
 
-/** Waits until the row is at rest, and changes it. */
+/** Waits until the row is in the state that the statement changes, and changes it. */
 function change({ databaseUrl }: TestGateway, text: string, id: string): Promise<void> {
   return withoutTriggers(databaseUrl, (client) =>
     vi.waitFor(

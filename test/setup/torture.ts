@@ -89,7 +89,7 @@ export async function torture({ subscribers, customers, seconds, rate, kills }: 
     }),
   );
   const expected = (subscriber: Subscriber) => expectedOf.get(subscriber) ?? [];
-  // Everything still missing arrives; then a little longer, in which nothing may arrive twice.
+  // Wait until everything still missing has arrived, and then until the open reads end: nothing may arrive twice.
   await until(
     () => all.every((subscriber) => subscriber.seen.length >= expected(subscriber).length),
     () => all.reduce((sum, subscriber) => sum + subscriber.seen.length, 0),
@@ -170,7 +170,7 @@ async function readForAWhile(url: string, authorization: string, subscriber: Sub
   }
 }
 
-/** Waits until everything committed is in the feed, and returns what lies there after a cursor. */
+/** Waits until everything committed is in the feed, and returns its changes after a cursor. */
 export async function changesAfter(databaseUrl: string, platformId: string, cursor: string) {
   const check = new pg.Client(databaseUrl);
   await check.connect();

@@ -18,7 +18,7 @@ const clients = 8;
 /** A client pauses this long after each act: the soak looks for leaks, not for throughput. */
 const restMs = 40;
 
-/** What a process holds: memory in MiB, open files and sockets, and connections to the database. */
+/** The resources of a process: memory in MiB, open files and sockets, and connections to the database. */
 interface Held {
   readonly memory: number;
   readonly files: number;

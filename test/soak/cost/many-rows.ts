@@ -2,8 +2,8 @@ import type { Data, TestGateway, TestPlatform } from '../../setup/gateway.ts';
 import { emptyTables, fillerId, filling, fillTables, type Parents, type Size } from '../../setup/plans.ts';
 
 /**
- * Gives a platform this number of payments, quotes, customers, accounts, deliveries and events. Returns the parents that have
- * them.
+ * Gives a platform this many payments, quotes, customers, accounts, deliveries and events. Returns the parents that
+ * have them.
  */
 export async function fillPlatform(t: TestGateway, platform: TestPlatform, rows: number): Promise<Parents> {
   const [payment, customer, account, endpoint, internal, quote] = await Promise.all(

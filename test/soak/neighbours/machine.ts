@@ -10,7 +10,7 @@ interface Ticks {
 
 /** The parts of one processor that were used. */
 export interface Used {
-  /** By measured part: the service and its database. */
+  /** By the measured part: the service and its database. */
   readonly service: number;
   /** By unrelated processes. */
   readonly others: number;
