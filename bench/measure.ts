@@ -38,7 +38,7 @@ export interface Server {
 /** Linux counts processor time in hundredths of a second (USER_HZ). */
 const tickMicros = 10_000;
 
-/** Returns the processor time of a process, with `ended` also that of its children that have ended, in microseconds. */
+/** Returns the processor time of a process in microseconds; `ended` includes that of its children that have ended. */
 export function cpuOf(pid: number, ended = false): number | undefined {
   try {
     // The name in parentheses may contain spaces, so fields are counted after it. utime and stime are the 14th and
@@ -129,7 +129,7 @@ export interface Contestant {
 }
 
 export const requests = (job: RequestJob, server: Server): Contestant => ({ tool: 'requests', job, pid: server.pid });
-/** A contestant without a server, and therefore without the server's processor time. */
+/** Builds a contestant without a server, and therefore without the processor time of one. */
 export const statements = (job: StatementJob): Contestant => ({ tool: 'statements', job });
 
 /** Sums the progress of a clock between `begin` and `end`; NaN if the clock cannot be read. */

@@ -125,7 +125,7 @@ test('a stream until FINAL lasts while a bank may return the money, and ends wit
   expect(last).toMatchObject({ status: 'COMPLETED', transaction: { final: false } });
   expect(await finalityOf(t.platform, watched.transaction.id)).toEqual({ terminal: true, final: false });
   const resumed = messages(t.platform, 'untilFinal', { id: watched.transaction.id, after: last.cursor });
-  // As if the rail had reported that the money has not come back.
+  // As if the rail had reported that the money did not come back.
   await t.gateway.payments.database.pool.query('update rail_order set due_at = null where transaction_id = $1', [
     uuidOf(watched.transaction.id, 'Transaction'),
   ]);

@@ -84,7 +84,7 @@ test('every mutation takes one input with an idempotency key, and returns its su
     const input = schema.getType(`${name}Input`);
     const result = schema.getType(`${name}Result`);
     if (!isInputObjectType(input) || !isUnionType(result)) throw new Error(`${name} has another shape`);
-    // For transfers, only a key tells a repeat from a second payment; quotes are executed once.
+    // For transfers, only a key distinguishes a repeat from a second payment; quotes are executed once.
     const isKeyRequired = field.name.startsWith('transfer');
     expect(String(input.getFields().idempotencyKey?.type)).toBe(isKeyRequired ? 'String!' : 'String');
     const [success, ...others] = result.getTypes();

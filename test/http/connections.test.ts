@@ -9,7 +9,7 @@ import { exchange, openConnection } from '../setup/raw-http.ts';
 /** Clients that do not speak proper HTTP, and clients that send nothing. */
 
 const database = await testDatabase();
-/** A process of its own, so that a crash would be noticed. */
+/** A separate process, so that a crash would be noticed. */
 const gateway = await startChildGateway({ DATABASE_URL: database.url });
 afterAll(async () => {
   expect(await gateway.end('SIGTERM')).toBe(0);

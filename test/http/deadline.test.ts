@@ -6,8 +6,8 @@ import { serverOf } from '../setup/new-credentials.ts';
 import { makeScene } from '../setup/scene.ts';
 
 /**
- * A request has one time limit from its arrival, whatever it waits for. In this test the database stops answering, and statements
- * may take as long as the test: only the limit can answer.
+ * A request has one time limit from its arrival, whatever it waits for. In this test the database stops answering, and
+ * statements can take as long as the test: only the limit can answer.
  */
 
 const { database, proxy } = await testProxy();

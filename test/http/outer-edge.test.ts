@@ -172,7 +172,7 @@ describe('a request with two faults gets the earlier refusal: address, form, cre
 });
 
 const database = await testDatabase();
-/** A process of its own, so that the test can read its output. */
+/** A separate process, so that the test can read its output. */
 const child = await startChildGateway({ DATABASE_URL: database.url, LOG_LEVEL: 'info' });
 afterAll(async () => {
   expect(await child.end('SIGTERM')).toBe(0);

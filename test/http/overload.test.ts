@@ -61,7 +61,7 @@ test('excess requests are refused immediately for a lone platform, and with a de
     answered += 1;
     return status;
   });
-  // The first fifty are not delayed. If none were, all would be answered while the other platform's requests are, repeatedly.
+  // The first fifty are not delayed. If none were, all would be answered while the other platform sends its requests.
   while (answered < 50) expect(await statusOf(other)).toBe(200);
   // A request that is decided after the release would be served.
   while (arrived < 120) expect(await statusOf(other)).toBe(200);
@@ -71,7 +71,8 @@ test('excess requests are refused immediately for a lone platform, and with a de
 
   expect((await release()).status).toBe('PENDING');
   await one.stop();
-  // Credentials are cached for two seconds. On a slow machine, one may come later: its platform is unknown, and it is served.
+  // Credentials are cached for two seconds. On a slow machine a request can come later: its platform is unknown by
+  // then, and it is served.
   const statuses = await Promise.all(refused);
   expect(statuses.filter((status) => status === 503).length).toBeGreaterThan(100);
   expect(statuses.every((status) => status === 503 || status === 200)).toBe(true);

@@ -145,7 +145,7 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
   ],
   [legsOfPayments, moreTo('CLEARING')],
   [legsOfPayments, moreTo('SUSPENSE')],
-  // A payment whose outcome is not in the books, and one whose books have an outcome that it does not have.
+  // A payment whose outcome is not in the books, and one whose outcome in the books it does not have.
   [legsOfPayments, `update transaction set status = 'PROCESSING' where status = 'COMPLETED'`],
   [legsOfPayments, `update transaction set status = 'COMPLETED', settled_at = now() where status = 'FAILED'`],
   [/^a payment takes at most one deposit/, depositFor(`t.status = 'EXPIRED'`)],

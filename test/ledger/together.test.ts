@@ -150,7 +150,7 @@ function outcome(of: number, fails: boolean): Group {
 }
 
 /**
- * Ends a payment that was on its way here, with its order or by the platform's rejection: there is room for another.
+ * Ends a payment that was on its way here, with its order or by the platform's rejection: which makes room for another.
  */
 const uncollected = (ofRail: boolean): Group => [
   plan({
@@ -273,7 +273,7 @@ const named = (of: number, who: 'new' | 0 | 1): Group => {
   ];
 };
 
-/** Registers an external account, which its owner may have once. */
+/** Registers an external account, which its owner can have only once. */
 function registered(of: number): Group {
   const id = randomUUID();
   const account: NewRow<Account> = {

@@ -19,7 +19,7 @@ import { balanceOf, makeScene } from '../setup/scene.ts';
 const t = await testGateway({ SANDBOX_QUOTE_SECONDS: 600 });
 const brief = await testGateway({ SANDBOX_QUOTE_SECONDS: 1 });
 
-/** Lets a sender look up a new customer, and its pay request follow the scenario. */
+/** Lets a sender look up a new customer; its pay request follows the scenario. */
 async function lookedUp(sandboxScenario: object, gateway: TestGateway = t) {
   const scene = await makeScene(gateway.platform, 0n);
   const after = await feedEnd(gateway.platform);

@@ -209,7 +209,8 @@ describe('a policy', () => {
   });
 
   test('counts payments that share a transaction together, even if a day has ended since it summed them', async () => {
-    // A time zone in which a day has just begun; the minutes that pass here lead into the previous one.
+    // A time zone in which a day has just begun: the minutes that are made to pass move the payment into the previous
+    // day.
     const now = new Date();
     const ahead = (24 - now.getUTCHours()) % 24;
     const server = await limited({
@@ -242,7 +243,7 @@ describe('a policy', () => {
       true,
       false,
     ]);
-    // Another server token with MANAGE may, and a policy for all does not prevent that.
+    // Another server token with MANAGE may do so, and a policy for all does not prevent that.
     await set(own, { limits: [usd('DAY', 100_000_000)] });
     expect(await set(maker.tokenId, { limits: [usd('DAY', 6)] })).toMatchObject({ __typename: 'SetPolicySuccess' });
     expect(await made(child, 1)).toEqual([true]);

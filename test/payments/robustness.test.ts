@@ -63,7 +63,7 @@ test('a rail that never answers for one order blocks no other, and is asked abou
 });
 
 test.each([Number.NaN, Number.POSITIVE_INFINITY, 0.5, -3, 1e300])(
-  'an order whose rail wants to be asked again in %d ms is asked about again',
+  'an order is polled again even if its rail names %d ms until the next poll',
   async (checkInMs) => {
     const id = await send(103);
     await settleDueOrders(answering({ 103: () => Promise.resolve({ kind: 'pending', checkInMs }) }), 10);
@@ -183,7 +183,7 @@ test('a slow rail is asked about at most 32 orders concurrently, so that none wa
   const settling = settleDueOrders(answering(Object.fromEntries(amounts.map((amount) => [amount, slow]))), 100);
   for (let answered = 0; answered < amounts.length; answered += 1) {
     await vi.waitFor(() => expect(asked).not.toEqual([]), 20_000);
-    // The rail now has as many concurrent calls as it may get.
+    // The rail now has as many concurrent calls as it can get.
     await new Promise((resolve) => setImmediate(resolve));
     asked.shift()?.();
   }

@@ -24,7 +24,7 @@ const greatestAmount = '9000000000000000';
 
 const fraction = { whole: ['n', 'd'], real: [], given: ['(> d 0)'] };
 
-/** For n and d: src/core/fraction.ts computes the rounding that its name says. */
+/** For n and d: each rounding of src/core/fraction.ts does what its name says. */
 export const roundings: readonly Theorem[] = [
   {
     ...fraction,

@@ -91,7 +91,7 @@ test.for(['SENDING', 'RECEIVING'] as const)(
       there.total_receiving_amount,
       there.exchange_rate,
     ]);
-    // It expires before its lock, by a margin computed from upstream's own times, whatever the clocks show.
+    // The quote expires before its lock, by a margin computed from upstream's own times, whatever the clocks show.
     const life = ({ created_at: from, expires_at: to }: Data) => to.getTime() - from.getTime();
     expect(life(here)).toBe(life(there) * 0.9);
 

@@ -53,8 +53,8 @@ async function orderOf(transactionId: string) {
 }
 
 /**
- * Returns how many of the webhooks with these ids the gateway has stored. Others may arrive at any time: those of
- * earlier payments.
+ * Returns how many of the webhooks with these ids the gateway has stored. Those of earlier payments can arrive at any
+ * time.
  */
 async function stored(ids: unknown[]): Promise<number> {
   const text = 'select from rail_webhook where webhook_id = any($1)';

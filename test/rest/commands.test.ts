@@ -115,7 +115,7 @@ describe('every command', () => {
 
   test('names every field that is missing, unknown or of the wrong type in one error', async () => {
     const { rest, good } = catalog;
-    /** By field, the one of the values below that it accepts. */
+    /** The one value below that a field accepts, by operation and field. */
     const right: Record<string, unknown> = { 'updateExternalAccount.defaultUmaDepositAccount': true };
     for (const { id, method, required } of withBodies()) {
       // The members of a manifest are hashes: there are no unknown fields, and the error names a document.

@@ -17,7 +17,7 @@ export interface Actor {
 
 /** The result of a schedule. */
 export interface Played {
-  /** The steps in order: the name of an actor, and where it stood. */
+  /** The steps in order: the name of an actor, and where it had stopped. */
   readonly steps: readonly string[];
   /** For each step, how many actors could have run, and which of them did. */
   readonly choices: readonly { readonly of: number; readonly taken: number }[];

@@ -150,7 +150,7 @@ export async function databaseProxy(databaseUrl: string) {
     },
     /**
      * Loses the answer to the next statement whose message matches: it is executed, and then its connection is cut.
-     * @param andAfter cut later requests on any connection too, unanswered
+     * @param andAfter cuts later requests on any connection as well, unanswered
      */
     loseAnswer(to: RegExp, andAfter = false) {
       told = Promise.withResolvers();

@@ -143,7 +143,7 @@ export async function ownGateway(...options: Parameters<typeof startTestGateway>
 }
 
 /**
- * A socket that may be terminated while it opens: the client then no longer handles its error, which would end the
+ * A socket that can be terminated while it opens: the client then no longer handles its error, which would end the
  * process.
  */
 class CuttableSocket extends WebSocket {

@@ -52,7 +52,7 @@ const ibans = from(Object.entries(countrySpecs).filter(([, { SEPA, bban_regexp }
   )
   .filter((iban) => iban !== null && isValidIBAN(iban));
 const bics = fc.stringMatching(/^[A-Z]{4}(?:SG|DE|GB)[A-Z0-9]{2}(?:[A-W0-9]{3})?$/);
-/** Account numbers that may contain letters: either none, or at least one that does not resemble a digit. */
+/** Account numbers that can contain letters: either none, or at least one that does not resemble a digit. */
 const numbersOfLetters = fc
   .stringMatching(/^[1-9][0-9A-Z]{5,15}$/)
   .filter((number) => /^[0-9]*$|[A-HJKMNP-Z]/.test(number));

@@ -37,7 +37,7 @@ export function passExpiry(gateway: TestGateway, quoteId: string): Promise<void>
   return change(gateway, text, quoteId);
 }
 
-/** Makes the hour pass for which the sandbox's scenario holds a payment, before its end or before its return. */
+/** Makes the hour pass for which the sandbox's scenario delays a payment, before its end or before its return. */
 export function passDelay(gateway: TestGateway, transactionId: string): Promise<void> {
   // A worker's lease lasts two seconds: rows due later are not leased.
   const text = `update rail_order set created_at = created_at - interval '1 day', due_at = clock_timestamp()

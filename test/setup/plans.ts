@@ -252,7 +252,7 @@ export const manyOf = (rows: number) => Math.min(rows / 10, 2_000);
  * Triggers and foreign keys are disabled meanwhile.
  * @param rows how many rows each table gets
  * @param as how many rows the planner should assume, if different
- * @param others columns that have other values than for the tests of plans, by table
+ * @param others columns whose values differ from those in the tests of plans, by table
  */
 export async function fillTables(
   t: TestGateway,
@@ -373,7 +373,7 @@ export async function planOf(
   }
   const statement = sent.find(({ text }) => text.includes(`"${table}"`));
   if (!statement) throw new Error(`no statement reads ${table}`);
-  // A named statement is, or may be, planned for any values.
+  // A named statement is planned for any values, or can be.
   const isPlannedAnew = (statement.name ?? '') === '';
   const mode = `set local plan_cache_mode = force_${isPlannedAnew ? 'custom' : 'generic'}_plan`;
   const literals = statement.values.map((value) =>

@@ -70,7 +70,7 @@ export interface RawSocket {
   readonly closed: Promise<{ code: number; reason: string }>;
 }
 
-/** Opens a socket, sends the credentials and waits for the answer, which may be its close. */
+/** Opens a socket, sends the credentials and waits for the answer, which can be its close. */
 export async function openRawSocket(
   url: string,
   authorization: string,

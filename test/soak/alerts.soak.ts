@@ -29,7 +29,9 @@ const patienceMs = 120_000;
 /** The service counts as answering again after this many acknowledged commands. */
 const answering = 5;
 
-/** The measurements of a fault, in milliseconds: from its beginning until its alerts fired, and from its end on. */
+/**
+ * The measurements of a fault, in milliseconds: from its beginning until its alerts fired, and what followed its end.
+ */
 interface Measured {
   readonly name: string;
   readonly fault: StagedFault;

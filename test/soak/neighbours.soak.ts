@@ -98,7 +98,7 @@ afterAll(async () => {
   expect(await child.end('SIGTERM')).toBe(0);
 });
 
-/** Starts a program as the leader of a separate session, so that it may have its own priority. */
+/** Starts a program as the leader of a separate session, so that it can have its own priority. */
 function start(file: string, runner: readonly string[] = []): ChildProcess {
   const isThere = runner.length > 0 && spawnSync(runner[0] ?? '', ['--version']).status === 0;
   const [execPath = process.execPath, ...execArgv] = [...(isThere ? runner : []), process.execPath];

@@ -18,7 +18,7 @@ const platform = await serving.newPlatform('timekeeper');
 const scene = await makeScene(platform, 10_000n);
 const receiver = await startReceiver();
 afterAll(() => receiver.stop());
-// It does not receive approval requests, so no decision arrives.
+// The receiver gets no approval requests, so no decision arrives.
 await createEndpoint(platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
 
 test('work due before the clock is set back by an hour is done now, and not an hour later', async () => {

@@ -14,7 +14,7 @@ export interface Outcome {
 
 /** The service ends an operation after 10 s; one that takes longer than this has escaped that limit. */
 const limitMs = 20_000;
-/** A stream that opened may have nothing to send: it is abandoned after this time. */
+/** A stream can open and have nothing to send: it is abandoned after this time. */
 const silenceMs = 40;
 
 /** Sends probes to a gateway. */

@@ -126,7 +126,10 @@ export const takenTwice: ReadonlySet<string> = new Set([
   'url',
 ]);
 
-/** Returns the difference between two answers. New values (ids, times, figures) may differ between two successes. */
+/**
+ * Returns the difference between two answers. New values (ids, times, figures) are allowed to differ between two
+ * successes.
+ */
 export function differenceOf(one: Reply, two: Reply): string | undefined {
   // A request that no caller can complete proves nothing.
   if (

@@ -33,7 +33,7 @@ export interface Call {
 
 export type Variables = Record<string, unknown>;
 
-/** A place in the variables of a call that names an object, with the kinds that it may name. */
+/** A place in the variables of a call that names an object, with the kinds of objects that it can name. */
 export interface Coordinate {
   readonly call: Call;
   /** The place in the schema, such as `CreateQuoteInput.lookupId`. */

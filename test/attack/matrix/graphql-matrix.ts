@@ -127,7 +127,7 @@ export async function tryOwner(world: MatrixWorld, figures: Figures): Promise<vo
   }
 }
 
-/** Conditions that a change of the row itself does not decide: live lists do not support them. */
+/** Conditions that depend on more than the row itself: live lists do not support them. */
 const notFollowed =
   /^(TransactionFilter\.(sender|receiver)AccountIdentifier|QuoteFilter\.sendingUmaAddress) = uma|^CustomerFilter\.name = /;
 

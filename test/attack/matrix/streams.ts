@@ -34,8 +34,8 @@ const streams: readonly Stream[] = [
 ];
 
 /**
- * Opens the streams of every stranger on a socket and as event streams, makes things happen to the victim, and checks what the
- * strangers have received once the victim's own stream has received everything.
+ * Opens the streams of every stranger on a socket and as event streams, causes events of the victim, and checks what
+ * the strangers have received once the victim's own stream has received everything.
  */
 export async function tryStreams(world: MatrixWorld, figures: Figures): Promise<void> {
   const { t, counting, victim, strangers } = world;

@@ -14,7 +14,7 @@ import { type Kind, kinds, makeThings, type Things } from './things.ts';
 export interface Stranger {
   readonly name: string;
   readonly platform: TestPlatform;
-  /** The objects that it may name. */
+  /** Its own objects. */
   readonly own: Things;
   /** Whether it belongs to the victim's platform, in which case the platform's feed is its own. */
   readonly isOfPlatform: boolean;

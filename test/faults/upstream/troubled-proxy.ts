@@ -4,7 +4,7 @@ import { listen } from '../../setup/free-port.ts';
 import { bodyOf, type PassedOn, passOn } from '../../setup/pass-on.ts';
 import type { Random } from '../random.ts';
 
-/** The ways in which a request may be disturbed. */
+/** The ways in which a request can be disturbed. */
 const troubles = [
   'delayed',
   'cut before it arrives',
