@@ -15,7 +15,7 @@ export interface ReturningJob {
   readonly changes: number;
 }
 
-/** When clients had caught up, in milliseconds after the start signal. */
+/** The times at which clients had caught up, in milliseconds after the start signal. */
 export interface Returned {
   readonly p50: number;
   readonly last: number;

@@ -63,7 +63,7 @@ const things = {
 };
 await t.gateway.feed.waitForChange(50);
 
-/** Runs a statement on a connection of a role, with the other platform's id in the session. */
+/** Runs a statement on a connection of a role whose session has the other platform's id. */
 async function as(role: DatabaseRole, text: string): Promise<pg.QueryResult> {
   const database = openDatabase({ url: servingUrl(t.databaseUrl), role, poolSize: 1 });
   try {

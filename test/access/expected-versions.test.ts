@@ -21,7 +21,7 @@ const others: readonly Operation[] = [
   'rotateApiToken',
   ...(['createWebhookEndpoint', 'lookUpReceiver', 'sandboxReceiveUma', 'sandboxFundAccount', 'sandboxSend'] as const),
   ...(['transferOut', 'transferIn', 'transferInternal'] as const),
-  // They send messages again, whatever the state of the record.
+  // These send messages again, whatever state the record is in.
   ...(['sendTestWebhook', 'replayWebhookEvents', 'resendWebhookDelivery'] as const),
 ];
 
@@ -44,7 +44,7 @@ async function policy(): Promise<string> {
   return id;
 }
 
-/** For each mutation that changes a record: creates a new record, and an input that is different each time. */
+/** For each mutation that changes a record: functions that create a new record, and an input that differs each time. */
 const table: Partial<Record<Operation, readonly [make: () => Promise<string>, input: (id: string) => object]>> = {
   updateCustomer: [() => newCustomer(platform), (customerId) => ({ customerId, metadata: metadata() })],
   deleteCustomer: [() => newCustomer(platform), (customerId) => ({ customerId })],
@@ -219,7 +219,7 @@ describe('over REST', async () => {
 
   test.each(requests)('%s %s takes effect only with the current entity tag', async (method, path, read, body) => {
     const send = (tag: string) => rest.call(method, path, { body: body(), headers: { 'if-match': tag } });
-    // There is no GET of a single account: any change of it returns its tag.
+    // There is no GET of a single account: the answer to any change of it has its tag.
     const seen = read ? await rest.call('GET', read) : await rest.call(method, path, { body: body() });
     const tag = seen.headers.get('etag') ?? '';
     expect(tag).toMatch(/^"[\w.-]+"$/);

@@ -9,8 +9,8 @@ import { externalAccount, internalAccount, makeScene, type Scene, usAccount } fr
 import { openRawSocket } from '../setup/streams.ts';
 
 /**
- * The token of one payment shows the payment, but not whose it is. Hidden facts must not leak in other ways: in the
- * words of a refusal, or through guesses tried in a filter.
+ * The token of one payment shows the payment, but not the customer it belongs to. Hidden facts must not leak in other
+ * ways: in the words of a refusal, or through guesses tried in a filter.
  */
 
 const t = await testGateway();

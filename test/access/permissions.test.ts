@@ -35,7 +35,7 @@ const blind = await serverOf({ ...t.platform, url: counting.url }, 'TRANSACT', '
 
 /** The list is reversed each time, so that every call is a change. */
 const currencies = ['USD', 'EUR'];
-/** A mutation that returns each noun, and its field in the success. */
+/** For each noun, a mutation that returns it, and its field in the success. */
 const mutations: Readonly<Record<string, readonly [name: Operation, field: string, input: () => object]>> = {
   Quote: ['createQuote', 'quote', () => between(scene.usd, scene.outsideEur, 1_000)],
   Transaction: [
@@ -162,7 +162,7 @@ test('a plan reads nothing without VIEW, even if the earlier check is skipped', 
   payments.database.commits.once('committed', () => {
     isDone = true;
   });
-  // The check before the mutation finds VIEW, and the plan does not.
+  // For the check before the mutation the viewer has VIEW, and for the plan it does not.
   const viewer = {
     ...platformItself({ platformId: t.platform.platformId, environment: 'SANDBOX' }),
     get permissions() {

@@ -11,8 +11,8 @@ import { makeScene } from '../setup/scene.ts';
 import { selection } from '../setup/selection.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
-// The data that a request reads never depends on concurrent requests of others. Here a server gets requests of two
-// platforms in one piece.
+// The data that a request reads never depends on concurrent requests of others. Here one write carries requests of two
+// platforms to a server.
 
 /** The objects of a platform that paths and arguments name. */
 type Things = Readonly<Record<string, string>>;
@@ -57,7 +57,7 @@ interface Exchange {
   readonly body: string;
 }
 
-/** Sends requests in one piece over one connection, and returns their responses in the same order. */
+/** Sends requests in one write over one connection, and returns their responses in the same order. */
 async function pipelined(requests: readonly string[]): Promise<Exchange[]> {
   const last = requests.at(-1) ?? '';
   // After its response the server closes the connection.
@@ -92,7 +92,7 @@ function answersIn(bytes: Buffer): Exchange[] {
   return answers;
 }
 
-/** Removes the parts of a response that differ each time: times, attempts to deliver, the lookup made for a receiver. */
+/** Removes the parts of a response that differ each time: times, delivery attempts, the lookup made for a receiver. */
 function steady(body: string): string {
   return body.replace(
     /\d{4}-\d\d-\d\dT[\d:.]+Z?|Lookup:[0-9a-f-]+|<MsgId>[^<]*|<Id>STMT[^<]*|"attempts":\[[^\]]*\]/g,

@@ -14,7 +14,7 @@ export const rulesFiles = globSync('deploy/prometheus/*alerts.yml');
 export const hasPrometheus = () =>
   ['prometheus', 'promtool'].every((program) => spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0);
 
-/** Returns the names of all alerts in the text of rules. */
+/** Returns the names of all alerts in a rules file's text. */
 export const alertsIn = (rules: string): string[] =>
   [...rules.matchAll(/^ +- alert: (\w+)$/gm)].map(([, name = '']) => name);
 

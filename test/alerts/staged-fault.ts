@@ -55,7 +55,7 @@ export async function session(url: string, ...statements: readonly string[]): Pr
   return client;
 }
 
-/** Sends `count` requests at a time, again and again; returns the function that stops them. */
+/** Keeps sending requests, `count` at a time; returns the function that stops them. */
 export function requests(count: number, send: () => Promise<unknown>): () => Promise<void> {
   let hasEnded = false;
   const callers = Array.from({ length: count }, async () => {

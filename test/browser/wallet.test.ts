@@ -21,7 +21,7 @@ function openSubscriptions(page: Page): ReadonlySet<unknown> {
     socket.on('framereceived', note);
     socket.on('close', () => open.clear());
   });
-  // The sockets of the page before end without an event.
+  // The sockets of the previous page end without an event.
   page.on('framenavigated', () => open.clear());
   return open;
 }

@@ -203,7 +203,7 @@ async function interrupted({ process: user }: Awaited<ReturnType<EmbeddedServers
   expect(await once(user, 'exit')).toEqual([0, null]);
 }
 
-/** Kills one connection's process as a crash in it would: Postgres then ends all connections and recovers. */
+/** Kills the process of one connection, like a crash in it: Postgres then ends all connections and recovers. */
 async function crashBackend(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

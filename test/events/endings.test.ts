@@ -82,7 +82,7 @@ test('an ended payment is shown immediately; the stream completes when its last 
   expect((await resumed).at(-1)).toMatchObject({ status: 'COMPLETED', terminal: true });
 });
 
-/** Quotes a payment to an external account that the bank returns a given time after its delivery, in milliseconds. */
+/** Quotes a payment that the bank of an external account returns `returnAfterMs` after its delivery. */
 function returned(platform: TestPlatform, scene: Scene, returnAfterMs: number): Promise<Data> {
   return quote(platform, usdToEur(scene, { sandboxScenario: { returnAfterMs } }));
 }

@@ -26,7 +26,7 @@ test.each([
   ['lookUpReceiver', ['senderUmaAddress'], { sender: { umaAddress: '$x' } }, ['input', 'sender', 'umaAddress']],
   ['replayWebhookEvents', ['eventId'], { events: { eventId: 'x' } }, ['input', 'events', 'eventId']],
   ['replayWebhookEvents', ['before'], { events: { between: {} } }, ['input', 'events', 'between', 'before']],
-  // The account's own choice is part of the command's path.
+  // The choice within the account's input is part of the command's path.
   [
     'createExternalAccount',
     ['details', 'invoice'],

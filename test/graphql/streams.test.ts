@@ -35,7 +35,7 @@ const clients = {
     }),
 };
 
-/** Reads results until the stream completes, or `enough` says so. */
+/** Reads results until the stream completes, or until `enough` returns true. */
 async function read(
   client: ReturnType<(typeof clients)[keyof typeof clients]>,
   query: string,

@@ -79,7 +79,7 @@ test('a stop does not wait for unresponsive sockets or for connections without a
   const socket = await openConnection(t.url);
   socket.write(upgrade('/graphql').replace('Origin: http://localhost\r\n', ''));
   await once(socket, 'data');
-  // From here on it reads nothing, and so does not answer a close.
+  // From here on the socket reads nothing, so it does not answer a close.
   socket.pause();
   await t.stop();
   // Requests in progress get five seconds, and a warning at their end; these connections have sent none yet.

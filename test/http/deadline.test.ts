@@ -45,7 +45,7 @@ async function codesInSilence(send: () => Promise<unknown>[]): Promise<unknown[]
 /** Repeats a request: more often than there are connections, turns and lanes, so that some wait for each other. */
 const many = (send: () => Promise<Response>) => Array.from({ length: 6 }, () => codeOf(send()));
 
-// Each kind alone, since a limit that ends one request also ends the others' connections.
+// One kind at a time, since a limit that ends one request also ends the connections of the others.
 test('every request is answered at its time limit, whatever part of it waits for a silent database', async () => {
   // Credentials from another instance: this one has not cached them.
   const unknown = connect(t.url, owner.platformId, (await serverOf(owner, 'VIEW')).authorization);

@@ -200,7 +200,7 @@ test('the platform with the most slow uploads has one evicted', async () => {
   expect(String(await few.body)).toBe('ok');
 });
 
-/** Opens connections without credentials, which request much and read nothing of it. */
+/** Opens connections without credentials, which request long answers and read none of them. */
 async function readNothing(of: TestGateway): Promise<Socket[]> {
   const sockets = await Promise.all(Array.from({ length: 4 }, () => openConnection(of.url)));
   return sockets.map((socket) => socket.pause());

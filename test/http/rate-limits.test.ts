@@ -166,7 +166,7 @@ describe('a document that costs more than 800 counts as one more request for eac
         },
       ],
     });
-    // It counted nothing: a small one is served, and after the stated time the large one is.
+    // The refused document did not count: a small one is served, and after the stated time the large one is.
     expect((await post(platform)).headers.get('ratelimit')).toBe('"platform";r=0;t=4');
     now += 2_000;
     expect((await post(platform, {}, { query: two })).headers.get('ratelimit')).toBe('"platform";r=0;t=4');

@@ -36,7 +36,7 @@ async function portClosed(url: string): Promise<void> {
   }
 }
 
-/** Waits until readiness is negative, over connections of its own. */
+/** Waits until readiness is negative, over separate connections. */
 async function unready(url: string): Promise<Response> {
   for (;;) {
     const response = await fetch(`${url}/health/ready`, { headers: { connection: 'close' } });

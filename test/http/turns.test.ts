@@ -81,7 +81,7 @@ test('an operation on a connection releases its turn while it waits for an exter
   first.release();
   await settled();
   expect(next.count).toBe(1);
-  // It continues without a wait, and both count.
+  // The operation continues without a wait, and both count.
   first.retake();
   first.retake();
   first.end();

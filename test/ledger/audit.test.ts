@@ -38,7 +38,9 @@ afterAll(async () => {
   await after.drop();
 });
 
-/** Copies a ledger. The copy counts as the same database: otherwise it would be a restored one, with a new epoch. */
+/**
+ * Copies a ledger. The copy is treated as the same database: otherwise it would count as restored, with a new epoch.
+ */
 async function copyOf({ url }: ThrowawayDatabase): Promise<ThrowawayDatabase> {
   const copy = await createThrowawayDatabase(inject('server').url, new URL(url).pathname.slice(1));
   await execute(copy.url, 'update feed_epoch set server = server_name()');
@@ -212,7 +214,7 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
     /^no window of a policy was ever exceeded/,
     `update policy set limit_periods = '{DAY}', limit_currencies = '{""}', limit_maxima = '{1}'`,
   ],
-  // Usage also counted the payments that no longer count.
+  // Payments that no longer count did count until they were released.
   [
     /^no window of a policy was ever exceeded/,
     `with delivered as (delete from policy_use where released_at is null)

@@ -7,7 +7,7 @@ import { calls } from '../matrix/graphql-calls.ts';
 import { type Operation, requests } from '../matrix/rest-matrix.ts';
 import type { Things } from '../matrix/things.ts';
 
-/** A request, good or bad, over one transport. Its body is as sent over the wire. */
+/** A request, good or bad, over one transport. Its body is what is sent over the wire. */
 export interface HttpProbe {
   readonly transport: 'JSON' | 'GET' | 'event stream' | 'REST';
   readonly method: string;
@@ -168,7 +168,7 @@ function torn(text: string, choices: Choices): string {
   }
 }
 
-/** Draws a valid operation with its variables, and corrupts it in as many ways as the choices say. */
+/** Draws a valid operation with its variables, and corrupts it in as many ways as the choices decide. */
 function drawOperation(choices: Choices, hostility: Hostility): Record<string, unknown> {
   // A valid but large operation: its answer would exceed the size limit.
   if (choices.oneIn(12)) return { query: largest, variables: {} };
@@ -235,7 +235,7 @@ function jsonOf(value: unknown): string {
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : jsonOf(value));
 
-/** Draws a body as sent: mostly JSON, sometimes not. */
+/** Draws the body to send: mostly JSON, sometimes not. */
 function drawBody(value: unknown, choices: Choices): string | Buffer {
   const json = jsonOf(value);
   if (!choices.oneIn(8)) return json;

@@ -123,7 +123,7 @@ async function judged(delivery: Delivery, probe: Probe, figures: Figures): Promi
   let outcome: Outcome;
   try {
     outcome = await delivery.send(probe);
-    // A request refused for load was not executed, and on a busy machine is repeated, as clients do.
+    // A request refused for load was not executed. On a busy machine it is repeated, as a client would do.
     for (let again = 0; isOverload(probe, outcome) && again < 5; again += 1) outcome = await delivery.send(probe);
   } catch (error) {
     return `no answer: ${error}`;
@@ -146,7 +146,10 @@ const internals: readonly (readonly [what: string, form: RegExp])[] = [
 ];
 /** The close codes of graphql-ws for a fault of the server, and of WebSocket for any fault. */
 const faults = [4500, 1011];
-/** Returns the size limit of each answer to a probe, in bytes: its reads, plus the probe's own text in an error. */
+/**
+ * Returns the size limit of each answer to a probe, in bytes: the limit of its reads, plus the probe's own text if an
+ * error quotes it.
+ */
 function boundOf(probe: Probe): number {
   const sent = probe.transport === 'socket' ? probe.frames.join('') : `${probe.path}${probe.body ?? ''}`;
   // A document of mutations reads once for each of its mutations, five at most.

@@ -5,14 +5,14 @@ import { openEventStream, openRawSocket } from '../../setup/streams.ts';
 import type { Figures } from './cells.ts';
 import { type MatrixWorld, quiet, secretsOf } from './world.ts';
 
-/** A subscription that anyone may open, and that must be silent about the victim's objects. */
+/** A subscription that anyone can open, and that must be silent about the victim's objects. */
 interface Stream {
   readonly what: string;
   readonly query: string;
 }
 
 /**
- * The streams over many objects, which anyone may open; those that name a foreign object are refused
+ * The streams over many objects, which anyone can open; those that name a foreign object are refused
  * (graphql-matrix.ts).
  */
 const streams: readonly Stream[] = [

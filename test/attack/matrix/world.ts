@@ -87,7 +87,7 @@ export async function openMatrix() {
   await quiet(t);
   return {
     t,
-    /** Answers nothing but the requests of the matrix, so that its statements are theirs. */
+    /** Answers nothing but the requests of the matrix, so that all its statements belong to them. */
     counting,
     victim,
     /** Another customer of the victim's platform. */

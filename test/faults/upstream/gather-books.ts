@@ -99,7 +99,7 @@ export async function undoneBy(databaseUrl: string, before: Before['here']): Pro
   ]);
 }
 
-/** If nothing has changed for this time, nothing will change by itself, in milliseconds. */
+/** Once nothing has changed for this many milliseconds, nothing will change by itself. */
 const silenceMs = 20_000;
 /** How many times in a row everything is made due without any change before the wait ends. */
 const silences = 3;
