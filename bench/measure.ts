@@ -192,8 +192,8 @@ export async function measure(contestant: Contestant, timing: Turn & { readonly 
 }
 
 /**
- * Measures contestants in turns, each for as long in total as if it were alone. So if the cores become slower, they
- * do so for all contestants, and the ratios of the results remain valid.
+ * Measures contestants in turns, each for as long in total as if it were alone. So if the cores become slower, this
+ * affects all contestants, and the ratios of the results remain valid.
  * @returns their results in the order of the contestants
  */
 export async function measureInTurns(

@@ -144,7 +144,7 @@ describe('a filter used by the app of a payment', () => {
     ['transactions', 'senderAccountIdentifier', () => `ExternalAccount:${uuidIn(payer.usd)}`],
     ['transactions', 'receiverAccountIdentifier', () => `InternalAccount:${uuidIn(payer.outsideEur)}`],
     ['transactions', 'accountId', () => `InternalAccount:${uuidIn(payer.outsideEur)}`],
-  ])('finds nothing in %s by the %s of the other kind, as for its platform', async (list, field, value) => {
+  ])('finds nothing in %s by a %s with the wrong type, and neither does its platform', async (list, field, value) => {
     for (const by of [app, t.platform]) expect(await found(by, list, { [field]: value() })).toBe(0);
   });
 

@@ -9,7 +9,7 @@ import { testClient, uuidIn } from '../setup/connections.ts';
 import { testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-// Tests what the database accepts and refuses in a plan, right at the limits. Each test is one transaction, which is
+// Tests what the database accepts and refuses in a plan, exactly at the limits. Each test is one transaction, which is
 // rolled back.
 
 const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });

@@ -11,8 +11,8 @@ import { testGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
 // Plans that share a transaction are divided into batches, which are checked one by one and applied together
-// (src/domain/ledger/batches.ts, prisma/functions/commit/commit_batch.sql). Whatever the plans have in common, the result must
-// equal that of one after the other.
+// (src/domain/ledger/batches.ts, prisma/functions/commit/commit_batch.sql). Whatever the plans have in common, the
+// result must be the same as one after the other.
 
 /** The number of lists of plans to try. TOGETHER_RUNS overrides it. */
 const runs = Number(process.env.TOGETHER_RUNS ?? 150);
@@ -109,7 +109,7 @@ function payout(of: number, amount: bigint, key: string | undefined, limited: bo
 }
 
 /**
- * Collects later: the account must have room if `asks`; otherwise its room is not checked, as for a payment from
+ * Collects money later: the account must have room if `asks`; otherwise its room is not checked, as for a payment from
  * another customer.
  */
 function collection(of: number, amount: bigint, asks: boolean): Group {
@@ -150,7 +150,7 @@ function outcome(of: number, fails: boolean): Group {
 }
 
 /**
- * Ends a payment that was on its way here, with its order or by the platform's rejection: which makes room for another.
+ * Ends a payment that was on its way here, with its order or by the platform's rejection, which makes room for another.
  */
 const uncollected = (ofRail: boolean): Group => [
   plan({
@@ -346,7 +346,7 @@ const anyGroup = fc.oneof(
     ]),
   },
   { weight: 1, arbitrary: either.map((of) => () => seen(of)) },
-  // Two sides that are committed together or not at all.
+  // An outcome and a transfer that are committed together or not at all.
   {
     weight: 2,
     arbitrary: fc.tuple(third, fc.boolean(), either, amount).map(([of, fails, to, much]) => () => [
@@ -395,7 +395,7 @@ const told = (outcome: Outcome) =>
         }
       : outcome;
 
-/** Returns outcomes and the remaining rows, or the error, and undoes everything. */
+/** Returns the outcomes and the resulting rows, or the error, and undoes everything. */
 async function attempt(act: () => Promise<Outcome[]>): Promise<unknown> {
   await sql.query('begin');
   try {

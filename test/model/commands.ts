@@ -138,7 +138,7 @@ const execute = fc.tuple(position, outcome).map(([at, outcome]) =>
       await send(model, real, 'executeQuote', input, code);
       if (code !== undefined) return;
       quote.status = 'DONE';
-      // The pulled money comes in and goes out again immediately.
+      // The pulled money arrives and leaves again immediately.
       if (kind !== 'pulled') model.balances.aUsd -= sum;
       if (kind === 'uma') return awaitArrival(model, real, quote, outcome);
       const expected = outcomes[kind === 'other' ? withinTheHouse(outcome) : outcome];

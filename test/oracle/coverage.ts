@@ -105,7 +105,7 @@ const isMany = ({ name, args }: Field) => name === 'nodes' || args.some((arg) =>
 
 /**
  * Writes documents that select the missing fields, by each path to their types: first without optional arguments, later
- * with any of them. The caller may remove seen fields from `missing` in the meantime.
+ * with any of them. Meanwhile the caller can remove fields from `missing` once they were seen.
  */
 export function* directedDocuments(
   schema: GraphQLSchema,

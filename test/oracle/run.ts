@@ -123,7 +123,7 @@ let checks = 0;
 async function check(world: OracleWorld, asked: Case, figures: Figures): Promise<void> {
   const { operationName, variables, roots, callers, isRepeated } = asked;
   checks += 1;
-  // New to the service, so that an earlier fault does not show again.
+  // A text that is new to the service, so that an earlier fault does not show again.
   const query = `${asked.query}\n# ${checks}`;
   figures.documents += 1;
   const firsts: Asked[] = [];

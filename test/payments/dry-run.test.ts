@@ -132,7 +132,7 @@ test('a dry run states what policies would leave, and uses up nothing', async ()
   ];
   expect((await dry(me, 'createQuote', input)).limits).toEqual([...expected, ...expected]);
   expect((await dry(me, 'createQuote', input)).limits).toEqual([...expected, ...expected]);
-  // A quote that waits counts in no policy, and an app does not see the platform's usage.
+  // A quote that waits does not count in any policy, and an app does not see the platform's usage.
   expect((await dry(me, 'createQuote', usdToEur(scene))).limits).toEqual([]);
   expect(await dry(app, 'createQuote', input)).toMatchObject({ __typename: 'ValidatedPayment', limits: [] });
   expect(await dry(me, 'transferOut', moving(scene.usd, scene.outsideUsd, 2_001))).toMatchObject({

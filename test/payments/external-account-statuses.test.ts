@@ -28,7 +28,7 @@ const fields = 'status statusReason version beneficiaryVerificationStatus benefi
 
 let made = 0;
 
-/** Registers a US account whose number has this suffix, for a customer, by default a new one. */
+/** Registers a US account whose number has this suffix, for a customer. */
 async function register(customerId: string, suffix: string, rest: object = {}): Promise<Data> {
   made += 1;
   const input = {

@@ -167,7 +167,7 @@ describe('a policy', () => {
       `select to_char(now() + m * interval '1 minute', 'HH24:MI') as time from unnest(array[-2, 2, 4]) m order by m`,
     );
     const [before, soon, later] = rows.map(({ time }) => time);
-    // The first spans midnight unless it is around midnight now.
+    // The second and third span midnight, unless it is around midnight now.
     for (const [hoursFrom, hoursTo, fits] of [
       [before, soon, true],
       [later, soon, true],
@@ -219,11 +219,11 @@ describe('a policy', () => {
     });
     expect(await made(server, 60)).toEqual([true]);
     await passHours(t, (now.getUTCMinutes() + 2) / 60);
-    // Payments of one account never share a transaction.
+    // Payments from one account never share a transaction.
     const scenes = await Promise.all(Array.from({ length: 8 }, () => makeScene(platform, 1_000n)));
     const sent = await Promise.all([...scenes, ...scenes].map((from) => send(server, 10, {}, from)));
     expect(sent.filter((one) => typeof one === 'string')).toHaveLength(10);
-    // Hours that pass in other tests would move these payments into one day, for which they are too many.
+    // Hours that other tests make pass would move all these payments into one day, and exceed its limit.
     await remove(server.tokenId);
   });
 

@@ -25,7 +25,7 @@ export interface Satisfiable {
   readonly values: Readonly<Record<string, Value>>;
 }
 
-/** Asks whether numbers satisfy the assumptions and the other conditions. */
+/** Asks whether there are numbers that satisfy a theorem's assumptions and these conditions. */
 export async function solve(
   { whole, real, given }: Theorem,
   conditions: readonly string[],

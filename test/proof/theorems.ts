@@ -5,7 +5,7 @@
  */
 export interface Theorem {
   readonly name: string;
-  /** The variables that are whole numbers for the proof, and those that are any real number. */
+  /** The variables that the proof treats as whole numbers, and those that can be any real number. */
   readonly whole: readonly string[];
   readonly real: readonly string[];
   readonly given: readonly string[];
@@ -248,7 +248,7 @@ export const convertedFee: Theorem = wholeAmounts({
 
 export const allTheorems: readonly Theorem[] = [...roundings, ...bridges, convertedFee, ...quotes];
 
-/** A wrong rounding: in the model, and the same in the source. */
+/** A wrong rounding in the model, and the same one in the source. */
 export interface WrongRounding {
   readonly wrong: string;
   /** In pricing.smt2. */

@@ -10,8 +10,8 @@ import { testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 
-// Tests how the deposits that a provider lists are stored, and from which time on the provider is queried. The test
-// is the provider.
+// Tests how the deposits that a provider lists are stored, and the time from which the provider is queried. The test is
+// the provider.
 
 let page: (from: Date) => Promise<DepositsPage>;
 const minute = 60_000;

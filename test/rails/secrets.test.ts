@@ -17,8 +17,8 @@ import { fund, makeScene, ownAccount } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { credentialsIn } from './two-gateways.ts';
 
-// The secrets of providers are never exposed: not in the most verbose log of an instance, in its metrics, in its traces
-// or to a caller, whatever the provider answers and even during a rotation.
+// The secrets of providers are never exposed, whether in the most verbose log of an instance, in its metrics, in its
+// traces or to a caller, whatever the provider answers and even during a rotation.
 
 const environment = {
   CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',

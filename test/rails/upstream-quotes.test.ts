@@ -105,7 +105,7 @@ test.for(['SENDING', 'RECEIVING'] as const)(
     const { rows } = await gateway.owner.query(text, [uuidIn(made.transaction.id)]);
     const sent = "select from idempotency_record where operation = 'executeQuote' and key = $1";
     expect((await upstream.owner.query(sent, [rows[0].id])).rowCount).toBe(1);
-    // Our books convert nothing: only the platform's share is earned, and there is no position.
+    // The books here convert nothing: only the platform's share is earned, and there is no currency position.
     expect(end.ledgerEntries.filter(({ system }: Data) => system === 'LIQUIDITY')).toEqual([]);
     await expectReconciled();
   },
@@ -226,7 +226,7 @@ test("a quote that upstream refuses is refused here, with upstream's reason", as
   expect(await quote(platform, usdToEur(scene, { destination }))).toMatchObject({ status: 'PENDING' });
 });
 
-/** Builds a request to the rail itself for a conversion into euros; its amount is that of its lock. */
+/** Builds a request to the rail itself for a conversion into euros; its amount comes from its lock. */
 const orderOf = (id: string): Omit<RailOrder, 'amount'> => ({
   ...{ id, step: 'SETTLEMENT', kind: 'PAYOUT', currency: 'EUR', account: undefined, umaAddress: undefined },
   ...{ settled: false, ageMs: 0, attempts: 0, scenario: null },

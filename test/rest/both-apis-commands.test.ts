@@ -128,7 +128,7 @@ const customerCall = fc
     metadata: anyMetadata,
   })
   .filter(({ name, nationality, metadata, umaAddress }) => {
-    // REST checks texts and countries with the form of the body, before anything else.
+    // REST checks texts and countries together with the form of the body, before anything else.
     const isFormWrong = !name.startsWith('Ada') || nationality === 'UK';
     return [isFormWrong, '__proto' in (metadata ?? {}), umaAddress].filter(Boolean).length <= 1;
   })

@@ -4,7 +4,7 @@ import { restClient } from '../setup/rest.ts';
 import { restAccount, restQuote, restScene, restTransfer } from '../setup/rest-scene.ts';
 import { answer, startReceiver, verify } from '../webhooks/receiver.ts';
 
-/** The worked flows of the specification, over REST alone. A receiver of the platform follows each through webhooks. */
+/** The worked flows of the specification, over REST alone. The platform's webhook receiver follows each. */
 
 const t = await startTestGateway();
 const rest = await restClient(t.url, t.platform.authorization);

@@ -2,8 +2,8 @@ import pg from 'pg';
 
 /**
  * A database whose statements can be stopped inside the product's functions, and whose clock a test can advance. The
- * functions are unchanged: the schema `schedules` has functions of the same names, which stop and call the real ones.
- * Only connections with `schedules` first in their search path use them.
+ * functions are unchanged: the schema `schedules` has functions of the same names, which stop the actor and call the
+ * real ones. Only connections with `schedules` first in their search path use them.
  */
 
 /** Where an actor stops inside a function: before it, or after it, while its transaction is open. */
@@ -95,7 +95,7 @@ export async function connectOwner(url: string): Promise<pg.Client> {
 export function connectionOf(url: string, actor: number) {
   const settings = [
     'search_path=schedules,public,pg_catalog',
-    // An actor waits for as long as the scheduler runs others first.
+    // An actor waits for as long as the scheduler lets others run first.
     'lock_timeout=60000',
     'statement_timeout=60000',
     ...(actor > 0 ? [`schedules.actor=${actor}`] : []),

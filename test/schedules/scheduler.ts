@@ -25,12 +25,12 @@ export interface Played {
 }
 
 /**
- * Chooses the next of the runnable actors, by the number of the decision. If only one can run there is no decision,
+ * Chooses the next of the runnable actors, given the number of the decision. If only one can run there is no decision,
  * unless `decidesAlways`.
  */
 export type Choose = (decision: number, ready: readonly string[]) => number;
 
-/** The failure of a schedule: no actor can run, or one does not return. */
+/** The failure of a schedule: no actor can run, or one never returns. */
 export class NoProgress extends Error {}
 
 /** An actor in a schedule. */
@@ -51,7 +51,7 @@ const stepMs = 120_000;
 const lookMs = 2;
 
 export class Scheduler {
-  /** Holds the locks at which actors stop, and releases them. */
+  /** The connection that holds and releases the locks at which actors stop. */
   readonly #control: pg.Client;
   readonly #players = new Map<number, Player>();
   #changes = 0;

@@ -11,7 +11,7 @@ import { type AccountType, accountTypes } from '../../src/core/account-types.ts'
 import { eip55 } from '../../src/core/wallet-fields.ts';
 import type { ExternalAccountType } from '../../src/infra/database/generated/client/client.ts';
 
-// Accounts whose numbers come from the libraries for them, and the spellings that print and people use.
+// Accounts whose numbers come from the libraries for account numbers, and their spellings in print and by hand.
 
 /** An account with valid check digits, in the canonical spelling. */
 export interface GeneratedAccount {
@@ -60,7 +60,7 @@ const bankNames = from(['BDO Unibank', 'Wema', 'Bank of the Philippine Islands',
 const address = (made: fc.Arbitrary<string>) => made.map((text) => ({ address: text }));
 const evm = address(bytes(20).map((raw) => eip55(Buffer.from(raw).toString('hex'))));
 
-/** An invoice for an amount in thousandths of a satoshi, or for any amount (0), which is valid for an hour. */
+/** An invoice for an amount in thousandths of a satoshi, or for any amount (0); it is valid for an hour. */
 function invoiceOf(secret: Uint8Array, id: Uint8Array, mtokens: number): string {
   const key = sha256(secret);
   const destination = hex.encode(secp256k1.getPublicKey(key));
@@ -139,7 +139,7 @@ export const respelled = ({ accountType, details }: GeneratedAccount): fc.Arbitr
   return fc.record(spelled).map((again) => ({ accountType, details: again }));
 };
 
-/** Returns what spellings differ in, according to the declaration: for a Pix key it depends on the key's type. */
+/** Returns in what spellings can differ, according to the declaration; for a Pix key this depends on the key's type. */
 function differences(accountType: string, name: string, details: AccountDetails, differIn = ''): string {
   if (accountType !== 'PIX' || name !== 'pixKey') return differIn;
   const ofType: Readonly<Record<string, string>> = {

@@ -56,7 +56,8 @@ export async function respectLimits(
   }
   const euros = (one: Data) => one.currency.code === 'EUR';
   expect(BigInt(lookup.supportedCurrencies.find(euros).minAmount.amount)).toBeGreaterThan(1n);
-  // Paid from its euro account: the limit is everything that can be sent, less the fees of its platform.
+  // When the customer pays from its euro account: the limit is everything that can be sent, less the fees of its
+  // platform.
   const own = await lookUp(platform, receiver, { sender: { customerId: inEuros } });
   const most = await quote(platform, {
     source: { account: { accountId: await internalAccount(platform, inEuros, 'EUR') } },

@@ -7,7 +7,7 @@ import { newCustomer } from '../setup/scene.ts';
 
 const t = await testGateway();
 
-/** MB: if anything is unbounded, each of these tests retains more. */
+/** In MB. If anything grows without bound, each of these tests retains more. */
 const little = 5;
 
 /** Returns the memory retained after this many acts, in MB. */

@@ -106,7 +106,7 @@ test('a late failure does not count after a later success or a move of the endpo
   for (const response of late) response.writeHead(410).end();
   for (const { id } of [healthy, moved])
     await endpointUntil(serving.platform, id, ({ deliveries }) => deliveries[0].status === 'FAILED');
-  // It ends when the outcome of its attempts is recorded. The test of the new URL is aborted.
+  // The delivery ends when the outcome of its attempts is recorded. The test of the new URL is aborted.
   await silent.until((received) => received.length === 1);
   await working.gateway.stop();
   for (const { id } of [healthy, moved]) {

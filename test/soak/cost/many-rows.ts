@@ -32,9 +32,9 @@ export async function fillPlatform(t: TestGateway, platform: TestPlatform, rows:
   };
   await fillTables(t, templates, rows, undefined, columnsOf(rows));
   await fillFeed(t, platform, rows);
-  // Every table: without statistics of the small ones, Postgres would read them whole.
+  // Every table, since Postgres would read small tables whole without statistics.
   await t.owner.query('vacuum analyze');
-  // The time of parallel workers would not be counted.
+  // No parallel workers, whose time would not be counted.
   await t.owner.query(`do $$ begin
     execute format('alter database %I set max_parallel_workers_per_gather = 0', current_database());
   end $$`);
