@@ -9,7 +9,7 @@ import type { Data, TestPlatform } from '../setup/gateway.ts';
 
 /** The system into which faults are injected while the clients of the load move money. */
 export interface Stage extends Surroundings {
-  /** The affected instance, unless all are. */
+  /** The affected instance, unless all instances are. */
   readonly instance: Instance;
   /** A second platform, besides that of the load, at the affected instance. */
   readonly other: TestPlatform;

@@ -9,7 +9,7 @@ const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 const ours = await makeThings(t.platform);
 const theirs = await makeThings(await t.newPlatform('foreign'));
 
-/** One of each object that has an id. */
+/** One object of each kind that has an id. */
 interface Things {
   readonly Quote: string;
   readonly Transaction: string;

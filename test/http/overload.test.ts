@@ -272,8 +272,8 @@ describe('with three connections to the database', () => {
   const query = '{ customers { totalCount } }';
 
   /**
-   * Lets a platform run six reads that wait for the customers, and expects `count` of them in the database, while another
-   * platform is answered.
+   * Lets a platform run six reads that wait for the locked customers, and expects `count` of them in the database,
+   * while another platform is answered.
    */
   async function besideOther(count: number, run: () => Promise<Promise<unknown>[]>): Promise<void> {
     const reading = async () =>

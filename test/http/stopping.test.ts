@@ -129,7 +129,7 @@ test.each([
 ])(
   'a request in progress at %s is answered after the port has closed, and its connection closed',
   async (path, options) => {
-    // Only this request waits for the customers.
+    // Only this request waits for the locked customers.
     const stopping = await startTestGateway({ ROLE: 'serve' });
     const { authorization } = stopping.platform;
     const client = keepAliveClient(stopping.url, { authorization, 'content-type': 'application/json' });

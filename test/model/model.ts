@@ -13,7 +13,7 @@ export interface Model {
   readonly suspended: Suspended[];
   /** The status of A's external account in dollars. */
   outside: AccountStatus;
-  /** The last command, which may be repeated. */
+  /** The last command, which can be repeated. */
   last: Call | undefined;
 }
 

@@ -105,7 +105,7 @@ const isMany = ({ name, args }: Field) => name === 'nodes' || args.some((arg) =>
 
 /**
  * Writes documents that select the missing fields, by each path to their types: first without optional arguments, later
- * with any of them. Meanwhile the caller can remove fields from `missing` once they were seen.
+ * with any of them. Meanwhile the caller can remove fields from `missing` that it has seen.
  */
 export function* directedDocuments(
   schema: GraphQLSchema,

@@ -20,7 +20,7 @@ export class World {
   readonly scheduler: Scheduler;
   readonly scene: Scene;
   readonly caller: Caller;
-  /** Sees the clock of the actors, and never stops. */
+  /** A connection that sees the clock of the actors, and never stops. */
   readonly client: pg.Client;
   readonly #gateway: TestGateway;
   readonly #databases: readonly Database[];

@@ -120,7 +120,7 @@ async function inInstallation(
     let mayFail = false;
     const load = startLoad({ urls, authorization, scenes, seed, during: () => during, acts: () => restingActs });
     ends.push(() => load.stop());
-    // Texts for a person must be true: half an hour stays half an hour.
+    // A person relies on the text of an alert: half an hour stays half an hour.
     const rules = (await shortenedRules()).map((text) =>
       text.replace('snapshot_seconds > 5', 'snapshot_seconds > 1800'),
     );

@@ -17,7 +17,7 @@ export interface Before {
 
 /**
  * Reads the state that the restore of upstream will undo: its payments, and the orders here that had settled. Meanwhile
- * only the instance that this starts serves upstream.
+ * only the instance that this function starts serves upstream.
  */
 export async function beforeUpstream({ here, upstream, accountAt }: TwoSides) {
   const settings = { ROLE: 'serve' } as const;
