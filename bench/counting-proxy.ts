@@ -1,6 +1,8 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A proxy between a server and Postgres that counts the statements in it: Query and Execute messages. */
+/**
+ * A proxy between a server and Postgres that counts the statements that pass through it: Query and Execute messages.
+ */
 export interface CountingProxy {
   /** The database's address through the proxy. */
   readonly url: string;

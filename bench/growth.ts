@@ -25,7 +25,7 @@ const { values: options } = parseArgs({
 const sizes = options.sizes.split(',').map(Number);
 const timing: Timing = { warmUpMs: 1_200, measureMs: Number(options.seconds) * 1_000, turns: 4 };
 
-/** Returns the size of each table of payments with its indexes, in bytes per payment. */
+/** Returns the size of each payment table with its indexes, in bytes per payment. */
 async function bytesEach({ url, transactions }: Prepared): Promise<string> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -38,7 +38,7 @@ export interface Server {
 /** Linux counts processor time in hundredths of a second (USER_HZ). */
 const tickMicros = 10_000;
 
-/** Returns the processor time of a process, with `ended` also that of its children that have ended, in microseconds. */
+/** Returns the processor time of a process in microseconds; `ended` includes that of its children that have ended. */
 export function cpuOf(pid: number, ended = false): number | undefined {
   try {
     // The name in parentheses may contain spaces, so fields are counted after it. utime and stime are the 14th and
@@ -129,7 +129,7 @@ export interface Contestant {
 }
 
 export const requests = (job: RequestJob, server: Server): Contestant => ({ tool: 'requests', job, pid: server.pid });
-/** A contestant without a server, and therefore without the server's processor time. */
+/** Builds a contestant without a server, and therefore without the processor time of one. */
 export const statements = (job: StatementJob): Contestant => ({ tool: 'statements', job });
 
 /** Sums the progress of a clock between `begin` and `end`; NaN if the clock cannot be read. */
@@ -192,8 +192,8 @@ export async function measure(contestant: Contestant, timing: Turn & { readonly 
 }
 
 /**
- * Measures contestants in turns, each for as long in total as if it were alone. So if the cores become slower, they
- * do so for all contestants, and the ratios of the results remain valid.
+ * Measures contestants in turns, each for as long in total as if it were alone. So if the cores become slower, this
+ * affects all contestants, and the ratios of the results remain valid.
  * @returns their results in the order of the contestants
  */
 export async function measureInTurns(

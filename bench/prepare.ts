@@ -80,7 +80,8 @@ async function fill(
 ): Promise<void> {
   const began = Date.now();
   await client.query(helpers(platformId, customers, transactions));
-  // Triggers and foreign keys are disabled while the history is written. It satisfies them, as the audit proves.
+  // Triggers and foreign keys are disabled while the history is written. The history satisfies them, as the audit
+  // proves.
   await client.query('begin');
   await client.query("set local session_replication_role = 'replica'");
   await client.query("set local synchronous_commit = 'off'");
@@ -94,7 +95,7 @@ async function fill(
   }
   await client.query(balances);
   await client.query('commit');
-  // Only the filled tables: Postgres scans whole tables that an analysis found empty, until the next one.
+  // Only the filled tables: Postgres scans tables that an analysis found empty as a whole, until the next analysis.
   await client.query('vacuum analyze customer, account, transaction, journal, posting');
   await client.query('checkpoint');
 }

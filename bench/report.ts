@@ -2,7 +2,10 @@ import { arch, cpus, totalmem } from 'node:os';
 import type { Result } from './measure.ts';
 import type { Speed } from './speed.ts';
 
-/** The gateway as in production, and with settlement and notifications after the measurement, like the peers. */
+/**
+ * The gateway as in production, and the gateway with settlement and notifications only after the measurement, like the
+ * peers.
+ */
 const ours = ['gateway', 'gateway, settling later'] as const;
 
 /** The result of one contestant in one case. */

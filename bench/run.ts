@@ -217,7 +217,7 @@ async function measureReads(
 const firstUse = '20 transactions with customer, first use of the document';
 
 /**
- * Measures documents that were never sent before, which must be parsed, validated and planned. Uses separate servers,
+ * Measures documents that were never sent before, and so must be parsed, validated and planned. Uses separate servers,
  * since their caches are full of such documents afterwards.
  */
 async function measureFirstUses(
@@ -408,7 +408,7 @@ async function comparePayments(prepared: Prepared, timing: Timing, add: (row: Ro
     startPostGraphile(prepared.url),
     startByHand(prepared.url, { transfer: writes.peer.sql, execute: writes.peer.executeSql }),
   ]);
-  // A quote can be executed only once: each contestant has a third of them, and uses none for a warm-up.
+  // A quote can be executed only once: each contestant gets a third of the quotes, and uses none for a warm-up.
   const { collected } = await measure(
     fromGateway(served, { bodies: writes.createQuote, collect: quoteId, ...load }),
     timing,
@@ -537,7 +537,7 @@ async function measureRest(gateway: Server, writes: Writes, timing: Timing, add:
   });
 }
 
-/** Sends twice the load that the service can sustain, whether or not it answers. */
+/** Sends twice the load that the service can sustain, whether or not earlier requests are answered. */
 async function measureOverload(prepared: Prepared, gateway: Server, timing: Timing): Promise<Fact[]> {
   const list = (await readCases(prepared))[1];
   if (!list) return [];

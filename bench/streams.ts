@@ -25,7 +25,7 @@ const idle = [
  */
 const returning = { clients: 10_000, processes: 2, customers: 300 } as const;
 
-/** The duration of a measurement from which on all idle subscriptions are opened; a shorter one opens fewer. */
+/** Measurements of at least this duration open all idle subscriptions; shorter ones open fewer. */
 const fullMs = 10_000;
 
 export interface Streams {
@@ -70,8 +70,8 @@ async function withInstance<T>(streams: Streams, work: (instance: Server) => Pro
 }
 
 /**
- * Measures the time from a change, which its transaction reads from the database's clock just before it commits, to its
- * subscriber. This includes the commit, but not the request.
+ * Measures the time from a change to its subscriber. The transaction of the change reads the start from the database's
+ * clock just before it commits: the time includes the commit, but not the request.
  */
 async function measureFanOut(instance: Server, streams: Streams): Promise<Fact[]> {
   const { gateway, customerIds, transfers, measureMs } = streams;
@@ -240,8 +240,8 @@ async function arrived(subscribers: ChildProcess, expected: number): Promise<Arr
 
 /**
  * Measures how much the resident memory of the process grows, including the free part of its heap. The process has
- * already served a few subscribers, so that memory that the program needs only once is not counted; and nothing else,
- * since the memory of earlier clients would be reused.
+ * already served a few subscribers, so that memory that the program needs only once is not counted. It has served
+ * nothing else, since the memory of earlier clients would be reused.
  */
 async function measureIdle(
   instance: Server,

@@ -11,7 +11,7 @@ interface Table {
   readonly entries: number;
 }
 
-/** Counts what was written between two positions of the WAL, which alone contains every index entry. */
+/** Counts what was written between two positions of the WAL, since only the WAL has every index entry. */
 const countStatement = `
   with written as (
     select coalesce(i.indrelid, c.oid) as relation, r.resource_manager, r.record_type

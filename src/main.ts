@@ -82,7 +82,7 @@ async function main(): Promise<void> {
     collectStart();
     console.log(banner(gateway.url, local, embedded?.notice, embedded?.dataDirectory));
   } catch (error) {
-    // An error caused by a stop in progress need not be printed: the signal ends the process.
+    // An error that a stop in progress has caused need not be printed: the signal ends the process.
     if (stopping) return stopping;
     await stop('failed start');
     throw error;

@@ -18,7 +18,8 @@ import { readConfig, secretSettings } from '../src/server/config.ts';
 import { settings } from '../src/server/settings.ts';
 import { isWeakKey } from '../src/server/start/unsafe-settings.ts';
 
-// The files that run the service elsewhere are not run here: everything that they name must exist.
+// The files that run the service elsewhere are not run here, so these tests check that everything that they name
+// exists.
 
 const root = path.resolve(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
@@ -86,7 +87,7 @@ test.each(yamlFiles)('%s is valid YAML', (file) => {
   }
 });
 
-/** Returns what the compiler says about objects of Kubernetes, as values of the types of its API. */
+/** Returns the compiler's messages about Kubernetes objects, as values of its API's types. */
 function faultsOf(objects: readonly { readonly apiVersion: string; readonly kind: string }[]): string {
   const source = objects.map((object, at) => {
     const module = object.apiVersion.includes('/') ? object.apiVersion : `core/${object.apiVersion}`;
@@ -117,7 +118,7 @@ test('the objects of Kubernetes have the fields that its API declares, and no ot
   expect(faultsOf(misspelt)).toMatch(/readynessProbe.* does not exist in type 'Container'/);
 });
 
-test('a stop ends before each of them kills the process', () => {
+test('a stop ends before any of these deployments kills the process', () => {
   const seconds = (pattern: RegExp, file: string) => Number(pattern.exec(read(file))?.[1]);
   // The longest that a stop takes after SHUTDOWN_DELAY_MS: deadlinesMs in src/server/stop.ts, and half a second.
   const stopSeconds = 7;

@@ -92,7 +92,7 @@ describe('a citation by number', () => {
     ...['prisma/schema.prisma', 'schema.graphql', ...pages.filter((page) => page !== specification)],
   ].filter((path) => path !== 'test/docs.test.ts');
 
-  /** Returns a file's text in one line: comments break citations between word and number. */
+  /** Returns a file's text in one line: in comments, a line can end between the word and the number of a citation. */
   const textOf = (path: string) => read(path).replace(/\s*\n\s*(\*|\/\/+|--)?\s*/g, ' ');
 
   /** Returns every number that a word cites: "word 2.6", "words 3 and 13", "word 4.8 to 4.10". */

@@ -39,7 +39,7 @@ test('an installation needs the Node version that the README names', () => {
   expect(read('package.json').engines.node).toBe(`>=${least}`);
 });
 
-test('from the Node version named in the README on, npm does not warn', () => {
+test('npm does not warn with the Node version that the README names, or a later one', () => {
   const silent = named(/a Node older than ([\d.]+), npm warns/);
   expect(refusing(`${silent}.0`)).toEqual([]);
   expect(refusing(`${named(/Node ([\d.]+) or newer/)}.0`)).not.toEqual([]);

@@ -4,7 +4,9 @@ import { bugs } from './soak/planted-bugs/bugs.ts';
 import { planted } from './soak/planted-bugs/plant.ts';
 import { standsFor } from './soak/planted-bugs/titles.ts';
 
-/** The short form of `npm run soak -- planted`, which plants the bugs: every text and test in the lists exists. */
+/**
+ * The short form of `npm run soak -- planted`, which plants the bugs: here every text and test of the lists must exist.
+ */
 
 test('there are at least thirty bugs, in SQL and in TypeScript, each named once', () => {
   expect(new Set(bugs.map(({ name }) => name)).size).toBe(bugs.length);

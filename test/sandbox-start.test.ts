@@ -93,7 +93,7 @@ function expectFurnished(nodes: readonly Data[]): void {
   expect(dollars.map((node) => node.balance.amount)).toEqual(['2500000', '2500000']);
 }
 
-/** Sends a payment from the person's dollars to external euros, and waits until it ends. */
+/** Sends a payment from the person's dollar account to an external euro account, and waits until it ends. */
 async function pay(platform: TestPlatform, nodes: readonly Data[]): Promise<void> {
   const find = (kind: string, code: string) =>
     nodes.find((node) => node.__typename === kind && node.currency.code === code)?.id;

@@ -34,7 +34,8 @@ describe('a secret can be in a file that a setting names', () => {
   });
 
   test.each(secretSettings)('%s', (name) => {
-    // The URL of a server behind a pooler requires the pooler's, and the URL of a replica requires the primary's.
+    // The setting with the URL of a server behind a pooler requires the pooler's URL, and that of a replica the
+    // primary's.
     const beside = {
       ...((name === 'DATABASE_DIRECT_URL' || name === 'DATABASE_READ_URL') && { DATABASE_URL: values.DATABASE_URL }),
     };

@@ -12,7 +12,7 @@ import { freshDatabase } from './setup/database.ts';
 import { connect, type Data, startTestGateway } from './setup/gateway.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
-/** With these, the data directory holds only the embedded Postgres. */
+/** With these settings, the data directory contains only the embedded Postgres. */
 const openKeys = { CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else', SECRET_KEY: 'ab'.repeat(32) };
 const sandbox = `Basic ${Buffer.from('sandbox:sandbox').toString('base64')}`;
 
@@ -95,7 +95,7 @@ test('SIGTERM to npm start stops the gateway behind it', async () => {
   await database.drop();
 });
 
-/** One of each kind: test/settings.test.ts and test/database/reaching.test.ts have more. */
+/** One setting of each kind: test/settings.test.ts and test/database/reaching.test.ts have more. */
 describe('a wrong setting stops startup before anything is created, and is reported without a stack trace', () => {
   test.each([
     [{ PORT: 'eighty' }, 'PORT must be a whole number'],

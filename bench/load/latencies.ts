@@ -5,7 +5,7 @@ export interface Measured {
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
-  /** The number of answers by HTTP status; 0 stands for no answer. */
+  /** The number of answers by HTTP status; 0 means no answer. */
   readonly statuses: Readonly<Record<string, number>>;
   /** The p99 of the answers with status 200 only. */
   readonly p99Good: number;
@@ -70,7 +70,7 @@ export class Latencies {
   }
 }
 
-/** Returns the value below which this fraction of the sorted values lies. */
+/** Returns the value below which the fraction `part` of the sorted values lies. */
 export function percentile(sorted: readonly number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
 }

@@ -1,16 +1,21 @@
 import { Client, Pool } from 'undici';
 import { loadTool } from './tool.ts';
 
-/** The requests to send. `%KEY%` in a body becomes a different word in each request, valid in a GraphQL name. */
+/**
+ * The requests to send. `%KEY%` in a body is replaced in each request by a different word that is valid in a GraphQL
+ * name.
+ */
 export interface RequestJob {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The bodies to post, in turn; an empty text is sent as a GET. */
+  /** The bodies to post, in turn; an empty body is sent as a GET. */
   readonly bodies: readonly string[];
   readonly connections: number;
   /** Sends each body once and then ends: for requests that succeed only once. */
   readonly once?: boolean;
-  /** Requests a second, whether or not earlier ones are answered. Without it each connection waits for its answer. */
+  /**
+   * Requests a second, whether or not earlier ones are answered. Without a rate, each connection waits for its answer.
+   */
   readonly rate?: number;
   /** Collects the matches of this pattern's first group in the answers. */
   readonly collect?: string;

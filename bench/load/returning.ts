@@ -7,13 +7,15 @@ export interface ReturningJob {
   readonly authorization: string;
   /** For each client, the customer whose payments it follows. */
   readonly customerIds: readonly string[];
-  /** The cursor after which each subscribes. A client has caught up when it has received all changes after it. */
+  /**
+   * The cursor after which each client subscribes. A client has caught up when it has received all changes after it.
+   */
   readonly after: string;
   /** The number of each customer's changes after that cursor. */
   readonly changes: number;
 }
 
-/** When clients had caught up, in milliseconds after the start signal. */
+/** The times at which clients had caught up, in milliseconds after the start signal. */
 export interface Returned {
   readonly p50: number;
   readonly last: number;

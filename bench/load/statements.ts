@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { loadTool } from './tool.ts';
 
-/** One prepared statement on several concurrent connections without a server: the limit of the database itself. */
+/** One prepared statement on concurrent connections, with no server in between: the limit of the database itself. */
 export interface StatementJob {
   readonly url: string;
   readonly sql: string;

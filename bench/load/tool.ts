@@ -1,6 +1,6 @@
 import { Latencies, type Measured } from './latencies.ts';
 
-/** The duration of a turn of a load tool. The requests of the warm-up do not count. */
+/** The duration of a turn of a load tool. Requests during the warm-up do not count. */
 export interface Turn {
   readonly warmUpMs: number;
   readonly measureMs: number;
@@ -9,7 +9,7 @@ export interface Turn {
 /** The messages to a load tool: its job once, then its turns, and finally the request for its results. */
 export type Told<Job> = { readonly job: Job } | { readonly turn: Turn } | 'measured';
 
-/** The messages from a load tool: the counted part of a turn begins or ends, the turn is over, the results. */
+/** The messages from a load tool: the counted part of a turn has begun or ended, the turn is over, or the results. */
 export type Said = 'begin' | 'end' | 'over' | { readonly measured: Measured };
 
 /** Does the job until `end`, a time of Date.now(), and records results in `latencies` while `counts` returns true. */

@@ -16,7 +16,7 @@ export interface AccountForm {
   /** Explains more precisely than `form` why a value is refused; undefined if there is nothing to add. */
   explain?(value: string): string | undefined;
   /**
-   * Returns why no account can have this value, such as wrong check digits; undefined if an account may have it.
+   * Returns why no account can have this value, such as wrong check digits; undefined if an account might have it.
    * @param value in canonical form
    * @param given as entered
    */
@@ -33,13 +33,13 @@ export interface AccountField extends AccountForm {
   readonly values?: readonly string[];
   readonly enumName?: string;
   readonly optional?: true;
-  /** Returns why an optional detail is required together with these details; undefined if it is not. */
+  /** Returns why this optional detail is required given the other details; undefined if it is not. */
   requiredBeside?(details: AccountDetails): string | undefined;
-  /** The differences between spellings of the same value, in words. */
+  /** How spellings of the same value may differ, in words. */
   readonly differIn?: string;
   /** The form for comparisons, if it differs from the canonical form. */
   compared?(value: string): string;
-  /** The format that depends on the value of another field and replaces its own. */
+  /** The formats that replace the field's own, by the value of another field. */
   readonly formBy?: { readonly field: string; readonly forms: Readonly<Record<string, AccountForm>> };
 }
 
@@ -66,7 +66,7 @@ const punctuation = String.raw`${spaces}.\/\(\)`;
 /** A run of characters in a number: their class, and their minimum and maximum number. */
 type Run = readonly [characters: string, least: number, most?: number];
 
-/** Describes the notation of a number: runs of characters, with `between` allowed anywhere. */
+/** Describes the notation of a number: runs of characters, with the characters of `between` allowed anywhere. */
 interface Writing {
   readonly runs: readonly Run[];
   readonly between?: string;
@@ -77,7 +77,7 @@ interface Writing {
 const digit = '[0-9]';
 const alphanumeric = '[0-9A-Za-z]';
 
-/** ASCII letters and digits that look alike, with the character that may have been meant. */
+/** ASCII letters and digits that are easily confused, each with the character that may have been meant. */
 const lookalikes: Readonly<Record<string, string>> = { O: '0', o: '0', I: '1', l: '1', '|': '1', '0': 'O', '1': 'I' };
 const spoken = (character: string) =>
   /[0-9]/.test(character)
@@ -113,7 +113,7 @@ function misfit(characters: readonly string[], runs: readonly Run[]): string | u
   const wrong = characters.findIndex((character, place) => !allowedAt(place)?.test(character));
   const character = characters[wrong];
   if (character !== undefined) {
-    // Wide, Arabic or Indic digits, and letters of other scripts, stand for those of ASCII.
+    // Full-width, Arabic or Indic digits and letters of other scripts were typed instead of ASCII characters.
     const ascii = anyAscii(character);
     const meant = [ascii, lookalikes[ascii]].find((one) => one !== undefined && allowedAt(wrong)?.test(one));
     const hint = meant === undefined ? '' : `; did you mean ${spoken(meant)}?`;
@@ -126,7 +126,7 @@ function misfit(characters: readonly string[], runs: readonly Run[]): string | u
 
 /** Suggests, as a question, the only exchange of similar letters and digits that makes a value right; else undefined. */
 function exchanged(value: string, isRight: (value: string) => boolean): string | undefined {
-  // Letters are typed for digits more often than digits for letters.
+  // Letters are typed instead of digits more often than digits instead of letters.
   const found = [['O0', 'I1'] as const, ['0O', '1I'] as const]
     .map((exchanges) => exchanges.flatMap(([from = '', to = '']) => exchangesOf(value, from, to)))
     .map((exchanges) => exchanges.filter((exchange) => isRight(exchange.value)))
@@ -138,7 +138,7 @@ function exchanged(value: string, isRight: (value: string) => boolean): string |
 }
 
 /**
- * Returns the variants of a value with a character replaced: first at each of its positions alone, then at all of them.
+ * Returns the variants of a value with a character replaced: at each of its positions alone, and then at all of them.
  */
 function exchangesOf(value: string, from: string, to: string) {
   const places = [...value].flatMap((character, place) => (character === from ? [place] : []));
@@ -191,7 +191,7 @@ export const text = (description: string, more: Partial<AccountField> = {}): Acc
   ...more,
 });
 export const bankName = text('Name of the bank, for display only.', { optional: true });
-/** Names a bank, if the name distinguishes the bank's accounts from those of other banks. */
+/** Defines the name of a bank that distinguishes the bank's accounts from those of other banks. */
 export const identifyingBankName = text('Name of the bank, which is part of what identifies the account.', {
   differIn: 'spaces, dashes, letter case',
   compared: (value) => foldedText(value.normalize('NFKC')).replace(gapsOfPrint, ''),
@@ -227,7 +227,7 @@ export const lettersOrDigits = numberField(
   written('4 to 34 letters or digits', { runs: [[alphanumeric, 4, 34]], capitals: true }),
   {
     differIn: 'spaces, dashes, letter case',
-    // A bank that uses letters in its numbers also uses letters that do not resemble digits.
+    // A bank that uses letters in its numbers also uses some that do not resemble digits.
     check: (value, details, given) => {
       const [letter] = /^[OIL]*[0-9][0-9OIL]*$/.test(value) ? (/[OIL]/.exec(value) ?? []) : [];
       if (letter === undefined) return notZeros(value, details, given);
@@ -261,7 +261,7 @@ export const ibanField = (check: AccountForm['check']) =>
     check,
   });
 
-/** Defines a bank's BIC. A BIC of the head office is that of the bank itself (ISO 9362): a final XXX adds nothing. */
+/** Defines a bank's BIC. The head office has the BIC of the bank itself (ISO 9362), so a final XXX adds nothing. */
 export function bicField(description: string, more: Partial<AccountField> = {}): AccountField {
   const short: readonly Run[] = [
     ['[A-Za-z]', 6],

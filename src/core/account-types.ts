@@ -35,7 +35,7 @@ export interface AccountType {
   readonly currencies: readonly CurrencyCode[];
   /** Whether it has an owner: bank accounts do, wallets do not. */
   readonly beneficiary: boolean;
-  /** The set of characters that its rail can carry; absent if there is no restriction. */
+  /** The set of characters that its rail can transmit; absent if there is no restriction. */
   readonly characters?: CharacterSetName;
   readonly fields: Readonly<Record<string, AccountField>>;
   /** The fields that can identify the account; exactly one of them is required. */

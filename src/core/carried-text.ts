@@ -38,7 +38,7 @@ export type CharacterSetName = keyof typeof characterSets;
 
 export interface CarriedText {
   readonly text: string;
-  /** The characters without a replacement. */
+  /** The characters that were lost because the set has no replacement for them. */
   readonly lost: readonly string[];
 }
 
@@ -56,7 +56,7 @@ export function carriedText(text: string, set: CharacterSetName): CarriedText {
   return { text: carried.replace(/ +/g, ' ').trim(), lost };
 }
 
-/** Returns an owner's name as its rail carries it, with a warning; undefined if the name does not change. */
+/** Returns an owner's name as its rail transmits it, with a warning; undefined if the name does not change. */
 export function carriedName(name: string, set: CharacterSetName): { readonly text: string; readonly notice?: string } {
   const { text, lost } = carriedText(name, set);
   const { nameLength } = characterSets[set];

@@ -66,7 +66,8 @@ export function clabeFault(value: string, details: AccountDetails): string | und
 }
 
 /**
- * The codes of Nigeria's commercial banks (Central Bank of Nigeria), by name without the words that most names contain.
+ * The codes of Nigeria's commercial banks (Central Bank of Nigeria), by their names without words that most names
+ * contain.
  */
 const nigerianBanks: Readonly<Record<string, string>> = {
   access: '044',

@@ -2,8 +2,8 @@
 export const maxAmount = 9_000_000_000_000_000n;
 
 /**
- * The largest balance, in smallest units, that refunds, fees and other money owed may reach. For new money, the limit
- * is `maxAmount`.
+ * The largest balance, in smallest units, that refunds, fees and other money owed can lead to. New money is limited to
+ * `maxAmount`.
  */
 export const maxBalance = 1_000n * maxAmount;
 
@@ -39,7 +39,7 @@ export function parseTimestamp(text: string): Date | undefined {
   const form = /^\d{4}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/i;
   if (!form.test(text) || !isDay(text.slice(0, 10))) return undefined;
   const moment = new Date(text.toUpperCase());
-  // A time zone can move a date-time out of the years 1 to 9999. The year of an invalid date is NaN.
+  // A time zone can move a date-time beyond the years 1 to 9999. The year of an invalid date is NaN.
   return moment.getUTCFullYear() >= 1 && moment.getUTCFullYear() <= 9999 ? moment : undefined;
 }
 

@@ -40,7 +40,7 @@ export function anyOf<Field extends string, Value>(
   return (values ? { [field]: { in: [...values] } } : {}) as { readonly [F in Field]?: { in: Value[] } };
 }
 
-/** Returns a condition on text, in its stored form. Matches no row if the text cannot be stored. */
+/** Returns a condition on a text in its stored form. Matches no row if the text cannot be stored. */
 export function byText<Where>(
   text: Given<string>,
   where: (text: string) => Where,

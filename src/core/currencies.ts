@@ -80,13 +80,13 @@ export function formatMajor(amount: bigint, currency: Currency): string {
   return `${formatDecimal(amount, currency.decimals)} ${currency.code}`;
 }
 
-/** Formats smallest units with a provider's currency code, which the gateway need not know. */
+/** Formats smallest units with a provider's currency code, even if the gateway does not know that code. */
 export function formatForeign(amount: bigint, code: string): string {
   const currency = currencyOf(code);
   return currency ? formatMajor(amount, currency) : `${amount} of the smallest unit of ${code}`;
 }
 
-/** Reports a locale that is not a BCP 47 language tag, or whose number format Intl does not have. */
+/** Reports a locale that is not a BCP 47 language tag, or for which Intl has no number format. */
 export class UnknownLocale extends RangeError {
   readonly locale: string;
 
@@ -117,8 +117,8 @@ export function formatMoney(amount: bigint, currency: Currency, locale: string):
 
 /**
  * The code to format with instead of a longer one, because Intl accepts only three-letter codes. It is ISO 4217's test
- * code, for which no locale has a symbol. The real code then replaces it in the result, at the position and with the
- * spacing of the locale.
+ * code, for which no locale has a symbol. In the result, the real code replaces it, so that position and spacing follow
+ * the locale.
  */
 const standIn = 'XTS';
 

@@ -10,8 +10,8 @@ const initialValue = Buffer.from('A65959A6', 'hex');
 const maxCiphers = 2_000;
 
 /**
- * Encrypts positions in lists and in the feed as cursors, and decrypts them. In plain text, two cursors of the feed
- * would tell a customer's app how active its platform is. Each list of each platform has its own key, derived from
+ * Encrypts positions in lists and in the feed as cursors, and decrypts them. From two unencrypted cursors of the feed,
+ * a customer's app could tell how active its platform is. Each list of each platform has its own key, derived from
  * SECRET_KEY, so no cursor is valid in another list or for another platform.
  *
  * A position is text: an id, a number, a number and an id (`1764137000000:0199…`), or two numbers (`17:2`).
@@ -54,7 +54,7 @@ export class Cursors {
         this.#deciphers.set(numbered, decipher);
         return position;
       } catch {
-        // Not encrypted with this key. What a failed decipher does next is not specified.
+        // Not encrypted with this key. How a decipher behaves after a failure is not specified, so it is dropped.
         this.#deciphers.delete(numbered);
       }
     }

@@ -11,8 +11,8 @@ interface State {
 
 /**
  * Logs failures of background work as states: one line when work begins to fail for a reason, and one when no work
- * fails for it any longer. All work that fails because the database is unavailable shares one state, so a failover is
- * two lines, not one per second and loop.
+ * fails for that reason any longer. All work that fails because the database is unavailable shares one state, so a
+ * failover is two lines, not one per second and loop.
  */
 export class FaultStates {
   static readonly of = oncePer((log: Logger) => new FaultStates(log));
@@ -52,7 +52,7 @@ export class FaultStates {
       if (reason === stays || !state.failing.delete(work) || state.failing.size > 0) continue;
       this.#states.delete(reason);
       const seconds = Math.round((performance.now() - state.since) / 1_000);
-      // It may still fail for another reason, which has its own line.
+      // The work may still fail for another reason, which has its own line.
       this.#log.info({ reason, failures: state.failures, seconds, lastOf: work }, 'background work has recovered');
     }
   }

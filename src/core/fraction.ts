@@ -8,10 +8,10 @@ import { formatDecimal } from './currencies.ts';
 /** The maximum number of significant digits of a rate: exact as a JSON number, so the printed rate is the rate used. */
 export const rateDigits = 15;
 
-/** The maximum number of decimal places of a rate: all of them fit its database column, numeric(32,18). */
+/** The maximum number of decimal places of a rate: as many as its database column has, numeric(32,18). */
 export const ratePlaces = 18;
 
-/** The power of ten that is greater than every rate, for the same column. */
+/** The exponent of the power of ten below which every rate must be, because of the same column. */
 const rateMagnitude = 14;
 
 /** A rational number. The denominator is positive; the fraction need not be in lowest terms. */
@@ -139,7 +139,7 @@ export function toRatio(value: Fraction): string {
   return `${numerator}/${denominator}`;
 }
 
-/** Returns whether a decimal with this number of digits and places equals the value exactly. */
+/** Returns whether a decimal with at most this many digits and places equals the value exactly. */
 function isExactWithin(value: Fraction, digits: number, places?: number): boolean {
   return subtract(value, parseDecimal(toDecimal(value, digits, places))).numerator === 0n;
 }

@@ -1,7 +1,7 @@
 import { visit } from 'jsonc-parser';
 import { dotted, type FieldPath } from './refusal.ts';
 
-/** Reports JSON that cannot be represented exactly: a duplicate member, or a number that would change. */
+/** Reports JSON that cannot be represented exactly: it has a member twice, or a number that would change. */
 export class InexactJson extends Error {
   /** The position in the JSON; empty for the whole document. */
   readonly path: FieldPath;
@@ -27,13 +27,13 @@ const maxDepth = 64;
 
 /**
  * Parses untrusted JSON exactly as it is written. Ignores a byte order mark at the start (RFC 8259, section 8.1).
- * `JSON.parse` alone keeps the last of duplicate members and rounds numbers, so whoever signed, checked or forwarded
- * the text may have read a different value. Most JSON contains neither, which a quick check proves: the text contains
- * as many names as the parsed value, and no number that is long or has a fraction or an exponent. Otherwise the text is
- * parsed once more to find the position.
+ * `JSON.parse` alone keeps the last of several members with the same name and rounds numbers, so whoever signed,
+ * checked or forwarded the text may have read a different value. Most JSON has neither problem, which a quick check
+ * proves: the text contains as many names as the parsed value, and no number that is long or has a fraction or an
+ * exponent. Otherwise the text is parsed once more to find the position.
  * @throws SyntaxError for text that is not JSON
  * @throws InexactJson for a member that is duplicate or named `__proto__`, for a number that JavaScript cannot
- * represent, and for more than 64 levels
+ *   represent, and for more than 64 levels
  */
 export function parseJson(text: string): unknown {
   const json = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;

@@ -18,7 +18,8 @@ export function withSlot<Result>(slot: RequestSlot, work: () => Result): Result 
 }
 
 /**
- * Waits for others of the same tenant without holding the request's turn, so that work that need not wait goes first.
+ * Waits for other work of the same tenant without holding the request's turn, so that work that need not wait goes
+ * first.
  */
 export async function turnlessWait<Result>(wait: Promise<Result>): Promise<Result> {
   const slot = slots.getStore();

@@ -4,12 +4,12 @@ export const maxPageSize = 100;
 /** A page of a list, by time-ordered ids or feed sequences: equally fast at any depth, unaffected by changes. */
 export interface Page<Key> {
   readonly size: number;
-  /** True if the page is read from the end of the list: in the opposite order, then reversed. */
+  /** True if the page is read from the end of the list: the rows are read in the opposite order, then reversed. */
   readonly backward: boolean;
   readonly read: 'asc' | 'desc';
   /** The range of keys on the page: those on this side of the cursor, or between two cursors. */
   readonly bound: { readonly gt?: Key; readonly lt?: Key } | undefined;
-  /** The keys at and beyond the cursor where the read starts: if there are any, the other `has…Page` is true. */
+  /** The keys at and beyond the cursor where the read starts: if any rows have them, the other `has…Page` is true. */
   readonly beyond: { readonly gte: Key } | { readonly lte: Key } | undefined;
 }
 
@@ -53,7 +53,7 @@ const byCreation: RowOrder<string> = {
   within: (bound) => ({ id: bound }),
 };
 
-/** The order of last changes. A row that changes moves to the end, so a reader of later pages misses none. */
+/** The order of last changes. A row that changes moves to the end, so that a reader of later pages does not miss it. */
 const byChange: RowOrder<ChangeKey> = {
   fields: ['updatedAt', 'id'],
   keyOf: (position) => {
@@ -67,7 +67,7 @@ const byChange: RowOrder<ChangeKey> = {
   within: (bound) => ({
     AND: Object.entries(bound).map(([operator, { updatedAt, id }]: [string, ChangeKey]) => {
       const strict = operator.startsWith('g') ? 'gt' : 'lt';
-      // Only the first condition can use an index.
+      // The first condition is redundant, but only it can use an index.
       return {
         updatedAt: { [`${strict}e`]: updatedAt },
         OR: [{ updatedAt: { [strict]: updatedAt } }, { id: { [operator]: id } }],

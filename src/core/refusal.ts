@@ -59,7 +59,7 @@ export interface RefusalDetails {
   readonly path?: FieldPath | undefined;
   /** All invalid fields, if there are several; `path` is that of the first. */
   readonly errors?: readonly InvalidField[];
-  /** Not allowed: only `path` names the cause. */
+  /** Never set: the cause is named by `path` alone. */
   readonly field?: never;
   /** Seconds after which the same request may succeed. */
   readonly retryAfter?: number;
@@ -94,8 +94,8 @@ export function outcomeUnknown(): Refusal {
 }
 
 /**
- * The error for a refused command, which each API presents in its own form. The command had no effect, except that one
- * with OUTCOME_UNKNOWN may have had it.
+ * The error for a refused command, which each API presents in its own form. The command had no effect; with
+ * OUTCOME_UNKNOWN, it may have had one.
  */
 export class Refusal extends Error {
   readonly code: RefusalCode;

@@ -9,8 +9,9 @@ const tagBytes = 16;
 export const keyBytes = 32;
 
 /**
- * Encrypts and decrypts stored secrets: AES-256-GCM with a new nonce each. The owner is authenticated with the secret,
- * so a stored secret cannot be moved to another row. A stored secret names its key, so that keys can be rotated.
+ * Encrypts and decrypts stored secrets: AES-256-GCM with a new nonce for each secret. The owner is authenticated along
+ * with the secret, so a stored secret cannot be moved to another row. A stored secret names its key, so that keys can
+ * be rotated.
  */
 export class SecretBox {
   readonly #keys: ReadonlyMap<string, Buffer>;

@@ -39,7 +39,7 @@ export function nameOfCharacter(character: string): string {
  * @param isKey whether programs compare it: then joiners and all other blank glyphs are refused too
  */
 export function textFault(text: string, maxLength: number, isKey = false): string | undefined {
-  // No character has more than two units, so text that is far too long is not examined further.
+  // A character has at most two units, so text that is far too long need not be examined further.
   if (text.length > 2 * maxLength || lengthOf(text) > maxLength) return `must have at most ${maxLength} characters`;
   let before = '';
   let position = 0;
@@ -115,7 +115,7 @@ export function isPlainText(text: string): boolean {
   return !/[\p{Cc}\p{Cs}]/u.test(text);
 }
 
-/** Returns a provider's text, which cannot be refused, with its invisible characters replaced. */
+/** Returns a text from a provider with its invisible characters replaced, since such a text cannot be refused. */
 export function readableText(text: string): string {
   let readable = '';
   for (const character of canonicalText(text.toWellFormed()).replace(/[\t\n\r\p{Zl}\p{Zp}]+/gu, ' ')) {
@@ -125,14 +125,14 @@ export function readableText(text: string): string {
 }
 
 /**
- * Returns a text for case-insensitive comparisons: Unicode's full case folding of the composed text. Lower-casing the
- * capitals of the lower-case letters is that folding for all letters but ı, which folds to itself.
+ * Returns a text for case-insensitive comparisons: Unicode's full case folding of the composed text. Converting to
+ * lower, upper and again lower case is that folding for all letters but ı, which folds to itself.
  */
 export function foldedText(text: string): string {
   let folded = '';
   for (const letter of canonicalText(text).normalize('NFD')) {
     if (letter === 'ı') folded += letter;
-    // One letter at a time: a final sigma differs only at the end of a word.
+    // One letter at a time, because a sigma becomes a final sigma only at the end of a word.
     else for (const capital of letter.toLowerCase().toUpperCase()) folded += capital.toLowerCase();
   }
   return folded.normalize('NFC');

@@ -38,7 +38,7 @@ function strangeIn58(value: string): string | undefined {
     : `character ${place + 1} is ${value[place]}, which these addresses never contain because it resembles another character`;
 }
 
-/** Refuses the key of zeros, which programs produce from empty fields. */
+/** Refuses a key of zeros, which programs produce from empty fields. */
 const nobody = (key: Uint8Array) =>
   key.every((byte) => byte === 0) ? 'nobody owns this address: money sent to it would be lost' : undefined;
 
@@ -125,7 +125,7 @@ const isCapital = (value: string) => value === value.toUpperCase();
 const wrongChecksum =
   'its last 6 characters, the checksum, do not match the rest: a character is wrong or two are swapped';
 
-/** The address of a wallet on the second-layer bitcoin network: bech32m, all capitals or all small letters. */
+/** The address of a wallet on the second-layer bitcoin network: bech32m, all upper case or all lower case. */
 export const layer2Address = address(
   'Address of the wallet, 20 to 120 characters.',
   '20 to 120 letters or digits',

@@ -14,8 +14,8 @@ export function addCases(program: Program): void {
     .description('reports of rails that contradict the ledger and await an operator');
   cases
     .command('list')
-    .description('list the open ones, oldest first')
-    .option('--all', 'include closed ones')
+    .description('list the open cases, oldest first')
+    .option('--all', 'include closed cases')
     .action(withDatabase(list));
   decisionOf(cases.command('settle'), 'why the provider has moved a different amount')
     .description(

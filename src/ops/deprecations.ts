@@ -29,7 +29,7 @@ function sinceOf(element: Deprecable): Date | undefined {
   return day === undefined ? undefined : new Date(day);
 }
 
-/** Returns the names of deprecated elements that do not state since when. */
+/** Returns the names of deprecated elements whose reason does not say since when. */
 export function undatedDeprecations(schema: DocumentNode): string[] {
   const undated: string[] = [];
   const look = (element: Deprecable) => {
@@ -40,8 +40,8 @@ export function undatedDeprecations(schema: DocumentNode): string[] {
 }
 
 /**
- * Returns an earlier schema without the elements that may have been removed, because they were deprecated long ago, and
- * without the types that only they led to.
+ * Returns an earlier schema without the elements that may be removed since they were deprecated long ago, and without
+ * the types that only those elements led to.
  */
 export function lasting(earlier: DocumentNode, now: Date): GraphQLSchema {
   const remove = (element: Deprecable) => {
@@ -52,7 +52,8 @@ export function lasting(earlier: DocumentNode, now: Date): GraphQLSchema {
   const rest = buildASTSchema(
     visit(earlier, { FieldDefinition: remove, InputValueDefinition: remove, EnumValueDefinition: remove }),
   );
-  // By default, a schema contains the types that its roots reach. Objects that only interfaces lead to must be listed.
+  // By default, a schema contains the types that are reachable from its roots. Objects to which only interfaces lead
+  // must be listed.
   const types = Object.values(rest.getTypeMap()).filter(
     (type) => isObjectType(type) && type.getInterfaces().length > 0,
   );

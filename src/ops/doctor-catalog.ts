@@ -76,7 +76,7 @@ function verdictOf(kind: Kind): (patient: Patient) => Promise<Verdicts> {
   };
 }
 
-/** The checks that compare Postgres' facts about tables and functions with those of the migrations. */
+/** The checks that compare what Postgres reports about tables and functions with what the migrations define. */
 export const catalogChecks: Checks<Patient> = Object.fromEntries(
   (Object.keys(kinds) as Kind[]).map((kind) => [kind, verdictOf(kind)]),
 );

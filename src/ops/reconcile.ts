@@ -15,7 +15,7 @@ export function addReconcile(program: Program): void {
     .description('differences between the ledger and the providers, which the service looks for every day');
   found
     .command('list')
-    .description('list the open ones, oldest first')
+    .description('list the open differences, oldest first')
     .option('--all', 'include those that are closed or were no longer found')
     .action(withDatabase(list));
   decisionOf(found.command('close'), 'what the investigation has found')

@@ -7,7 +7,7 @@ import { actOf, operatorOf, type Said, type Tools, withDatabase } from './tools.
 
 export function addSuspense(program: Program): void {
   const suspense = program.command('suspense').description('refunds that could not be paid and await an operator');
-  suspense.command('list').description('list them, oldest first').action(withDatabase(list));
+  suspense.command('list').description('list these refunds, oldest first').action(withDatabase(list));
   actOf(suspense.command('release'))
     .description(
       'pay a refund to the internal account that it is owed to, once you know that the money is back; releasing it twice has no effect',

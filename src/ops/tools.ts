@@ -83,10 +83,7 @@ async function toolsOf(given: Settings, database: Database): Promise<Tools> {
   return { ...given, config, database, payments, webhooks: openWebhooks(payments, config) };
 }
 
-/**
- * Reads a time with a time zone.
- * @throws InvalidArgumentError for another text
- */
+/** Reads a time with a time zone. @throws InvalidArgumentError for any other text */
 export function momentIn(text: string): Date {
   const moment = parseTimestamp(text);
   if (!moment) throw new InvalidArgumentError(`${text} is not a time with a time zone.`);
@@ -115,7 +112,7 @@ export function actOf(command: Program): Program {
     .option('--reason <text>', 'why', textIn(1_000));
 }
 
-/** Adds the options of a command that needs a responsible person: who decides it, and why. */
+/** Adds the options of a command for which a person is responsible: who decides, and why. */
 export function decisionOf(command: Program, why = 'why'): Program {
   return command
     .requiredOption('--by <name>', 'who decides it', textIn(200))

@@ -17,7 +17,7 @@ export class StoredConnections implements RailConnections {
   readonly #database: Database;
   readonly #box: SecretBox | undefined;
 
-  /** @param box encrypts them; without one there are no connections */
+  /** @param box encrypts the connections; without one there are none */
   constructor(database: Database, box: SecretBox | undefined) {
     this.#database = database;
     this.#box = box;
@@ -45,7 +45,8 @@ export class StoredConnections implements RailConnections {
       if (sealedWith(sealed) !== keyId) continue;
       const box = this.#requireBox();
       const { count } = await this.#database.prisma.railConnection.updateMany({
-        // A connection that has changed in the meantime is already encrypted with the current key.
+        // The condition on `sealed` skips a connection that has changed in the meantime: it is already encrypted with
+        // the current key.
         where: { platformId, sealed },
         data: { sealed: new Uint8Array(box.seal(box.open(sealed, ownerOf(platformId)), ownerOf(platformId))) },
       });

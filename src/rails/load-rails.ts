@@ -69,7 +69,7 @@ async function openEnvironment(
     own.set(id.replace('Platform:', ''), await open(`${environment}.platforms.${id}`, entry, environment));
   }
   if (common && own.size === 0) return common;
-  // A platform without a rail gets one without methods, so every operation that needs one is refused.
+  // A platform without a rail gets one without methods, so that every operation that needs one is refused.
   const others: Rail = common ?? { name: 'none' };
   return {
     name: others.name,
@@ -137,7 +137,7 @@ async function openRail(place: string, module: RailModule, { settings }: RailEnt
   }
 }
 
-/** The parts of a rail that call its provider. */
+/** The methods of a rail that call its provider. */
 const askingParts = [
   'rate',
   'lockRate',
@@ -209,7 +209,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Traces each call to a rail's provider as a separate span, if tracing is on. */
+/** Traces each call to a rail's provider as a separate span, if spans are on. */
 function withSpans(rail: Rail): Rail {
   if (!makesSpans()) return rail;
   return new Proxy(rail, {

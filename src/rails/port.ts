@@ -7,8 +7,8 @@ import type { Rail } from './rail.ts';
  */
 
 /**
- * The version of the port. It increases with breaking changes: when the gateway makes different calls or expects
- * different answers. A new optional method does not change it.
+ * The version of the port. It increases with breaking changes, when the gateway makes different calls or expects
+ * different answers, but not with a new optional method.
  */
 export const railPort = 1;
 

@@ -7,9 +7,9 @@ export interface RailDeposits {
   deposits?(request: DepositsRequest): Promise<DepositsPage>;
 
   /**
-   * Makes a deposit available to the platform's payments, such as by moving it to the account from which they are paid.
-   * Called at least once, before the customer is credited: an implementation passes `id` to its provider as the
-   * idempotency key. An exception means that the outcome is unknown, and the method is called again.
+   * Makes a deposit available for the platform's payments, such as by moving it to the account from which they are
+   * paid. Called at least once, before the customer is credited, so an implementation passes `id` to its provider as
+   * the idempotency key. An exception means that the outcome is unknown, and the method is called again.
    */
   takeDeposit?(deposit: DepositToTake): Promise<TakenDeposit>;
 }
@@ -28,13 +28,13 @@ export interface DepositsPage {
   readonly nextCursor?: string | undefined;
 }
 
-/** An unsolicited deposit. */
+/** Money that has arrived, or is arriving, at the provider without an order of the gateway. */
 export interface RailDeposit {
   /** The provider's own reference, which never changes for a deposit. */
   readonly reference: string;
   /** When it began, by the provider's clock. */
   readonly at: Date;
-  /** A deposit is credited once it has settled. While it is under way, it is queried again. */
+  /** A deposit is credited once it has settled. As long as it is under way, it is queried again. */
   readonly state: 'UNDER_WAY' | 'SETTLED' | 'FAILED';
   readonly amount: bigint;
   readonly currency: string;

@@ -22,15 +22,15 @@ export interface MovementsPage {
 
 /** A payment at a provider. */
 export interface RailMovement {
-  /** The id of the gateway's order; undefined if no order began it. */
+  /** The id of the gateway's order for the movement; undefined if it has none. */
   readonly orderId: string | undefined;
-  /** The id of the gateway's order that it refunds; undefined if it refunds none. */
+  /** The id of the gateway's order that the movement refunds; undefined if it refunds none. */
   readonly returnOf?: string | undefined;
   /** The provider's own reference. */
   readonly reference: string;
   readonly amount: bigint;
   readonly currency: string;
-  /** Whether it credited or debited the platform's account at the provider. */
+  /** Whether the movement credited or debited the platform's account at the provider. */
   readonly direction?: 'IN' | 'OUT' | undefined;
   /** When it began, by the provider's clock. */
   readonly at?: Date | undefined;

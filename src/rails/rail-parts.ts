@@ -5,7 +5,7 @@ export interface RailAccount {
   readonly type: ExternalAccountType;
   /**
    * The account's number at its bank or network, in canonical form, such as an account number, IBAN or address. Two
-   * banks may use the same number: `details` identifies the bank.
+   * banks may use the same number, so `details` identifies the bank.
    */
   readonly identifier: string;
   /** The details of the account by their names in the API, such as `routingNumber`. */
@@ -13,9 +13,9 @@ export interface RailAccount {
 }
 
 /**
- * The steps of a payment that a rail performs. PAY_REQUEST asks whether the sender of an incoming UMA payment, who has
- * looked up its receiver, has sent its pay request (`settled` if so). PULL is the collection that precedes a payment
- * from an external account. SETTLEMENT is the delivery or collection that ends a payment.
+ * The steps of a payment that a rail performs. PAY_REQUEST is the question whether the sender of an incoming UMA
+ * payment, who has looked up the receiver, has sent the pay request (`settled` if so). PULL is the collection that
+ * precedes a payment from an external account. SETTLEMENT is the delivery or collection that ends a payment.
  */
 export type RailStep = 'PAY_REQUEST' | 'PULL' | 'SETTLEMENT';
 
@@ -29,7 +29,7 @@ export interface IdentityRequest {
   readonly attempts: number;
 }
 
-/** A rail's answer about a customer's identity: only its status if that is final. */
+/** A rail's answer about a customer's identity: a bare status is final. */
 export type IdentityAnswer = KycStatus | IdentityCheck;
 
 /** An answer that may change. */

@@ -1,9 +1,10 @@
 /** The methods of a rail for its provider's webhooks. A rail has either both or neither. */
 export interface RailWebhooks {
   /**
-   * Checks that a webhook comes from the provider, and returns its id. Undefined if it does not: it is refused with
-   * 401, and nothing is stored. An exception means that this is unknown: it is refused with 503, and the provider sends
-   * it again. The method has no effects: an accepted webhook is stored and answered, and then passed to `readWebhook`.
+   * Checks that a webhook comes from the provider, and returns its id. Undefined if it does not: then it is refused
+   * with 401, and nothing is stored. An exception means that this is unknown: then it is refused with 503, and the
+   * provider sends it again. The method has no effects: an accepted webhook is stored and answered, and then passed to
+   * `readWebhook`.
    */
   receiveWebhook?(webhook: RailWebhook): Promise<ReceivedWebhook | undefined>;
 
@@ -23,13 +24,13 @@ export interface RailWebhook {
 
 /** A webhook verified to come from the provider. */
 export interface ReceivedWebhook {
-  /** The id that the provider gave the webhook, the same for every attempt: it is processed once. */
+  /** The id that the provider gave the webhook, the same for every attempt, so that it is processed once. */
   readonly id: string;
-  /** The status of the response: 200 by default, 202 for a question that is answered later. */
+  /** The status of the response: 200 by default, 202 for a request that is decided later. */
   readonly status?: 200 | 202 | undefined;
 }
 
-/** The content of a webhook. It is a hint rather than an outcome: the gateway queries the provider. */
+/** The content of a webhook. It is a hint rather than an outcome: the gateway then queries the provider. */
 export type RailNews = OrderNews | DepositNews | IdentityNews;
 
 /** One of the gateway's orders has changed: the rail is queried for it at once. */
@@ -37,8 +38,8 @@ export interface OrderNews {
   readonly kind: 'order';
   readonly orderId: string;
   /**
-   * Whether its money may have come back. Otherwise a settled order is not queried early: a late message that it has
-   * settled is not news.
+   * Whether its money may have come back. Otherwise a settled order is not queried early, since a late message that it
+   * has settled is not news.
    */
   readonly mayHaveReturned: boolean;
 }

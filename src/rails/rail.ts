@@ -14,9 +14,9 @@ import type { RailLocks, RateLock } from './rate-lock.ts';
 import type { Simulation } from './simulation.ts';
 
 /**
- * The port through which money arrives and leaves. The domain gets rates, payouts and collections from a rail, and does
- * not know which one it is. Every method is optional: operations that need a missing one are refused. To connect a real
- * provider, implement this interface (src/rails/README.md).
+ * The port through which money arrives and leaves. The domain uses a rail for rates, payouts and collections, and does
+ * not know which rail it is. Every method is optional: operations that need a missing method are refused. To connect a
+ * real provider, implement this interface (src/rails/README.md).
  */
 export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
   readonly name: string;
@@ -40,7 +40,8 @@ export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
    * Pays out, or returns the current state of the payout. Called again after `checkInMs`, and after a crash at any
    * point: an implementation passes `order.id` to its provider as the idempotency key. An exception means that the
    * outcome is unknown, and the method is called again. An order that settled with a `watchMs` is queried once more
-   * after that time, with `settled` set: by then it has either come back (`returned`) or is final (`settled`).
+   * after that time, with `settled` set: by then its money has either come back (`returned`), or the order is final
+   * (`settled`).
    */
   payOut?(order: RailOrder): Promise<RailOutcome>;
 
@@ -57,15 +58,15 @@ export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
   findOrder?(order: RailOrder): Promise<RailOutcome | undefined>;
 
   /**
-   * Refunds a collection to its source because no internal account can take it: the balance would exceed its limit.
-   * Called at least once, with the collection's order. The payment is FAILED once this returns; after an exception it
-   * is called again. After the first call, `collect` must answer `failed` for this order, so that the refunded money is
-   * not credited when there is capacity again.
+   * Refunds a collection to its source because the internal account cannot receive it: the balance would exceed its
+   * limit. Called at least once, with the collection's order. The payment is FAILED once this returns; after an
+   * exception it is called again. After the first call, `collect` must answer `failed` for this order, so that the
+   * refunded money is not credited when the account has capacity again.
    */
   giveBack?(order: RailOrder): Promise<void>;
 
   /**
-   * Returns the amount of a collection that does not specify one, in smallest units. Without this method a transfer-in
+   * Returns the amount of a collection that does not specify one, in smallest units. Without this method a transferIn
    * must specify its amount.
    */
   collectionAmount?(currency: Currency): bigint;
@@ -77,8 +78,8 @@ export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
   expectedMs?(order: RailRequest): number;
 
   /**
-   * Returns the delay before the rail gets a new order, in milliseconds. Without this method there is none, since a
-   * provider must get the order before it can begin. Payments to UMA addresses have no delay.
+   * Returns the delay before the rail gets a new order, in milliseconds. Without this method there is no delay, since a
+   * real provider can begin only once it has the order. Payments to UMA addresses have no delay.
    */
   firstAskMs?(order: RailRequest): number;
 
@@ -117,14 +118,14 @@ export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
   close?(): Promise<void>;
 }
 
-/** The facts of an order before it is stored. */
+/** The data of an order that exists before it is stored. */
 export type RailRequest = Pick<RailOrder, 'step' | 'account' | 'umaAddress' | 'scenario'>;
 
 /** A rail's answer about an external account. */
 export type AccountCheck =
   | {
       readonly accepted: true;
-      /** A new account cannot be INACTIVE: it is then not accepted. */
+      /** A new account cannot be INACTIVE: the answer is then `accepted: false`. */
       readonly status: ExternalAccountStatus;
       /** Null if there is no owner to compare. */
       readonly verification: BeneficiaryVerificationStatus | null;
@@ -168,8 +169,9 @@ export interface AccountToCheck extends RailAccount {
   /** The owner of a bank account, as in the API; null for a wallet. */
   readonly beneficiary: Readonly<Record<string, unknown>> | null;
   /**
-   * The owner's name in the characters, and up to the length, that the rails of this type of account carry (SEPA, ACH);
-   * the unchanged name for other types, and undefined for a wallet. `carriedText` does the same for other texts.
+   * The owner's name in the characters and up to the length that SEPA or ACH transmits, for the types of account that
+   * they serve; the unchanged name for other types, and undefined for a wallet. `carriedText` does the same for other
+   * texts.
    */
   readonly carriedName: string | undefined;
 }
@@ -181,7 +183,7 @@ export interface RailOrder {
   readonly kind: RailOrderKind;
   readonly amount: bigint;
   readonly currency: string;
-  /** The external account; undefined if the money stays here, or the other party has a UMA address. */
+  /** The external account; undefined if the money stays in the gateway, or if the other party has a UMA address. */
   readonly account: RailAccount | undefined;
   /** The other party's UMA address: that of a payout's receiver, or of a collection's sender. */
   readonly umaAddress: string | undefined;
@@ -202,15 +204,15 @@ export type RailOutcome =
   | { readonly kind: 'pending'; readonly checkInMs: number }
   | {
       readonly kind: 'settled';
-      /** How long the money may still come back, in milliseconds, after which the rail is queried again. */
+      /** How long the money may still come back, in milliseconds; after that the rail is queried once more. */
       readonly watchMs?: number | undefined;
       /**
-       * The amount that arrived according to the provider, in smallest units. If it differs from that of the order, an
-       * operator gets a case, and the payment stays under way until it is resolved.
+       * The amount that arrived according to the provider, in smallest units. If it differs from that of the order, a
+       * case is opened for an operator, and the payment stays under way until the case is resolved.
        */
       readonly amount?: bigint | undefined;
       /**
-       * The amount that a payout took; with a lock, in the sending currency. Without a lock it may be omitted: the
+       * The amount that a payout took, with a lock in the sending currency. Without a lock it may be omitted if the
        * payout took the amount that arrived.
        */
       readonly sent?: bigint | undefined;
@@ -226,7 +228,7 @@ export type RailOutcome =
        * collection.
        */
       readonly failureReason?: FailureReason | undefined;
-      /** Whether the money has not come back either, in which case it waits in suspense. */
+      /** Whether the money has not come back either: then it waits in suspense. */
       readonly moneyStuck?: boolean | undefined;
     }
   /** The receiving side refused the order. */

@@ -4,10 +4,10 @@ import type { IdentityRequest, RailAccount } from './rail-parts.ts';
 /** The part of a rail that converts money itself, at a rate that its provider has promised (decision 83). */
 export interface RailLocks {
   /**
-   * Locks a rate at the provider for one payment, before a quote promises it. It moves no money. The payment's
-   * order then carries the lock (`RailOrder.lock`). `payOut` takes `sent` for it, in the sending currency, and delivers
-   * `received`; its `settled` reports both amounts. A lock that no order uses expires. An exception means that nothing
-   * is locked, or that the lock will expire unused. Without this method quotes use the rate of `rate`.
+   * Locks a rate at the provider for one payment, before a quote promises it. It moves no money. The payment's order
+   * then contains the lock (`RailOrder.lock`): `payOut` takes `sent` for it, in the sending currency, delivers
+   * `received`, and reports both amounts when it has `settled`. A lock that no order uses expires. An exception means
+   * that nothing is locked, or that the lock will expire unused. Without this method quotes use the rate of `rate`.
    */
   lockRate?(request: LockRequest): Promise<LockAnswer>;
 }
@@ -63,8 +63,8 @@ export type LockAnswer =
       readonly validMs: number;
     }
   /**
-   * The provider does not convert this: the amount is out of range, the account or the receiver at a UMA address cannot
-   * be paid, the currency pair is not supported, or the sender may not pay there.
+   * The provider refuses the conversion: the amount is out of range, the account or the receiver at a UMA address
+   * cannot be paid, the currency pair is not supported, or the sender may not pay there.
    */
   | {
       readonly kind: 'refused';

@@ -9,7 +9,7 @@ export const simulatedDomain = 'sandbox.uma.money';
  * money omits it, and every operation that needs it is FORBIDDEN.
  */
 export interface Simulation {
-  /** Returns the fault in a caller's scenario, as field and reason, or undefined for a usable one. */
+  /** Returns what is wrong with a caller's scenario, as field and reason; undefined if it is usable. */
   scenarioFault(scenario: Scenario): ScenarioFault | undefined;
 
   /**
@@ -36,7 +36,7 @@ export interface Simulation {
   accountVerification(ownerName: string | undefined, verification: BeneficiaryVerificationStatus): AccountVerification;
 }
 
-/** The requested course of a payment, stored with its order as JSON. A rail without simulation never gets one. */
+/** The requested course of a payment, stored with its order as JSON. A rail without a simulation never gets one. */
 export type Scenario = {
   /** The step that the scenario concerns: SETTLEMENT if omitted. */
   readonly step?: RailStep | undefined;
@@ -66,7 +66,7 @@ export interface ScenarioFault {
 export interface Deposit {
   /** The amount in smallest units. */
   readonly amount: bigint;
-  /** Whether a second deposit of the same amount comes with it. */
+  /** Whether a second deposit of the same amount arrives with it. */
   readonly twice: boolean;
   /** Whether it counts as arriving after the quote's expiry. */
   readonly late: boolean;

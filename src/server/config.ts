@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Unsafe, unsafeThings } from './setting-kinds.ts';
 import { settings } from './settings.ts';
 
-/** Reports invalid settings: the message names each and states what it should be. */
+/** Reports invalid settings: the message names each and says what it should be. */
 export class ConfigError extends Error {
   constructor(faults: readonly string[]) {
     super(`Invalid settings:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
@@ -79,7 +79,7 @@ export function readConfig(environment: Environment): Config {
   return {
     ...config,
     SHUTDOWN_DELAY_MS: config.SHUTDOWN_DELAY_MS ?? (production ? 2_000 : 0),
-    // With DATABASE_URL the service is not a local sandbox, and anyone who can reach the port would get the page.
+    // With DATABASE_URL the service is not a local sandbox, and anyone who can reach the port could open the page.
     GRAPHIQL: config.GRAPHIQL ?? (!production && config.DATABASE_URL === undefined),
     PUBLIC_CONTRACT: config.PUBLIC_CONTRACT ?? !production,
     AUTOMATIC_PERSISTED_QUERIES: config.AUTOMATIC_PERSISTED_QUERIES ?? !production,

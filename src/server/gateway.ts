@@ -25,7 +25,7 @@ import { stopInOrder } from './stop.ts';
 import { startWorkers } from './workers/workers.ts';
 
 export interface Gateway {
-  /** The base URL of its APIs; undefined if it only works in the background. */
+  /** The base URL of the instance's APIs; undefined if it only works in the background. */
   readonly url: string | undefined;
   /** The domain as seen by the background work: for all platforms. */
   readonly payments: Payments;
@@ -37,7 +37,7 @@ export interface Gateway {
   readonly feed: Feed;
   /** The open WebSockets and event streams. */
   readonly sessions: Sessions;
-  /** Stops the instance in an orderly way (`stop.ts`). */
+  /** Stops the instance step by step (`stop.ts`). */
   stop(): Promise<void>;
 }
 
@@ -83,7 +83,7 @@ interface GatewayOptions extends ServingOptions {
   readonly databaseUrl: string;
   readonly pooler?: Pooler | undefined;
   readonly config: GatewaySettings;
-  /** Resolves the host names of webhooks; with DNS queries by default. */
+  /** Resolves the host names of webhooks; by default with DNS queries. */
   readonly webhooks?: { readonly resolve?: Resolver | undefined };
 }
 

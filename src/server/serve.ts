@@ -40,7 +40,7 @@ import type { Serving } from './stop.ts';
 export interface ServingOptions {
   readonly config: GatewaySettings;
   readonly log: Logger;
-  /** The platform whose credentials are publicly known: only in the local sandbox. */
+  /** The platform whose credentials are publicly known, which only the local sandbox has. */
   readonly sandbox?: LocalSandbox | undefined;
   /** Intervals and limits that replace the usual ones, in milliseconds: for tests only. */
   readonly pace?: {
@@ -121,7 +121,7 @@ export async function startServing(
     }),
     providers: new ProviderWebhooks({
       ...{ ...callers, payments, log, refusalMs: pace?.webhookRefusalMs },
-      // These belong to no platform, and have a brake of their own.
+      // Webhooks of providers have their own brake, since wrong ones belong to no platform.
       brake: brakeOf(config, log, callers.now),
     }),
     pages: await openPages(
@@ -156,7 +156,7 @@ function shownPages(
     sandbox,
     lab: config.GRAPHIQL,
     documents: config.PUBLIC_CONTRACT,
-    // Callers of this server know its address, except on a developer's machine.
+    // Only a developer's machine shows the address of the metrics: elsewhere, those who need it know it.
     metricsUrl: sandbox && metricsUrl,
     securityContact: config.SECURITY_CONTACT,
   };
@@ -182,7 +182,7 @@ function callersOf(
   };
 }
 
-/** Returns the maximum number of connections: fewer than the process may open, since it needs some for itself. */
+/** Returns the limits on connections: fewer in all than the process may open, since it needs some for itself. */
 function connectionLimits({ config, log, pace }: ServingOptions, now: Clock): ConnectionLimits {
   let refused = 0;
   let loggedAt = Number.NEGATIVE_INFINITY;
@@ -222,5 +222,5 @@ const operationMs = 10_000;
 const slowMs = 200;
 /** The number of database connections that one platform's requests leave free for other platforms, if there are any. */
 const connectionsForOthers = 2;
-/** The longest idle time of a connection while the instance stops, in milliseconds: active clients send sooner. */
+/** How long a connection may be idle while the instance stops, in milliseconds: active clients send sooner. */
 const idleMs = 50;

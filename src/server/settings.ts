@@ -36,7 +36,7 @@ export const settings = {
   }),
   DATABASE_URL: address.optional().meta({
     description:
-      "the address of a Postgres 15 or newer; without it the service uses the embedded one. It may name several hosts, separated by commas; the service uses the primary. `options` in the address (`?options=-c%20work_mem%3D8MB`) are added to the service's session settings, but override none of them. `application_name` in the address is the first word of the names of connections, instead of `payments-gateway`",
+      "the address of a Postgres 15 or newer; without it the service uses the embedded one. It may name several hosts, separated by commas; the service uses the primary. `options` in the address (`?options=-c%20work_mem%3D8MB`) are added to the service's session settings, but override none of them. `application_name` in the address replaces `payments-gateway` at the start of the names of connections",
   }),
   DATABASE_DIRECT_URL: address.optional().meta({
     description:

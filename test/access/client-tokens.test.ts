@@ -219,7 +219,7 @@ test('a revoked or forged client token is treated like a missing one', async () 
   }
   const app = connect(t.url, '', `Bearer ${token}`);
   expect((await app.ask('{ viewer { kind } }')).viewer.kind).toBe('CLIENT');
-  // Anything else signed with the key is not a token.
+  // Other data signed with the same key is not a token.
   const key = hash('sha256', 'client token a key that only tests use, for nothing else', 'buffer');
   const header = JSON.parse(Buffer.from(head ?? '', 'base64url').toString());
   for (const [issuer, status] of [

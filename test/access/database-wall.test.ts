@@ -22,7 +22,7 @@ import { runOps } from '../setup/ops.ts';
 import { makeScene } from '../setup/scene.ts';
 
 // The database's own access checks (docs/database-roles.md). In this file the application's filters are disabled: every
-// caller may see all rows. Only the database knows whose a row is.
+// caller may see all rows. Only the database knows whom a row belongs to.
 vi.mock('../../src/domain/access/visible.ts', async (original) => ({
   ...(await original<object>()),
   visibleQuotes: () => ({}),
@@ -63,7 +63,7 @@ const things = {
 };
 await t.gateway.feed.waitForChange(50);
 
-/** Runs a statement on a connection of a role, with the other platform's id in the session. */
+/** Runs a statement on a connection of a role whose session has the other platform's id. */
 async function as(role: DatabaseRole, text: string): Promise<pg.QueryResult> {
   const database = openDatabase({ url: servingUrl(t.databaseUrl), role, poolSize: 1 });
   try {
@@ -232,7 +232,7 @@ describe('the serving role', () => {
     ['quote', "status = 'EXPIRED'", 'quote_platform_id_status_id_idx'],
   ])('finds rows of %s by an index, where %s', async (table, condition, index) => {
     const database = openDatabase({ url: servingUrl(t.databaseUrl), role: 'gateway_serving', poolSize: 1 });
-    // Few rows are read faster without an index, and by their primary key as fast as by any other.
+    // With few rows, Postgres is faster without an index, and the primary key is as fast as any other index.
     const usePrimaryKey = (isUsed: boolean) =>
       t.owner.query(`update pg_index set indisvalid = ${isUsed} where indexrelid = '${table}_pkey'::regclass`);
     await usePrimaryKey(false);

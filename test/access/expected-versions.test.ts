@@ -21,7 +21,7 @@ const others: readonly Operation[] = [
   'rotateApiToken',
   ...(['createWebhookEndpoint', 'lookUpReceiver', 'sandboxReceiveUma', 'sandboxFundAccount', 'sandboxSend'] as const),
   ...(['transferOut', 'transferIn', 'transferInternal'] as const),
-  // They send messages again, whatever the state of the record.
+  // These send messages again, whatever state the record is in.
   ...(['sendTestWebhook', 'replayWebhookEvents', 'resendWebhookDelivery'] as const),
 ];
 
@@ -35,7 +35,7 @@ const incoming = async () => {
   return id;
 };
 
-/** The customers that policies limit, by the ids of the policies. */
+/** The customer that each policy limits, by the id of the policy. */
 const limited = new Map<string, string>();
 async function policy(): Promise<string> {
   const subjectId = await newCustomer(platform);
@@ -44,7 +44,7 @@ async function policy(): Promise<string> {
   return id;
 }
 
-/** For each mutation that changes a record: creates a new record, and an input that is different each time. */
+/** For each mutation that changes a record: functions that create a new record, and an input that differs each time. */
 const table: Partial<Record<Operation, readonly [make: () => Promise<string>, input: (id: string) => object]>> = {
   updateCustomer: [() => newCustomer(platform), (customerId) => ({ customerId, metadata: metadata() })],
   deleteCustomer: [() => newCustomer(platform), (customerId) => ({ customerId })],
@@ -126,7 +126,7 @@ test('every mutation that changes a record accepts the version that its caller h
 describe.each(Object.entries(table))('%s', (name, [make, input]) => {
   const operation = name as Operation;
 
-  test('succeeds once of twenty calls with the same version, and the others get the current record', async () => {
+  test('succeeds once in twenty calls with the same version, and the others get the current record', async () => {
     const id = await make();
     const expectedVersion = await versionOf(id);
     expect(expectedVersion).toBeGreaterThan(0);
@@ -219,7 +219,7 @@ describe('over REST', async () => {
 
   test.each(requests)('%s %s takes effect only with the current entity tag', async (method, path, read, body) => {
     const send = (tag: string) => rest.call(method, path, { body: body(), headers: { 'if-match': tag } });
-    // There is no GET of a single account: any change of it returns its tag.
+    // There is no GET of a single account: the answer to any change of it has its tag.
     const seen = read ? await rest.call('GET', read) : await rest.call(method, path, { body: body() });
     const tag = seen.headers.get('etag') ?? '';
     expect(tag).toMatch(/^"[\w.-]+"$/);

@@ -9,8 +9,8 @@ import { externalAccount, internalAccount, makeScene, type Scene, usAccount } fr
 import { openRawSocket } from '../setup/streams.ts';
 
 /**
- * The token of one payment shows the payment, but not whose it is. Hidden facts must not leak in other ways: in the
- * words of a refusal, or through guesses tried in a filter.
+ * The token of one payment shows the payment, but not the customer it belongs to. Hidden facts must not leak in other
+ * ways: in the words of a refusal, or through guesses tried in a filter.
  */
 
 const t = await testGateway();
@@ -144,7 +144,7 @@ describe('a filter used by the app of a payment', () => {
     ['transactions', 'senderAccountIdentifier', () => `ExternalAccount:${uuidIn(payer.usd)}`],
     ['transactions', 'receiverAccountIdentifier', () => `InternalAccount:${uuidIn(payer.outsideEur)}`],
     ['transactions', 'accountId', () => `InternalAccount:${uuidIn(payer.outsideEur)}`],
-  ])('finds nothing in %s by the %s of the other kind, as for its platform', async (list, field, value) => {
+  ])('finds nothing in %s by a %s with the wrong type, and neither does its platform', async (list, field, value) => {
     for (const by of [app, t.platform]) expect(await found(by, list, { [field]: value() })).toBe(0);
   });
 

@@ -207,7 +207,7 @@ test('the expiry of a token is announced once, a week ahead, by event and webhoo
   await make(platform, { expiresAt: later(24 * 8) });
   const { token } = await make(platform, {});
   await rotate(platform, token.id, { overlapHours: 1 });
-  // Its hourly work runs when an instance starts: two concurrent runs announce nothing twice.
+  // The hourly work that announces it runs when an instance starts: two concurrent runs announce nothing twice.
   await Promise.all([ownGateway({}, t.databaseUrl), ownGateway({}, t.databaseUrl)]);
   const told = () => receiver.received.filter(({ body }) => body.type === 'API_TOKEN_EXPIRY');
   await receiver.until(() => told().length >= 2);

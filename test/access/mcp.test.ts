@@ -243,7 +243,7 @@ describe('an agent instructed to', () => {
     const first = await payBill(client, args);
     const again = await payBill(client, args);
     expect([again.replayed, again.transaction.id]).toEqual([true, first.transaction.id]);
-    // An agent that has lost its answer is told what was paid, whatever it has kept of the confirmation.
+    // An agent that has lost the answer learns what was paid, whether it kept no confirmation or an old one.
     for (const kept of [{}, { confirmation: 'too old' }]) {
       const retried = await call(client, 'PayBill', { ...args, ...kept });
       expect([retried.isError, retried.data.transferOut]).toEqual([false, again]);

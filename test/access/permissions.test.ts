@@ -35,7 +35,7 @@ const blind = await serverOf({ ...t.platform, url: counting.url }, 'TRANSACT', '
 
 /** The list is reversed each time, so that every call is a change. */
 const currencies = ['USD', 'EUR'];
-/** A mutation that returns each noun, and its field in the success. */
+/** For each noun, a mutation that returns it, and its field in the success. */
 const mutations: Readonly<Record<string, readonly [name: Operation, field: string, input: () => object]>> = {
   Quote: ['createQuote', 'quote', () => between(scene.usd, scene.outsideEur, 1_000)],
   Transaction: [
@@ -162,7 +162,7 @@ test('a plan reads nothing without VIEW, even if the earlier check is skipped', 
   payments.database.commits.once('committed', () => {
     isDone = true;
   });
-  // The check before the mutation finds VIEW, and the plan does not.
+  // For the check before the mutation the viewer has VIEW, and for the plan it does not.
   const viewer = {
     ...platformItself({ platformId: t.platform.platformId, environment: 'SANDBOX' }),
     get permissions() {
@@ -232,7 +232,7 @@ test.each(existing)('%s returns %s, which existed before, with VIEW only', async
   const selected = isCompositeType(getNamedType(field?.type)) ? `${name} { __typename }` : name;
   const args = field?.args.some(isRequiredArgument);
   if (args) return;
-  // The named object does not matter: the call is refused before it is looked up.
+  // The named object does not matter: the call is refused before the object is looked up.
   const nobody = '019a0000-0000-7000-8000-000000000000';
   const inputs: Record<string, object> = {
     deleteCustomer: { customerId: `Customer:${nobody}` },
@@ -321,7 +321,7 @@ test('creating or redirecting an endpoint whose answers approve payments needs T
   const first = await change(manager, { endpointId: asking, description: 'what it is for' });
   await change(manager, { endpointId: asking, enabled: false });
   expect(await change(manager, { endpointId: other, url: elsewhere })).not.toBe(first);
-  // From then on it ends with the token that may approve.
+  // From then on the endpoint ends with the token that may approve.
   expect(await change(t.platform, { endpointId: other, eventTypes: ['INCOMING_PAYMENT'] })).toBe(first);
   await succeed(manager, 'updateWebhookEndpoint', { endpointId: asking, eventTypes: ['TEST'], enabled: true });
 });

@@ -20,7 +20,7 @@ describe('refusals of one source', () => {
     const last = waits(900).slice(290);
     expect(Math.max(...last)).toBeLessThanOrEqual(12_000);
     const perTenth = Map.groupBy(last, (ms) => Math.floor(ms / 100));
-    // 610 in three seconds: evenly spread, each tenth has 20 or 21.
+    // 610 in three seconds: evenly spread, each tenth of a second has 20 or 21.
     expect(Math.max(...Array.from(perTenth.values(), ({ length }) => length))).toBeLessThan(30);
   });
 
@@ -31,7 +31,7 @@ describe('refusals of one source', () => {
     expect(turns.map(([first]) => first)).toEqual(waits(900));
   });
 
-  test('do not wait on an instance that stops', async () => {
+  test('do not wait once the instance is stopping', async () => {
     const ending = pace();
     waits(200, ending);
     const waiting = ending.wait('platform');

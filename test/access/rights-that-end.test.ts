@@ -11,7 +11,9 @@ import { restClient } from '../setup/rest.ts';
 import { fund, makeScene } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket, type RawSocket } from '../setup/streams.ts';
 
-/** An open connection can do only what it could begin with its current token, however that was renewed or has ended. */
+/**
+ * An open connection can do only what its current token would let it begin, however that token was renewed or ended.
+ */
 
 const t = await testGateway({ WRONG_CREDENTIALS_PER_MINUTE: 6, TRUSTED_PROXIES: [parseRange('127.0.0.1')] });
 const scene = await makeScene(t.platform);

@@ -11,8 +11,8 @@ import { makeScene } from '../setup/scene.ts';
 import { selection } from '../setup/selection.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
-// The data that a request reads never depends on concurrent requests of others. Here a server gets requests of two
-// platforms in one piece.
+// The data that a request reads never depends on concurrent requests of others. Here one write carries requests of two
+// platforms to a server.
 
 /** The objects of a platform that paths and arguments name. */
 type Things = Readonly<Record<string, string>>;
@@ -57,7 +57,7 @@ interface Exchange {
   readonly body: string;
 }
 
-/** Sends requests in one piece over one connection, and returns their responses in the same order. */
+/** Sends requests in one write over one connection, and returns their responses in the same order. */
 async function pipelined(requests: readonly string[]): Promise<Exchange[]> {
   const last = requests.at(-1) ?? '';
   // After its response the server closes the connection.
@@ -92,7 +92,7 @@ function answersIn(bytes: Buffer): Exchange[] {
   return answers;
 }
 
-/** Removes the parts of a response that differ each time: times, attempts to deliver, the lookup made for a receiver. */
+/** Removes the parts of a response that differ each time: times, delivery attempts, the lookup made for a receiver. */
 function steady(body: string): string {
   return body.replace(
     /\d{4}-\d\d-\d\dT[\d:.]+Z?|Lookup:[0-9a-f-]+|<MsgId>[^<]*|<Id>STMT[^<]*|"attempts":\[[^\]]*\]/g,
@@ -101,8 +101,8 @@ function steady(body: string): string {
 }
 
 /**
- * Asks for each platform alone, then for both concurrently, several times each; the responses must be identical,
- * without errors.
+ * Sends the request of each platform alone, then both concurrently, several times each; the responses must be
+ * identical, without errors.
  */
 async function sameAlone(requestOf: (authorization: string, things: Things) => string): Promise<void> {
   const requests = sides.map(({ platform, things }) => requestOf(platform.authorization, things));
@@ -158,8 +158,8 @@ test('every query field returns the same to a platform, whoever else asks in the
     await sameAlone((authorization, things) => {
       const given = neededArguments[name]?.(things);
       const field = `${name}${given ? `(${given})` : ''} ${selection(type, name.endsWith('s') ? 3 : 2)}`;
-      // The executor of graphql-js resolves a document with a field that no plan reads, such as the viewer's. Counts of
-      // all rows below each row would cost too much together.
+      // The executor of graphql-js resolves a document if no plan reads one of its fields, such as the viewer's. Counts
+      // of all rows below each row would cost too much together.
       const query = `{ ${field.replaceAll(/\btotalCount\b|\btransactionTotals\s*\{[^{}]*(\{[^{}]*(\{[^{}]*\}[^{}]*)*\}[^{}]*)*\}/g, '')} viewer { kind } }`;
       const body = JSON.stringify({ query });
       const headers = `${host}Authorization: ${authorization}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;

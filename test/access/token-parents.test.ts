@@ -32,7 +32,7 @@ const endpoint = async (by: TestPlatform): Promise<string> =>
 
 const viewer = '{ viewer { kind } }';
 
-/** Waits until tokens are refused. A gateway remembers them for at most two seconds. */
+/** Waits until tokens are refused. A gateway caches them for at most two seconds. */
 async function refused(...tokens: readonly TestPlatform[]): Promise<void> {
   for (const token of tokens)
     await vi.waitFor(async () => expect((await token.send(viewer)).status).toBe(401), { timeout: 60_000 });
@@ -316,7 +316,7 @@ describe.each(Object.entries(deletions))('a customer that is deleted over %s', (
     for (const socket of sockets.slice(0, ended.length)) expect((await socket.closed).code).toBe(4403);
     await refused(...ended);
     await good(...staying);
-    // The sweep that closed the others has examined these too.
+    // The sweep that closed the other sockets has also examined these.
     for (const socket of sockets.slice(ended.length)) {
       expect(socket.socket.readyState).toBe(socket.socket.OPEN);
       socket.socket.close();

@@ -14,7 +14,7 @@ export const rulesFiles = globSync('deploy/prometheus/*alerts.yml');
 export const hasPrometheus = () =>
   ['prometheus', 'promtool'].every((program) => spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0);
 
-/** Returns the names of all alerts in the text of rules. */
+/** Returns the names of all alerts in a rules file's text. */
 export const alertsIn = (rules: string): string[] =>
   [...rules.matchAll(/^ +- alert: (\w+)$/gm)].map(([, name = '']) => name);
 
@@ -49,8 +49,8 @@ interface FiringAlert {
 }
 
 /**
- * A real Prometheus that scrapes instances every three seconds: longer than the metrics of an unresponsive database
- * take.
+ * A real Prometheus that scrapes instances every three seconds, which is longer than the metrics take when the database
+ * does not respond.
  */
 export type Prometheus = Awaited<ReturnType<typeof startPrometheus>>;
 
@@ -86,7 +86,7 @@ export async function startPrometheus(rules: readonly string[], targets: readonl
     );
   while (!(await scraped())) await delay(100);
   return {
-    /** Returns the firing alerts: their names, each with its words. */
+    /** Returns the firing alerts: their names, each with its text. */
     async firing() {
       const { alerts }: { alerts: FiringAlert[] } = await ask('alerts');
       const firing = alerts.filter(({ state }) => state === 'firing');

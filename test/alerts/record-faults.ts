@@ -1,7 +1,7 @@
 import { makeScene } from '../setup/scene.ts';
 import { bySql, type StagedFault } from './staged-fault.ts';
 
-/** A comparison with a provider that finished this long ago. */
+/** A comparison with a provider, finished this long ago. */
 const comparison = (age: string) => `insert into reconciliation (platform_id, period_from, period_to, finished_at)
   select id, now() - interval '${age}', now() - interval '${age}' + interval '1 hour', now() - interval '${age}' from platform`;
 

@@ -10,7 +10,7 @@ async function readingLookups({ other }: Stage) {
   return () => other.send('query ($id: ID!) { node(id: $id) { id ... on Lookup { umaAddress } } }', { id });
 }
 
-/** Faults that requests encounter. The requests of the load use other tables. */
+/** Faults that only requests encounter. The requests of the load use other tables. */
 export const requestFaults: Readonly<Record<string, StagedFault>> = {
   'locked table': {
     staged: 'a person locks a table by hand, and 31 requests at a time want to read it',

@@ -9,7 +9,7 @@ import type { Data, TestPlatform } from '../setup/gateway.ts';
 
 /** The system into which faults are injected while the clients of the load move money. */
 export interface Stage extends Surroundings {
-  /** The affected instance, unless all are. */
+  /** The affected instance, unless all instances are. */
   readonly instance: Instance;
   /** A second platform, besides that of the load, at the affected instance. */
   readonly other: TestPlatform;
@@ -19,7 +19,7 @@ export interface Stage extends Surroundings {
   own(sql: string): Promise<Data[]>;
 }
 
-/** Ends a fault. `cleanUp` then removes its remains, once its alerts are resolved. */
+/** Ends a fault. `cleanUp` then removes what it left behind, once its alerts are resolved. */
 export interface Staged {
   end(): Promise<unknown> | unknown;
   cleanUp?(): Promise<unknown>;
@@ -28,7 +28,7 @@ export interface Staged {
 export interface StagedFault {
   /** Describes the fault in the table of docs/faults.md. */
   readonly staged: string;
-  /** The alerts that must fire because of it. Others may. */
+  /** The alerts that must fire because of the fault; others are allowed to. */
   readonly alerts: readonly string[];
   stage(stage: Stage): Promise<Staged>;
   /** Returns why it cannot be staged here, or undefined if it can. */
@@ -55,7 +55,7 @@ export async function session(url: string, ...statements: readonly string[]): Pr
   return client;
 }
 
-/** Sends requests repeatedly, a fixed number concurrently; returns the function that stops it. */
+/** Keeps sending requests, `count` at a time; returns the function that stops them. */
 export function requests(count: number, send: () => Promise<unknown>): () => Promise<void> {
   let hasEnded = false;
   const callers = Array.from({ length: count }, async () => {

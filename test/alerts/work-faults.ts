@@ -5,9 +5,9 @@ import { createEndpoint } from '../webhooks/endpoint.ts';
 import { answer, startReceiver } from '../webhooks/receiver.ts';
 import { bySql, eventsUntil, type StagedFault, session } from './staged-fault.ts';
 
-/** There is an alert above this number of unfinished deliveries. */
+/** An alert fires above this number of unfinished deliveries. */
 const lateDeliveries = 10_000;
-/** The same for events that are not dispatched. */
+/** An alert fires above this number of events that are not dispatched. */
 const lag = 500;
 /** The maximum number of endpoints of a platform. */
 const endpoints = 20;

@@ -9,7 +9,7 @@ const probes = Number(process.env.ATTACK_PROBES ?? 400);
 /** The same probes each time, so that only a change can make this fail; the soak draws different ones each time. */
 const seed = 20_261_123;
 
-test(`${probes} random requests, good and bad, over all transports meet no fault, leak or broken bound`, async () => {
+test(`${probes} random requests, good and bad, over all transports cause no fault, leak or broken bound`, async () => {
   const figures = await world.run(probes, 4, seed);
   if (process.env.ATTACK_FIGURES) console.log(figures);
   expect(figures.probes).toBeGreaterThanOrEqual(probes);

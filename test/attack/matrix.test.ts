@@ -9,7 +9,7 @@ import { openMatrix } from './matrix/world.ts';
 
 /**
  * The matrix of tenants and scopes. Its places come from the schema and from the OpenAPI document: a new field,
- * argument or input field is tested automatically, or fails until the tables in test/attack/matrix know its meaning.
+ * argument or input field is tested automatically, or fails until the tables in test/attack/matrix state its meaning.
  */
 
 const world = await openMatrix();
@@ -26,7 +26,7 @@ test('the matrix covers every field of the schema, with its permission', () => {
 });
 
 /**
- * The strangers who share the places here: each place is tried by one of them. The soak lets all of them try
+ * The strangers among whom the places are divided here: one of them tries each place. The soak lets all of them try
  * everywhere.
  */
 const sharing = ['another customer with every grant', 'another quote', 'another transaction'];

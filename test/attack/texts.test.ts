@@ -47,7 +47,7 @@ const restAccounts = new Set(Object.values(accountTypes).map(({ graphql }) => `$
 interface Place {
   readonly owner: string;
   readonly path: readonly string[];
-  /** Builds the value around a text at this place, from the value that is otherwise there. */
+  /** Returns the value that is otherwise sent here, with the text at this place. */
   put(around: unknown, text: string): unknown;
 }
 
@@ -76,7 +76,7 @@ function textsIn(field: string, type: GraphQLInputType): Place[] {
   });
 }
 
-/** Returns the variables of a call that already have a field, or else the first ones. */
+/** Returns the first variables of a call that already have a field, or else the first of all. */
 const baseOf = (made: readonly Variables[], field: string): Variables | undefined =>
   made.find((variables) => field in { ...variables, ...(variables.input as Variables) }) ?? made[0];
 
@@ -232,7 +232,8 @@ test('every REST text is bounded in the document, and refused as the table of st
         if (place.includes('*')) return [];
         const address = path.replace(/\{(\w+)\}/g, (_whole, id) => encodeURIComponent(idOf(id)));
         return tried('REST', { owner, path: place }, kind).map((strange) => async () => {
-          // Not through the client that knows the document: it counts the characters before they are composed.
+          // Not sent by the client that checks against the document, which counts the characters before they are
+          // composed.
           const response = await fetch(`${t.url}${restBase}${address}`, {
             method: method.toUpperCase(),
             headers: { authorization: t.platform.authorization, 'content-type': 'application/json' },

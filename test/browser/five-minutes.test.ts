@@ -67,7 +67,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await lab.run('"final"');
     const drawn = labPage.getByRole('figure', { name: 'The payment' });
     await drawn.getByText('OFFRAMP_FAILED').waitFor();
-    // What came back is what was paid, to each of the parties.
+    // Each party got back what it had paid.
     const movements = (await drawn.getByRole('listitem').allTextContents()).filter((text) => text.includes('→'));
     expect(movements).toContain('DebitUSD account → Liquidity$9.92');
     expect(movements).toContain('RefundLiquidity → USD account$9.92');

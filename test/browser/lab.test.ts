@@ -177,7 +177,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
       query: 'query Mine($id: ID!) {\n  accounts(filter: { customerId: $id }) {\n    totalCount\n  }\n}\n',
       variables: '{\n  "id": "Customer:1"\n}',
     });
-    // What is shown does not block the page. It closes with its button, Escape or a click outside, and the focus returns.
+    // The dialog does not block the page. It closes with its button, Escape or a click outside, and the focus returns.
     const share = page.getByRole('button', { name: 'Share' });
     for (const close of [
       () => lab.copy.getByRole('button', { name: 'Close' }).click(),
@@ -219,7 +219,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     const lab = labOf(page);
     await lab.tap('Quote');
     await lab.run('Quote:');
-    // The variables have room, and the explorer leaves the keyboard closed.
+    // There is room for the variables, and the explorer does not open the keyboard.
     const variables = page.getByRole('region', { name: 'Variables and headers' });
     const bottomOf = (part: Locator) => part.evaluate((element) => element.getBoundingClientRect().bottom);
     expect(await bottomOf(variables.getByText('"100.00"'))).toBeLessThan(await bottomOf(variables));
@@ -232,7 +232,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     const completed = lab.eventOf(await lab.run('Transaction:'), 'COMPLETED');
     await completed.waitFor();
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
-    // Nor does anything but the tabs and code scroll sideways, here or where the events are beside the tabs.
+    // And nothing but the tabs and code scrolls sideways, here or where the events are beside the tabs.
     const main = page.locator('.lab-main');
     expect(await main.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
     await page.setViewportSize({ width: 1024, height: 768 });
@@ -310,7 +310,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
       await page.keyboard.press('/');
       expect(await isFocused()).toBe(true);
     }
-    // In the field it is a character.
+    // In the search field, `/` is an ordinary character.
     await search.fill('');
     await search.pressSequentially('rotate /key');
     expect(await search.inputValue()).toBe('rotate /key');

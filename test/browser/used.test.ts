@@ -178,7 +178,7 @@ const endpointsOf = async (platform: TestPlatform): Promise<string[]> =>
     ({ node }: Data) => node.id,
   );
 
-/** Uses a sandbox like others would in a day. */
+/** Uses a sandbox as others would in a day. */
 async function useUp(sandbox: TestPlatform, dataDirectory: string): Promise<void> {
   const { customerId, sourceAccountId } = await payerOf(sandbox.url);
   const { accounts } = await sandbox.ask(

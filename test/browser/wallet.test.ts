@@ -21,7 +21,7 @@ function openSubscriptions(page: Page): ReadonlySet<unknown> {
     socket.on('framereceived', note);
     socket.on('close', () => open.clear());
   });
-  // The sockets of the page before end without an event.
+  // The sockets of the previous page end without an event.
   page.on('framenavigated', () => open.clear());
   return open;
 }
@@ -165,7 +165,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     const pay = page.getByRole('region', { name: 'Pay' });
     await pay.getByText('New payee').click();
     const form = pay.getByRole('form', { name: 'New payee' });
-    // Kinds of payees have one name, in the list of payees as in the form.
+    // A kind of payee has the same name in the list of payees as in the form.
     const options = form.getByLabel('Where the account is').locator('option');
     await options.filter({ hasText: 'Lightning · BTC' }).waitFor({ state: 'attached' });
     const kinds = await options.allTextContents();
@@ -227,7 +227,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await page.close();
   });
 
-  test('a quote ends when it is cancelled or its fields change; the keyboard goes on where it was', async () => {
+  test('a quote ends when it is cancelled or its fields change; keyboard focus is not lost', async () => {
     const page = await started.browser.newPage({ locale: 'en-US' });
     await page.goto(`${started.gateway.url}/wallet`);
     const pay = page.getByRole('region', { name: 'Pay' });

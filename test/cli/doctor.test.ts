@@ -103,7 +103,7 @@ const waitingEvent = row(
   `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot) values (${id}, ${id}, 'TEST', now() - interval '1 minute', 1, '{}')`,
 );
 
-/** The faults that each check reports, with its words; no other check reports them. */
+/** The faults that each check reports, with its wording; no other check reports them. */
 const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: RegExp, how: Broken]>>>> = {
   settings: {
     'an unknown setting': [/PORT must be a whole number/, set({ PORT: 'eighty' })],
@@ -491,7 +491,7 @@ describe('the doctor reports, by exactly one check,', () => {
     expect(named.map(({ detail }) => detail).join('\n')).toMatch(words);
   });
 
-  test('more than forty faults, covering all checks except those of time and place', () => {
+  test('more than forty faults, covering all checks that are not tested elsewhere', () => {
     expect(faults.length).toBeGreaterThan(40);
     const elsewhere = ['version', 'encoding', 'clock', 'orders', 'suspense', 'cases', 'deposits', 'differences'];
     expect(new Set([...Object.keys(broken), ...elsewhere])).toEqual(new Set(checkNames));
@@ -505,7 +505,7 @@ test('the doctor reports nothing for a sound set-up, and runs every check', asyn
   expect(findings.map(({ check }) => check)).toEqual(checkNames.filter((name) => !notUsed.includes(name)));
 });
 
-test('the doctor says which checks the settings of an instance with ROLE=serve may not make', async () => {
+test('the doctor says which checks are impossible with the settings of an instance with ROLE=serve', async () => {
   const findings = await examineBroken({ settings: () => ({ ROLE: 'serve' }) });
   const skipped = findings.filter(({ result }) => result !== 'ok');
   expect(skipped).toEqual(skipped.map(({ check }) => ({ check, result: 'skipped', detail: expect.any(String) })));

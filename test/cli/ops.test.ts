@@ -90,7 +90,7 @@ describe('the commands about rails', () => {
       code: 1,
       err: 'There is no platform named "nobody".',
     });
-    // Another test may retire the key: nothing else may be stored with it.
+    // Another test retires the key, so nothing must remain encrypted with it.
     await t.owner.query('delete from rail_connection');
   });
 

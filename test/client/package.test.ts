@@ -37,7 +37,7 @@ afterEach(() => vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0), {
 
 const token = () => mint(t.platform, { customerId: scene.customerId, permissions: ['VIEW', 'TRANSACT'] });
 
-/** Opens the service like an app of the scene's customer, until the test ends. */
+/** Opens the client package as an app of the scene's customer does, until the test ends. */
 function open(source: () => Promise<Data> = token): Payments {
   const payments = openPayments({ url: `${t.url}/graphql`, token: source, webSocketImpl: WebSocket });
   onTestFinished(() => payments.stop());

@@ -33,7 +33,7 @@ test("a quote's terminal statuses are those without a move, and its events agree
   for (const list of lists) expect(new Set(list.replaceAll("'", '').split(', '))).toEqual(terminalQuoteStatuses);
 });
 
-/** Finds numbers that can only be meant as bounds of amounts: a nine and many digits. */
+/** Finds numbers that can only be meant as bounds of amounts: a nine followed by many digits. */
 const bounds = (text: string) =>
   text.match(/\b9[\d_,]{13,}/g)?.map((digits) => BigInt(digits.replaceAll(/[_,]/g, ''))) ?? [];
 

@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../src/infra/database/embedded/embedded.ts';
 
-// A process that uses the embedded server in a given folder until it is interrupted or killed. The second argument may be
-// `durable`. It prints the server's address and problems, and after an interrupt it still works with the database before it
-// stops.
+// A process that uses the embedded server in a given folder until it is interrupted or killed. The second argument can
+// be `durable`. It prints the server's address and problems, and after an interrupt it still works with the database
+// before it stops.
 
 const server = await startEmbeddedPostgres({
   dataDir: process.argv[2] ?? '',
@@ -19,5 +19,5 @@ process.once('SIGINT', async () => {
   await server.stop();
   clearInterval(keepAlive);
 });
-// Printed last: a reader may interrupt immediately.
+// Printed last: a reader may interrupt the process as soon as it has read this.
 console.log(JSON.stringify({ url: server.url, pid: server.pid, dataDirectory: server.dataDirectory }));

@@ -8,7 +8,7 @@ import type { EmbeddedPostgres } from '../../src/infra/database/embedded/embedde
 import { canMount, EmbeddedServers, isDown, onDiskOfItsOwn, query } from '../setup/embedded-servers.ts';
 
 const servers = new EmbeddedServers();
-/** Long enough for a machine with other work: the awaited event takes a fraction of a second. */
+/** Long enough on a busy machine: the awaited event takes a fraction of a second. */
 const soon = { timeout: 30_000, interval: 10 };
 
 test('a killed server comes back on the same address with its committed data, and logs each once', async () => {
@@ -190,7 +190,7 @@ async function broken({ dataDirectory, pid }: EmbeddedPostgres, warnings: readon
   return () => rename(`${version}.away`, version);
 }
 
-/** Takes the port of an address. */
+/** Occupies the port of an address. */
 async function occupied(url: string) {
   const other = createServer().listen(Number(new URL(url).port), '127.0.0.1');
   await once(other, 'listening');
@@ -203,7 +203,7 @@ async function interrupted({ process: user }: Awaited<ReturnType<EmbeddedServers
   expect(await once(user, 'exit')).toEqual([0, null]);
 }
 
-/** Kills one connection's process as a crash in it would: Postgres then ends all connections and recovers. */
+/** Kills the process of one connection, like a crash in it: Postgres then ends all connections and recovers. */
 async function crashBackend(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -77,7 +77,7 @@ test('a server left behind by a killed process is adopted, and stopped by its ne
   await isDown(adopted.url);
 });
 
-test('a lock file of a dead process, or of another program by now, is no obstacle', async () => {
+test('a lock file that names a dead process, or by now another program, is no obstacle', async () => {
   const first = await servers.start();
   await query(first.url, 'create table kept (word text)');
   const lock = join(first.dataDirectory, 'data', 'postmaster.pid');
@@ -86,7 +86,7 @@ test('a lock file of a dead process, or of another program by now, is no obstacl
 
   const gone = spawn(process.execPath, ['--version']);
   await once(gone, 'exit');
-  // Owned by the user who runs the server: Postgres itself checks that no process of another user is meant.
+  // Run as the user who runs the server: Postgres itself ignores a lock file that names another user's process.
   const { uid, gid } = await stat(lock.replace('postmaster.pid', 'base'));
   const other = spawn('sleep', ['300'], { uid, gid });
   servers.remember(other);

@@ -44,7 +44,7 @@ async function askUntilAnswered(query: string): Promise<Data> {
 describe('silent connections', () => {
   test('are dropped, and the service recovers with its streams', async () => {
     const made = await quote(platform, usdToEur(scene));
-    // All connections: each is in the pool, listens or sequences.
+    // All connections: those of the pool, the listener's and the sequencer's.
     const { pool } = t.gateway.serving;
     const all = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()));
     for (const client of all) client.release();

@@ -17,7 +17,10 @@ import { createEndpoint } from '../webhooks/endpoint.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 import { type PrismaFolder, prismaFolder } from './prisma-folder.ts';
 
-/** Migrations of a database in use. It has its own server, because autovacuum is a setting of the whole server. */
+/**
+ * Migrations of a database in use. The database has its own server, because autovacuum is a setting of the whole
+ * server.
+ */
 
 let server: Awaited<ReturnType<typeof startThrowawayPostgres>>;
 let database: ThrowawayDatabase;
@@ -144,7 +147,7 @@ test('is stopped while it waits and while it works: work is rolled back, and the
   const holder = await session();
   await prisma.write('migrations/2_second/migration.sql', 'alter table b add y int;');
   await prisma.write('migrations/3_third/migration.sql', 'alter table b add z int; alter table a add z int;');
-  // Work that only ends when it is stopped: a lock would end at the migration's lock timeout.
+  // Work that only ends when it is stopped: a wait for a lock would end at the migration's lock timeout.
   await prisma.write(
     'migrations/4_fourth/migration.sql',
     'alter table c add z int; do $$ begin loop end loop; end $$;',

@@ -78,7 +78,7 @@ describe.each([
     }
     const second = { name: 'second', permissions: ['VIEW'], idempotencyKey: 'one-key' };
     for (const platform of platforms) await succeed(platform, 'createApiToken', second);
-    // Reads of both in turn on the same connection, many at a time.
+    // Both platforms read in turn on the same connection, many reads at a time.
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, turn) => listed(platforms[turn % 2] as TestPlatform)),
     );

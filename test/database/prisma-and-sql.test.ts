@@ -32,7 +32,7 @@ const tables = new Map(
   }),
 );
 
-/** All sources except the generated client and the browser code of the lab and the console. */
+/** All source files except the generated client and the browser code of the lab and the console. */
 const files = globSync('src/**/*.ts').filter(
   (file) => !/^src\/(infra\/database\/generated|apps\/lab|apps\/console)\//.test(file),
 );
@@ -96,7 +96,10 @@ describe('the page about Prisma and SQL', () => {
   });
 });
 
-/** Files that name forbidden calls to prevent them: the driver, the standard client, and the option of its plug-in. */
+/**
+ * Files that name forbidden calls in order to prevent them: the driver, the standard client, and the option of its
+ * plug-in.
+ */
 const guards = [
   'src/infra/database/connections/prisma-driver.ts',
   'src/api/graphql/reading/stock.ts',

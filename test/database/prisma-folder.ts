@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 
 export interface PrismaFolder {
   readonly path: string;
-  /** Writes a file below it, with its folders. */
+  /** Writes a file below the folder, and creates its parent folders. */
   write(file: string, content: string): Promise<void>;
   remove(): Promise<void>;
 }

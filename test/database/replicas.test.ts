@@ -119,7 +119,7 @@ const reads: Readonly<Record<string, (platform: TestPlatform) => Promise<string>
   'REST, list': async (platform) => (await rest(platform, '/customers?limit=1')).data[0]?.metadata.n ?? '',
 };
 
-/** Waits until the replica answers everything that it may. */
+/** Waits until the replica answers a read of the customer. */
 const caughtUp = () =>
   vi.waitFor(async () => {
     const places = await readsOf(() => atOne.ask(byNode, { id: customerId }));

@@ -14,7 +14,7 @@ import { runOps } from '../setup/ops.ts';
 import { fund, makeScene, type Scene } from '../setup/scene.ts';
 import { nextOf, openRawSocket, type RawSocket } from '../setup/streams.ts';
 
-/** A database is restored to an earlier time: everything after it never happened, and is repeated. */
+/** A database is restored to an earlier time: what happened after that time is lost, and is done again. */
 
 let original: ThrowawayDatabase;
 let restored: ThrowawayDatabase;
@@ -122,7 +122,7 @@ describe('orders to rails after a restore', () => {
     const ordersOf = async (): Promise<string[]> => {
       const { transaction, replayed } = await succeed(platform, 'transferOut', again, isPaid);
       expect(replayed).toBe(false);
-      // Its changes are in the feed before the tests below read it.
+      // The payment's changes are in the feed before the tests below read the feed.
       await ended(platform, transaction.id);
       const { rows } = await t.owner.query('select id from rail_order where transaction_id = $1', [
         transaction.id.slice('Transaction:'.length),
@@ -356,7 +356,7 @@ describe('the operator after a restore', () => {
     for (const timeline of ['1/00000002/3', '1/00000003/3']) {
       await t.owner.query('update feed_epoch set server = $1 where id = (select max(id) from feed_epoch)', [timeline]);
       expect(await warnings()).toHaveLength(1);
-      // The same server again starts no epoch.
+      // A second start on the same server begins no epoch.
       expect(await warnings()).toHaveLength(1);
     }
     const after = await epochs();

@@ -82,7 +82,7 @@ test('an ended payment is shown immediately; the stream completes when its last 
   expect((await resumed).at(-1)).toMatchObject({ status: 'COMPLETED', terminal: true });
 });
 
-/** Quotes a payment to an external account that the bank returns a given time after its delivery, in milliseconds. */
+/** Quotes a payment that the bank of an external account returns `returnAfterMs` after its delivery. */
 function returned(platform: TestPlatform, scene: Scene, returnAfterMs: number): Promise<Data> {
   return quote(platform, usdToEur(scene, { sandboxScenario: { returnAfterMs } }));
 }
@@ -125,7 +125,7 @@ test('a stream until FINAL lasts while a bank may return the money, and ends wit
   expect(last).toMatchObject({ status: 'COMPLETED', transaction: { final: false } });
   expect(await finalityOf(t.platform, watched.transaction.id)).toEqual({ terminal: true, final: false });
   const resumed = messages(t.platform, 'untilFinal', { id: watched.transaction.id, after: last.cursor });
-  // As if the rail had reported that the money has not come back.
+  // As if the rail had reported that the money did not come back.
   await t.gateway.payments.database.pool.query('update rail_order set due_at = null where transaction_id = $1', [
     uuidOf(watched.transaction.id, 'Transaction'),
   ]);

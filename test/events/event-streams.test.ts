@@ -32,7 +32,7 @@ interface Dispatched {
 }
 
 /**
- * A client with only the rules of the standard:
+ * A client that implements only the rules of the standard:
  * https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
  */
 class StandardClient {

@@ -63,7 +63,7 @@ test('each version of each customer and account has exactly one event', async ()
       defaultUmaDepositAccount: true,
     });
   await register('7');
-  // The second default takes the mark from the first one, whose status does not change.
+  // The second account replaces the first one as the default; the status of the first does not change.
   await register('8');
   const wrong = `select 'customer' as of, c.id, c.version, e.versions from customer c left join lateral (
        select array_agg(version order by sequence) as versions from event e

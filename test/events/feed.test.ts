@@ -76,12 +76,12 @@ test('a feed that loses its listener while the database hangs misses nothing and
   silent = true;
   listeners[0]?.near.destroy();
   let most = 0;
-  // Each of these is found by polling, a second after the last: together they outlast several attempts to listen.
+  // Polling finds each of these changes a second after the last: together they outlast several attempts to listen.
   for (let looks = 0; looks < 8; looks += 1) {
     await follow(stream);
     most = Math.max(most, open());
   }
-  // Each was replaced by the next, and closed completely.
+  // Each listener was replaced by the next, and closed completely.
   expect(listeners.length).toBeGreaterThan(2);
   expect(most).toBe(1);
   silent = false;

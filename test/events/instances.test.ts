@@ -5,7 +5,7 @@ import { fund, internalAccount, makeScene, newCustomer } from '../setup/scene.ts
 import { startSequencers } from '../setup/sequencers.ts';
 import { nextOf } from '../setup/streams.ts';
 
-/** Two instances on one database give the guarantees of one. */
+/** Two instances on one database give the same guarantees as one. */
 
 const a = await testGateway({ METRICS_PORT: 0 });
 const b = await testGateway({ METRICS_PORT: 0 }, a.databaseUrl);

@@ -222,7 +222,7 @@ test('a payment enters the list of executed payments when its quote is executed'
   await Promise.all([begun.return(undefined), waiting.return(undefined)]);
 });
 
-test('a list by name is followed in any case and composition of the name and the filter', async () => {
+test('a list filtered by name is followed whatever the case and composition of name and filter', async () => {
   const query = `subscription { customerChanges(filter: { name: "STRASSE e\u0301" }, waitMs: 0) {
     cursor changes { op changed node { name } } } }`;
   const stream = t.platform.watch(query);

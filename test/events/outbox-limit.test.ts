@@ -60,8 +60,8 @@ test('a step does not read moved rows again, even while an old snapshot still se
   await write(sequencer, 3);
   const slow = await step();
   expect([slow.count, slow.pages > 400]).toEqual([3, true]);
-  // The first limit is the position that the first step reached, the second one that of the last step. A transaction of another
-  // database on this server delays a limit until it ends.
+  // The first limit is the position that the first step reached, and the second is that of the last step. A transaction
+  // of another database on this server delays a limit until it ends.
   for (;;) {
     await waitLongEnough();
     await step();

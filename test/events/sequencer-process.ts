@@ -1,4 +1,4 @@
-/* A process of its own that sequences a feed, to be killed or paused. */
+/** A separate process that sequences a feed, to be killed or paused. */
 import { pino } from 'pino';
 import { Sequencer } from '../../src/domain/events/sequencer.ts';
 import { openDatabase } from '../../src/infra/database/database.ts';

@@ -5,7 +5,7 @@ import { sequenced } from '../setup/feed.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-/** An event stores what changed, and shows the whole row as it was. */
+/** An event stores only what changed, and shows the whole row as it was then. */
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 const scene = await makeScene(t.platform, 10_000n);

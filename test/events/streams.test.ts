@@ -185,7 +185,7 @@ test('a cursor expires only if an event that the stream wants lies after it and 
     'subscription ($id: ID!, $after: String) { transactionUpdates(of: { transactionId: $id }, after: $after) { cursor } }';
   const { feed } = t.gateway;
   const expired = async (query: string, variables: object) => {
-    // Streams of the tests before may still be closing.
+    // Streams of earlier tests may still be closing.
     await vi.waitFor(() => expect(feed.subscriptions).toBe(0), { timeout: 60_000 });
     const raw = await openRawSocket(t.url, t.platform.authorization);
     raw.send({ id: '1', type: 'subscribe', payload: { query, variables: { ...variables, after: before } } });

@@ -201,7 +201,7 @@ test('pings of the server reach sockets and event streams alike', async () => {
   });
   const reader = response.body?.getReader();
   let text = '';
-  // A slow reader receives several in one piece.
+  // A slow reader receives several pings at once.
   while (text.split(':\n').length < 4) text += new TextDecoder().decode((await reader?.read())?.value);
   expect(text.replace(/^retry: \d+$/m, ':')).toMatch(/^(:\n)+$/);
   await reader?.cancel();

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { check } from './checker.ts';
 import type { Change, Command, Evidence } from './history.ts';
 
-// Each row breaks one promise in sound evidence, and the checker must report it.
+// In each row, sound evidence is changed so that one promise is broken, which the checker must report.
 
 const command = (key: string, rest: Partial<Command> = {}): Command => ({
   key,

@@ -8,7 +8,7 @@ export type Follower = ReturnType<typeof startFollower>;
 const query = 'subscription ($after: String) { events(after: $after) { id cursor } }';
 /** How long a follower waits before it reconnects. */
 const pauseMs = 20;
-/** A follower gives up a connection without messages after this time, since its instance may hang. */
+/** After this time without messages, a follower gives up its connection, since the instance may hang. */
 const silentMs = 5_000;
 
 /**

@@ -25,7 +25,10 @@ export const environment = {
 /** More than a client spends in all of its payments. */
 export const money = 10_000_000_000n;
 
-/** Returns the settings of a run's instances. If no attempt may fail, clients notice a shutdown, as in production. */
+/**
+ * Returns the settings of a run's instances. With `undisturbed`, clients notice a shutdown, as in production, so that
+ * no attempt fails.
+ */
 export function settingsOf({ undisturbed }: { readonly undisturbed?: true }): Record<string, string> {
   return { ...environment, ...(undisturbed && { SHUTDOWN_DELAY_MS: '2000' }) };
 }

@@ -52,7 +52,7 @@ export function startLoad(options: LoadOptions) {
     get internalErrors(): readonly string[] {
       return clients.flatMap(({ internalErrors }) => internalErrors);
     },
-    /** The attempts that were not acknowledged although the client waited. */
+    /** The attempts that got no acknowledgement although the client waited. */
     get troubles(): readonly string[] {
       return clients.flatMap(({ troubles }) => troubles);
     },
@@ -233,7 +233,7 @@ class Client implements LoadClient {
       this.disturbed += 1;
       if (attempt.kind !== 'unsent') this.troubles.push(`${key}: ${this.latest}`);
       isOpen ||= attempt.kind === 'unknown';
-      // Some clients give up, and record what the answers say.
+      // Some clients give up, and record what the answers have told them.
       if (this.#isStopping || (attempt.kind !== 'unsent' && random.oneIn(4))) {
         note(isOpen ? 'unknown' : 'refused', attempt.kind);
         return undefined;

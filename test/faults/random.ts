@@ -15,7 +15,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) % options;
   }
 
-  /** Returns true once in this number of times, on average. */
+  /** Returns true once in `times` calls, on average. */
   oneIn(times: number): boolean {
     return this.below(times) === 0;
   }

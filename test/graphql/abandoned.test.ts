@@ -11,7 +11,7 @@ import { makeScene } from '../setup/scene.ts';
 import { Statements } from '../setup/statements.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
-// Work for a client that has left stops: no further mutation of its document starts, and nothing more is read.
+// When a client has left, work for it stops: no further mutation of its document starts, and nothing more is read.
 
 const t = await testGateway({ MAX_IN_FLIGHT: 1 });
 const hasty = await testGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { operationMs: 1_500 } });

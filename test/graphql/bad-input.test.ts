@@ -116,7 +116,7 @@ test.each([...ids, ...others])(
       message: expect.stringMatching(/\w+ \w+/),
       path: ['input', ...path.split('.').map((step) => (/^\d+$/.test(step) ? Number(step) : step))],
     });
-    // A refusal of the domain is stored under the key, which a transfer has.
+    // A refusal by the domain is stored under the idempotency key, which the transfer has.
     const stored = mutation === 'transferOut' && code === poor ? 1n : 0n;
     expect(await everything()).toEqual({ ...before, receipts: before.receipts + stored });
   },

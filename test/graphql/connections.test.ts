@@ -30,7 +30,7 @@ for (let made = 0; made < 5; made++) {
 }
 await quiet();
 
-/** Waits until every event has its position in the feed and its deliveries. */
+/** Waits until every event has its position in the feed, and its deliveries exist. */
 async function quiet(): Promise<void> {
   const { pool } = t.gateway.payments.database;
   const behind = `select from outbox union all

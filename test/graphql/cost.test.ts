@@ -247,7 +247,7 @@ describe('a field that reads all matching rows', () => {
   });
 });
 
-describe('a list whose rows no single index has in order', () => {
+describe('a list whose rows no single index returns in order', () => {
   const price = 9_000;
   const searches = async (list: string, args: string, parent?: string) => {
     const of = (given: string) => {
@@ -271,7 +271,7 @@ describe('a list whose rows no single index has in order', () => {
     ['accounts', 'filter: { kind: EXTERNAL }', 'Customer'],
     ['transactions', 'filter: { createdBefore: "2020-01-01T00:00:00Z" }', 'InternalAccount'],
     ['events', 'filter: { customerId: "Customer:x" }'],
-  ])('is not charged extra when an index has them: %s(%s)', async (list, args, parent?: string) => {
+  ])('is not charged extra when an index does: %s(%s)', async (list, args, parent?: string) => {
     expect(await searches(list, args, parent)).toBeCloseTo(0, 2);
   });
 

@@ -253,8 +253,8 @@ function sizeOf({ query, ...request }: Params): DocumentSize {
 }
 
 /**
- * A document in the shape that the generator produces: the first selects from one customer, the others are fragments, each
- * spreading only later ones.
+ * A document in the shape that the generator produces: the first selection is that of one customer, the others are
+ * fragments, each of which spreads only later ones.
  */
 type RandomDocument = Selection[][];
 
@@ -282,7 +282,7 @@ const { selections } = fc.letrec<{ selections: Selection[]; selection: Selection
 }));
 const randomDocument: fc.Arbitrary<RandomDocument> = fc.array(selections, { minLength: 1, maxLength: 5 });
 
-/** Returns the selection set that `from` spreads: one after it, or undefined for the last. */
+/** Returns the index of the selection that `from` spreads, a later one; undefined if `from` is the last. */
 function spreadTarget(document: RandomDocument, from: number, of: number): number | undefined {
   const later = document.length - from - 1;
   return later === 0 ? undefined : from + 1 + (of % later);

@@ -26,7 +26,7 @@ test.each([
   ['lookUpReceiver', ['senderUmaAddress'], { sender: { umaAddress: '$x' } }, ['input', 'sender', 'umaAddress']],
   ['replayWebhookEvents', ['eventId'], { events: { eventId: 'x' } }, ['input', 'events', 'eventId']],
   ['replayWebhookEvents', ['before'], { events: { between: {} } }, ['input', 'events', 'between', 'before']],
-  // The account's own choice is part of the command's path.
+  // The choice within the account's input is part of the command's path.
   [
     'createExternalAccount',
     ['details', 'invoice'],
@@ -34,6 +34,6 @@ test.each([
     ['input', 'accountInfo', 'lightning', 'invoice'],
   ],
   ['createCustomer', ['metadata', 'b'], { metadata: [{ key: 'a' }, { key: 'b' }] }, ['input', 'metadata', 1]],
-] as const)('%s has %j of its command at the path in the input', (name, path, input, place) => {
+] as const)('in %s, the path %j of the command is mapped to the path in the input', (name, path, input, place) => {
   expect(argumentPath(schema, name, path, input)).toEqual(place);
 });

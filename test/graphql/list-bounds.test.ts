@@ -15,7 +15,7 @@ const lists = (['Query', 'Mutation', 'Subscription'] as const).flatMap((typeName
   return Object.values(type.getFields()).flatMap((field) =>
     field.args.flatMap((arg) =>
       [...placesIn(field.name, arg.type)].flatMap(({ path, type: list }) => {
-        // The elements of lists are too many already.
+        // Lists inside the elements of another list are left out.
         if (!isListType(list) || path.includes('0')) return [];
         const long = Array.from({ length: maxListLength + 1 }, () => least(list.ofType));
         const value = putAt(arg.type, undefined, path, long);

@@ -9,7 +9,7 @@ const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 const ours = await makeThings(t.platform);
 const theirs = await makeThings(await t.newPlatform('foreign'));
 
-/** One of each thing that has an id. */
+/** One object of each kind that has an id. */
 interface Things {
   readonly Quote: string;
   readonly Transaction: string;
@@ -44,7 +44,7 @@ async function send(query: string, variables: object): Promise<{ data: Data; err
   return answer;
 }
 
-/** Returns ids of nothing that this platform may see. */
+/** Returns ids that name nothing this platform may see. */
 function strangeIds(): string[] {
   const unknown = '00000000-0000-7000-8000-000000000000';
   return [

@@ -354,7 +354,7 @@ describe.each([
     expect(answer.headers).toMatchObject({ vary: 'Origin, Accept, Accept-Encoding', ...headers });
     if (body) expect(JSON.parse(answer.text)).toEqual(body);
     if (code) expect(JSON.parse(answer.text)).toMatchObject(error(code));
-    // The short way gives the same answer as Yoga.
+    // The path that bypasses Yoga gives the same answer.
     expect(await send(throughYoga.url, sent)).toEqual(answer);
   });
 });
@@ -445,7 +445,7 @@ test.each([
   ['@stream', { query: '{ accounts { nodes @stream { id } } }' }, 'GRAPHQL_VALIDATION_FAILED'],
   ['a batch', [{ query: kind }], 'BAD_REQUEST'],
   ['_service of a federation', { query: '{ _service { sdl } }' }, 'GRAPHQL_VALIDATION_FAILED'],
-])('%s is refused, as the page of compatibility says', async (_name, body, code) => {
+])('%s is refused, as the compatibility page says', async (_name, body, code) => {
   const { errors } = await (await t.platform.post(JSON.stringify(body))).json();
   expect(errors).toMatchObject([{ extensions: { code } }]);
 });

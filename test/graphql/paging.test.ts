@@ -238,7 +238,7 @@ describe.each(lists)('$name', (list) => {
     strays: fc.nat({ max: 5 }),
   });
 
-  test('every page matches a brute-force model, and a walk meets each row once despite insertions', async () => {
+  test('every page matches a brute-force model, and a walk reads each row once despite insertions', async () => {
     await fc.assert(
       fc.asyncProperty(
         walk,
@@ -348,7 +348,7 @@ test('by last change, no row is missed in ascending order, and none is repeated 
     const met = (id: string) => seen.filter((one) => one === id).length;
     if (sortOrder === 'ASC') {
       expect(new Set(seen)).toEqual(new Set(all));
-      // A row that changes after it was read comes again, in its new state.
+      // A row that changes after it was read is read again, in its new state.
       for (const id of all.slice(0, 4)) expect([id, met(id)]).toEqual([id, changed.includes(id) ? 2 : 1]);
       expect(seen.slice(-changed.length).toSorted()).toEqual(changed.toSorted());
     } else {

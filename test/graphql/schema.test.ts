@@ -84,7 +84,7 @@ test('every mutation takes one input with an idempotency key, and returns its su
     const input = schema.getType(`${name}Input`);
     const result = schema.getType(`${name}Result`);
     if (!isInputObjectType(input) || !isUnionType(result)) throw new Error(`${name} has another shape`);
-    // For transfers, only a key tells a repeat from a second payment; quotes are executed once.
+    // For transfers, only a key distinguishes a repeat from a second payment; quotes are executed once.
     const isKeyRequired = field.name.startsWith('transfer');
     expect(String(input.getFields().idempotencyKey?.type)).toBe(isKeyRequired ? 'String!' : 'String');
     const [success, ...others] = result.getTypes();
@@ -115,7 +115,7 @@ test('every list is a connection with the same arguments and parts', () => {
     for (const field of Object.values(type.getFields())) {
       if (!/Connection!?$/.test(String(field.type))) continue;
       const args = Object.fromEntries(field.args.map((arg) => [arg.name, String(arg.type)]));
-      // The first page of a followed list starts at its beginning; the query has the others.
+      // A followed list has only its first page here; the query reads the others.
       if (field.name === 'snapshot') expect(args).toEqual({ first: 'Int', sortOrder: 'SortOrder' });
       else expect(args).toMatchObject({ first: 'Int', after: 'String', last: 'Int', before: 'String' });
       // Logs and lists of settings have one order; lists that grow with business offer a choice.

@@ -35,7 +35,7 @@ const clients = {
     }),
 };
 
-/** Reads results until the stream completes, or `enough` says so. */
+/** Reads results until the stream completes, or until `enough` returns true. */
 async function read(
   client: ReturnType<(typeof clients)[keyof typeof clients]>,
   query: string,
@@ -149,7 +149,7 @@ describe('a socket', () => {
 
   test('carries 20 operations, even if all start together; a refused one frees its place', async () => {
     const client = t.platform.socket();
-    // The request names no operation of the document. They come one after the other, as 21 together are too many.
+    // These requests name no operation of their document. They are sent one after another, as 21 together are too many.
     for (let index = 0; index < 30; index++) {
       expect(await read(client, `query A ${kind} query B ${kind}`).catch(codesIn)).toEqual([
         'OPERATION_RESOLUTION_FAILURE',

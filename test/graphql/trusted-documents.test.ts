@@ -188,7 +188,7 @@ describe('a token with documents of its own', () => {
     expect(await create(t.platform, { documents })).toMatchObject(refusedAt('INVALID_INPUT', ...path));
   });
 
-  test('is as others show it, and over REST', async () => {
+  test('has its documents shown to others, and over REST', async () => {
     const { id } = (await create(t.platform, { documents: hashes })).apiToken;
     expect(await rest.ask('GET', `/tokens/${id}`)).toMatchObject({ documents: hashes });
     const { clientSecret, ...made } = await rest.make('/tokens', {

@@ -9,7 +9,7 @@ import { exchange, openConnection } from '../setup/raw-http.ts';
 /** Clients that do not speak proper HTTP, and clients that send nothing. */
 
 const database = await testDatabase();
-/** A process of its own, so that a crash would be noticed. */
+/** A separate process, so that a crash would be noticed. */
 const gateway = await startChildGateway({ DATABASE_URL: database.url });
 afterAll(async () => {
   expect(await gateway.end('SIGTERM')).toBe(0);
@@ -79,7 +79,7 @@ test('a stop does not wait for unresponsive sockets or for connections without a
   const socket = await openConnection(t.url);
   socket.write(upgrade('/graphql').replace('Origin: http://localhost\r\n', ''));
   await once(socket, 'data');
-  // From here on it reads nothing, and so does not answer a close.
+  // From here on the socket reads nothing, so it does not answer a close.
   socket.pause();
   await t.stop();
   // Requests in progress get five seconds, and a warning at their end; these connections have sent none yet.

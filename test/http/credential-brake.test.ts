@@ -9,7 +9,7 @@ import { testGateway } from '../setup/gateway.ts';
 import { newCustomer } from '../setup/scene.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
-/** The brake on wrong credentials. Each test has its own address; the clock moves only when a test moves it. */
+/** The brake on wrong credentials. Each test has its own address; the clock advances only when a test advances it. */
 
 let now = 0;
 const settings = { WRONG_CREDENTIALS_PER_MINUTE: 6, TRUSTED_PROXIES: [parseRange('127.0.0.1')] };

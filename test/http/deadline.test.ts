@@ -6,8 +6,8 @@ import { serverOf } from '../setup/new-credentials.ts';
 import { makeScene } from '../setup/scene.ts';
 
 /**
- * A request has one time limit from its arrival, whatever it waits for. In this test the database stops answering, and statements
- * may take as long as the test: only the limit can answer.
+ * A request has one time limit from its arrival, whatever it waits for. In this test the database stops answering, and
+ * statements can take as long as the test: only the limit can answer.
  */
 
 const { database, proxy } = await testProxy();
@@ -45,7 +45,7 @@ async function codesInSilence(send: () => Promise<unknown>[]): Promise<unknown[]
 /** Repeats a request: more often than there are connections, turns and lanes, so that some wait for each other. */
 const many = (send: () => Promise<Response>) => Array.from({ length: 6 }, () => codeOf(send()));
 
-// Each kind alone, since a limit that ends one request also ends the others' connections.
+// One kind at a time, since a limit that ends one request also ends the connections of the others.
 test('every request is answered at its time limit, whatever part of it waits for a silent database', async () => {
   // Credentials from another instance: this one has not cached them.
   const unknown = connect(t.url, owner.platformId, (await serverOf(owner, 'VIEW')).authorization);

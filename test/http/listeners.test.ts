@@ -77,7 +77,7 @@ test.runIf(process.platform === 'linux')('of processes that start at the same mo
   const { port } = free;
   await free.close();
 
-  // One of them on all addresses, which include those of the others.
+  // One of them listens on all addresses, which include those of the others.
   const hosts = ['127.0.0.1', 'localhost', '0.0.0.0', '127.0.0.1'];
   const rounds = 10;
   const arrived = new Int32Array(new SharedArrayBuffer(2 * rounds * Int32Array.BYTES_PER_ELEMENT));

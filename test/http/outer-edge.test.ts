@@ -172,7 +172,7 @@ describe('a request with two faults gets the earlier refusal: address, form, cre
 });
 
 const database = await testDatabase();
-/** A process of its own, so that the test can read its output. */
+/** A separate process, so that the test can read its output. */
 const child = await startChildGateway({ DATABASE_URL: database.url, LOG_LEVEL: 'info' });
 afterAll(async () => {
   expect(await child.end('SIGTERM')).toBe(0);
@@ -281,7 +281,7 @@ describe('connections', () => {
     return sockets.filter((socket) => !socket.destroyed);
   }
 
-  test('without credentials get a quarter of all for one address, and others are served', async () => {
+  test('without credentials from one address get a quarter of all, and others are served', async () => {
     const gateway = await ownGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { connections: most } });
     const left = await idle(gateway.url, 3 * most);
     expect(left).toHaveLength(most / 4);

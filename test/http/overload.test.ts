@@ -61,7 +61,7 @@ test('excess requests are refused immediately for a lone platform, and with a de
     answered += 1;
     return status;
   });
-  // The first fifty are not delayed. If none were, all would be answered while the other platform's requests are, repeatedly.
+  // The first fifty are not delayed. If none were, all would be answered while the other platform sends its requests.
   while (answered < 50) expect(await statusOf(other)).toBe(200);
   // A request that is decided after the release would be served.
   while (arrived < 120) expect(await statusOf(other)).toBe(200);
@@ -71,7 +71,8 @@ test('excess requests are refused immediately for a lone platform, and with a de
 
   expect((await release()).status).toBe('PENDING');
   await one.stop();
-  // Credentials are cached for two seconds. On a slow machine, one may come later: its platform is unknown, and it is served.
+  // Credentials are cached for two seconds. On a slow machine a request can come later: its platform is unknown by
+  // then, and it is served.
   const statuses = await Promise.all(refused);
   expect(statuses.filter((status) => status === 503).length).toBeGreaterThan(100);
   expect(statuses.every((status) => status === 503 || status === 200)).toBe(true);
@@ -199,7 +200,7 @@ test('the platform with the most slow uploads has one evicted', async () => {
   expect(String(await few.body)).toBe('ok');
 });
 
-/** Opens connections without credentials, which request much and read nothing of it. */
+/** Opens connections without credentials, which request long answers and read none of them. */
 async function readNothing(of: TestGateway): Promise<Socket[]> {
   const sockets = await Promise.all(Array.from({ length: 4 }, () => openConnection(of.url)));
   return sockets.map((socket) => socket.pause());
@@ -271,8 +272,8 @@ describe('with three connections to the database', () => {
   const query = '{ customers { totalCount } }';
 
   /**
-   * Lets a platform run six reads that wait for the customers, and expects `count` of them in the database, while another
-   * platform is answered.
+   * Lets a platform run six reads that wait for the locked customers, and expects `count` of them in the database,
+   * while another platform is answered.
    */
   async function besideOther(count: number, run: () => Promise<Promise<unknown>[]>): Promise<void> {
     const reading = async () =>

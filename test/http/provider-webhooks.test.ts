@@ -59,7 +59,7 @@ test('a refused webhook is answered only after the delay, and occupies no place 
       () => undefined,
     ),
   );
-  // As many as the gateway serves at a time: once it knows that it will refuse them, it serves others.
+  // As many as the gateway serves at a time: once their refusal is decided, it serves others.
   for (let count = 0; count < 5; count += 1) {
     await vi.waitFor(async () => expect(await send(`Platform:${connected}`, secret)).toBe(200), 20_000);
   }

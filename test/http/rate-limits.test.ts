@@ -65,7 +65,7 @@ describe('a platform with 1 request a second, in bursts of up to 3', () => {
     now += 1_000;
     expect(said(await get(platform, '/2025-10-13/customers'))).toEqual(served(0));
     expect(said(await post(platform))).toEqual(refused);
-    // However long the pause is, a burst is the most.
+    // However long the pause is, the bucket gains no more than a burst.
     now += 3_600_000;
     expect(said(await post(platform))).toEqual(served(2));
   });
@@ -166,7 +166,7 @@ describe('a document that costs more than 800 counts as one more request for eac
         },
       ],
     });
-    // It counted nothing: a small one is served, and after the stated time the large one is.
+    // The refused document did not count: a small one is served, and after the stated time the large one is.
     expect((await post(platform)).headers.get('ratelimit')).toBe('"platform";r=0;t=4');
     now += 2_000;
     expect((await post(platform, {}, { query: two })).headers.get('ratelimit')).toBe('"platform";r=0;t=4');
@@ -189,7 +189,7 @@ describe('a document that costs more than 800 counts as one more request for eac
   });
 });
 
-test('each API token has a limit of its own, and each client token has', async () => {
+test('each API token and each client token has a limit of its own', async () => {
   const platform = await limitedTo({ apiToken: { perSecond: 1, burst: 6 } });
   const other = await withNewCredentials(platform, t.url);
   const customerId = await newCustomer(platform);
@@ -285,7 +285,7 @@ test.each([
     const first = await Promise.all(Array.from({ length: 51 }, () => post(platform, more, undefined, path)));
     expect(new Set(first.map((answer) => answer.status))).toEqual(new Set([status]));
 
-    // The clock stands still: the next refusal is due with the fifty-second, and this one forty later.
+    // Two seconds back, the clock delays the next refusal, the fifty-second, as forty more would.
     now -= 2_000;
     let isRefused = false;
     const late = post(platform, more, undefined, path).then((answer) => {

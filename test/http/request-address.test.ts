@@ -119,7 +119,7 @@ describe('a Host that is not an authority is refused before anything else:', () 
     for (const hosts of noHosts) {
       const answer = await send(request, hosts);
       expect([hosts, statusOf(answer)]).toEqual([hosts, 400]);
-      // Node itself answers a request without one, without a body; so do refused upgrades.
+      // A request without a Host gets Node's own answer, which has no body; neither has that of a refused upgrade.
       if (hosts.length > 0 && !request.first.startsWith('HEAD') && request.more !== upgradeLines) {
         expect(answer).toMatch(/Host/);
       }

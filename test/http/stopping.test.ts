@@ -36,7 +36,7 @@ async function portClosed(url: string): Promise<void> {
   }
 }
 
-/** Waits until readiness is negative, over connections of its own. */
+/** Waits until readiness is negative, over separate connections. */
 async function unready(url: string): Promise<Response> {
   for (;;) {
     const response = await fetch(`${url}/health/ready`, { headers: { connection: 'close' } });
@@ -129,7 +129,7 @@ test.each([
 ])(
   'a request in progress at %s is answered after the port has closed, and its connection closed',
   async (path, options) => {
-    // Only this request waits for the customers.
+    // Only this request waits for the locked customers.
     const stopping = await startTestGateway({ ROLE: 'serve' });
     const { authorization } = stopping.platform;
     const client = keepAliveClient(stopping.url, { authorization, 'content-type': 'application/json' });

@@ -23,7 +23,7 @@ const run = (full = false) => runAudit(t.gateway.payments.database, { full });
 const allRows = { breaches: [], coversFrom: null, isCheckpoint: true };
 const since = { breaches: [], coversFrom: expect.any(Date), isCheckpoint: true };
 
-/** Shifts the clock of the ledger's functions from that of the machine. */
+/** Shifts the clock of the ledger's functions relative to that of the machine. */
 async function setClock(by: string): Promise<void> {
   for (const name of ['clock_ms', 'uuid_v7']) {
     const text = await readFile(path.join('prisma/functions/clock', `${name}.sql`), 'utf8');

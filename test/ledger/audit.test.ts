@@ -38,7 +38,9 @@ afterAll(async () => {
   await after.drop();
 });
 
-/** Copies a ledger. The copy counts as the same database: otherwise it would be a restored one, with a new epoch. */
+/**
+ * Copies a ledger. The copy is treated as the same database: otherwise it would count as restored, with a new epoch.
+ */
 async function copyOf({ url }: ThrowawayDatabase): Promise<ThrowawayDatabase> {
   const copy = await createThrowawayDatabase(inject('server').url, new URL(url).pathname.slice(1));
   await execute(copy.url, 'update feed_epoch set server = server_name()');
@@ -145,7 +147,7 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
   ],
   [legsOfPayments, moreTo('CLEARING')],
   [legsOfPayments, moreTo('SUSPENSE')],
-  // A payment whose outcome is not in the books, and one whose books have an outcome that it does not have.
+  // A payment whose outcome is not in the books, and one whose outcome in the books it does not have.
   [legsOfPayments, `update transaction set status = 'PROCESSING' where status = 'COMPLETED'`],
   [legsOfPayments, `update transaction set status = 'COMPLETED', settled_at = now() where status = 'FAILED'`],
   [/^a payment takes at most one deposit/, depositFor(`t.status = 'EXPIRED'`)],
@@ -179,7 +181,7 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
      select t.platform_id, t.id, 'there', 'there', now(), t.received_amount + 1, t.received_currency, t.destination_account_id, 'CREDITED', t.id
      from transaction t where t.destination_account_id is not null order by t.id desc limit 1`,
   ],
-  // A payment that began without its approval, and one approved by the token that asked for it.
+  // A payment that began without its approval, and one approved by the token that requested it.
   [/^a payment that waited for an approval has begun only after one/, 'update transaction set decided_by_id = null'],
   [
     /^a payment that waited for an approval has begun only after one/,
@@ -212,7 +214,7 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
     /^no window of a policy was ever exceeded/,
     `update policy set limit_periods = '{DAY}', limit_currencies = '{""}', limit_maxima = '{1}'`,
   ],
-  // Payments that count no longer have counted, too.
+  // Payments that no longer count did count until they were released.
   [
     /^no window of a policy was ever exceeded/,
     `with delivered as (delete from policy_use where released_at is null)

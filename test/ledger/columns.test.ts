@@ -8,7 +8,8 @@ import { makeScene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 import { edges, type Row } from './row-edges.ts';
 
-// The database's own rules for columns, independent of the service: which may change, and which values a row may have.
+// The database's own rules for columns, independent of the service: which columns can change, and which values a row
+// can have.
 
 const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });
 const scene = await makeScene(t.platform, 10_000n);

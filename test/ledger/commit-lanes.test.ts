@@ -70,7 +70,7 @@ test('payments to one external account do not wait for each other', async () => 
   await release();
 });
 
-/** Waits until this number of commits wait for another connection's lock. */
+/** Waits until this many commits wait for another connection's lock. */
 const waitForLocks = (count: number) =>
   vi.waitFor(
     async () => {
@@ -152,7 +152,10 @@ test('a plan that has waited for as long as a connection may take is not started
   expect(begun).toEqual(['first', 'last']);
 });
 
-/** Builds two lanes whose transactions the test ends, with those begun, in order, and a function that ends them. */
+/**
+ * Builds two lanes whose transactions the test ends. Returns them, the begun transactions in order, and a function that
+ * ends one.
+ */
 function lanesByHand() {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
@@ -209,7 +212,7 @@ test('a lane that becomes free takes over the plans behind a slow one', async ()
   expect(begun).toEqual(['slow', 'slow too']);
   end('slow too');
   await turn();
-  // The plans that waited behind it begin first, then those behind the other one.
+  // The plans that waited behind the ended transaction begin first, then those behind the other one.
   expect(begun.slice(2).join(' ')).toMatch(/^(one\+two|one|two)$/);
   end();
   await turn();

@@ -31,9 +31,9 @@ async function refusalOf(text: string, values: unknown[] = []): Promise<string |
     () => 'done',
     (error: unknown) => (error instanceof pg.DatabaseError ? error.code : String(error)),
   );
-  // Released, too: what follows belongs to the transaction itself again.
+  // The savepoint is released, too: what follows belongs to the transaction itself again.
   await sql.query('rollback to here; release here');
-  // The gateway's background work may deadlock with a truncate: repeated, it is refused for its own reason.
+  // A truncate can deadlock with the gateway's background work: repeated, it is refused for the actual reason.
   return state === '40P01' ? refusalOf(text, values) : state;
 }
 

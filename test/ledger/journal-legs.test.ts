@@ -10,8 +10,8 @@ import { chargeFees, externalAccount, makeScene, usAccount } from '../setup/scen
 import { settledByHand } from '../setup/settled-by-hand.ts';
 import { tester } from '../setup/tester.ts';
 
-// The auditor knows the sum of all journals of a payment. This test knows each journal, by the list of decision 58, which is read
-// from the page, not from the code.
+// The auditor checks the sum of all journals of a payment. This test checks each journal against the list of decision
+// 58, which is read from the page, not from the code.
 
 const funded = 500_000n;
 const t = await testGateway();
@@ -118,7 +118,7 @@ const journals = `select j.kind,
   left join account pa on pa.platform_id = j.platform_id and pa.kind = 'INTERNAL' and pa.customer_id is null and pa.currency = 'USD'
   where j.platform_id = $1 order by j.id`;
 
-/** Returns the expected legs as texts: summed by party and currency, without those of zero. */
+/** Returns the expected legs as texts: summed by party and currency, without zero amounts. */
 function expectedLegs(terms: readonly Term[], { amounts, parties }: Journal): string[] {
   const sums = new Map<string, bigint>();
   for (const { party, letters } of terms) {

@@ -34,7 +34,7 @@ const group = (...plans: Plan[]): PlanGroup => plans.map((plan) => ({ platformId
 
 const hold = (id: string) => holder.query('select from account where id = $1 for update', [id]);
 
-/** Waits until this number of commits wait for another connection's lock. */
+/** Waits until this many commits wait for another connection's lock. */
 const waitForLocks = (count: number) =>
   vi.waitFor(
     async () => {
@@ -100,11 +100,11 @@ test('two transactions that change what the other only reads lock all rows in on
       commitGroupsOn(other, plan(high, low, highCustomer, lowCustomer)),
     ];
     await waitForLocks(2);
-    // Both wait for the first of the two, and neither has the second.
+    // Both wait for the first of the two rows, and neither has locked the second.
     await holder.query(`select from ${table} where id = $1 for update nowait`, [highest]);
     await holder.query('rollback');
     await holder.query('begin');
-    // The second one finds the accounts as the first left them: a refusal is an answer, a deadlock is an error.
+    // The second transaction finds the accounts as the first left them: a refusal is an answer, a deadlock is an error.
     for (const outcomes of await Promise.all(commits)) expect(outcomes).toHaveLength(2);
   }
 });

@@ -53,7 +53,7 @@ afterEach(async () => {
 
 const toProcessing = { from: ['PENDING'], to: 'PROCESSING' } as const;
 
-/** Returns the refusal of the plan, which has to wait for the row while that changes. */
+/** Returns the refusal of the plan, which has to wait while the row changes. */
 async function refusalAfter(table: string, id: string, change: string, plan: Plan): Promise<unknown> {
   await holder.query('begin');
   await holder.query(`select from ${table} where id = $1 for update`, [id]);
@@ -87,7 +87,8 @@ const cases: Readonly<Record<string, () => Case | Promise<Case>>> = {
     const plan: Plan = { quotes: [{ id, ...toProcessing, expiry: 'before' }] };
     return ['quote', id, `status = 'EXPIRED'`, plan, { code: 'QUOTE_EXPIRED', id }];
   },
-  // After the transaction of the plan has begun: the plan's own time would not show it.
+  // The quote expires after the plan's transaction has begun: a plan that used the time of its transaction would not
+  // notice.
   'holds its quote until it expires': () => {
     const id = uuidIn(quoted.id);
     const plan: Plan = { quotes: [{ id, ...toProcessing, expiry: 'before' }] };
@@ -175,7 +176,7 @@ test.each(Object.entries(cases))(
   },
 );
 
-/** Runs an API call while another connection holds a row, and changes the row before it releases it. */
+/** Runs an API call while another connection holds a row, and changes that row before releasing it. */
 async function whileLocked(table: string, id: string, call: () => Promise<Data>, change: string): Promise<Data> {
   await holder.query('begin');
   await holder.query(`select from ${table} where id = $1 for update`, [id]);
@@ -293,7 +294,7 @@ test('a plan waits for the freeze of the account that it debits, and then takes 
   const plan: Plan = { journals: [{ kind: 'transfer', legs }] };
   const frozen = { code: 'ACCOUNT_FROZEN', kind: 'INTERNAL', id, customerId: uuidIn(scene.customerId) };
   expect(await refusalAfter('account', id, 'frozen_at = clock_ms()', plan)).toEqual(frozen);
-  // A plan that credits as much as it debits succeeds: payments in progress end.
+  // A plan that credits as much as it debits succeeds, so that payments in progress can end.
   const back = legs.map((leg) => ({ ...leg, amount: -leg.amount }));
   const through: Plan = { journals: [{ kind: 'transfer', legs: back }, ...(plan.journals ?? [])] };
   const [outcome] = await commitGroupsOn(client, [[{ platformId: t.platform.platformId, plan: through }]]);

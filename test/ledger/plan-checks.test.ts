@@ -9,7 +9,7 @@ import { testClient, uuidIn } from '../setup/connections.ts';
 import { testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-// Tests what the database accepts and refuses in a plan, right at the limits. Each test is one transaction, which is
+// Tests what the database accepts and refuses in a plan, exactly at the limits. Each test is one transaction, which is
 // rolled back.
 
 const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });
@@ -47,7 +47,7 @@ test('a change of an external account based on another version is refused', asyn
   await client.query('savepoint before');
   expect(await outcomeOf(move(2))).toBe('done');
   await client.query('rollback to before');
-  // A change without a version is based on any.
+  // A change without a version is based on any version.
   expect(await outcomeOf(move(undefined))).toBe('done');
 });
 
@@ -82,7 +82,7 @@ describe('the difference of a payment that a person settles', () => {
     const orderId: string = rows[0].id;
     const order = { platformId, id: orderId, transaction: { id: transactionId } };
     for (const kind of kinds) {
-      // It needs only the id of the payment.
+      // This needs only the id of the payment.
       const about = order as Parameters<typeof noteCase>[1];
       await noteCase(t.gateway.payments.database, about, { kind, said: 'said', stands: 'stands' });
     }

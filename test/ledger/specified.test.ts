@@ -6,7 +6,7 @@ import { uuidIn } from '../setup/connections.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-// The database follows the lists in the documents. The test reads them from the documents, not from the code.
+// The database follows lists that are in the documents. The tests read the lists there, not in the code.
 
 const decisions = readFileSync('docs/decisions.md', 'utf8');
 const specification = readFileSync('docs/interface-specification.md', 'utf8');
@@ -88,8 +88,8 @@ describe('the outcome stored under an idempotency key', () => {
     expect(unstored).toBe('401, 403, 404 and 5xx');
     expect(codes.size).toBeGreaterThan(9);
     for (const code of codes) {
-      // Callers get ACCOUNT_EXISTS and OTHER_VERSION as CONFLICT (decision 37). A call that needs an approval is planned again,
-      // and no caller gets that code (decision 109).
+      // Callers get ACCOUNT_EXISTS and OTHER_VERSION as CONFLICT (decision 37). A call that needs an approval is
+      // planned again, so no caller gets APPROVAL_REQUIRED (decision 109).
       const presented =
         { ACCOUNT_EXISTS: 'CONFLICT', OTHER_VERSION: 'CONFLICT', APPROVAL_REQUIRED: 'FORBIDDEN' }[code] ?? code;
       const status = statuses.get(presented) ?? '';

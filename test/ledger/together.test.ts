@@ -11,10 +11,10 @@ import { testGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
 // Plans that share a transaction are divided into batches, which are checked one by one and applied together
-// (src/domain/ledger/batches.ts, prisma/functions/commit/commit_batch.sql). Whatever the plans have in common, the result must
-// equal that of one after the other.
+// (src/domain/ledger/batches.ts, prisma/functions/commit/commit_batch.sql). Whatever the plans have in common, the
+// result must be the same as one after the other.
 
-/** The number of lists of plans to try. TOGETHER_RUNS sets another. */
+/** The number of lists of plans to try. TOGETHER_RUNS overrides it. */
 const runs = Number(process.env.TOGETHER_RUNS ?? 150);
 
 const plan = (of: Plan): PlatformPlan => ({ platformId: platform, plan: of });
@@ -44,7 +44,7 @@ await sql.query("update quote set expires_at = created_at + interval '1 millisec
 await sql.query('set session_replication_role = origin');
 const much = collection(1, 4_600_000_000_000_000n, true);
 const { transaction: [made] = [], rail_order: [order] = [] } = much[0]?.plan.insert ?? {};
-/** A payment on its way to the second scene's account, of half of an account's maximum. */
+/** A payment on its way to the second scene's account, for half of an account's maximum. */
 const coming = { id: made?.id ?? '', order: order?.id ?? '' };
 // Two policies: a customer's, which some of its payments use up, and one that the payments of both customers share.
 const limits = [
@@ -108,7 +108,10 @@ function payout(of: number, amount: bigint, key: string | undefined, limited: bo
   ];
 }
 
-/** Collects later: the account must have room, or its room is not checked, as for a payment from another customer. */
+/**
+ * Collects money later: the account must have room if `asks`; otherwise its room is not checked, as for a payment from
+ * another customer.
+ */
 function collection(of: number, amount: bigint, asks: boolean): Group {
   const scene = scenes[of] ?? scenes[0];
   const [from, to] = [uuidIn(scene.outsideUsd), uuidIn(scene.usd)];
@@ -147,7 +150,7 @@ function outcome(of: number, fails: boolean): Group {
 }
 
 /**
- * Ends a payment that was on its way here, with its order or by the platform's rejection: there is room for another.
+ * Ends a payment that was on its way here, with its order or by the platform's rejection, which makes room for another.
  */
 const uncollected = (ofRail: boolean): Group => [
   plan({
@@ -253,7 +256,7 @@ const closed = (of: number): Group => [
   }),
 ];
 
-/** Registers a customer with one of two UMA addresses, or gives a customer that address. */
+/** Registers a customer with one of two UMA addresses, or gives such an address to a customer. */
 const named = (of: number, who: 'new' | 0 | 1): Group => {
   const umaAddress = `$together-${of}@example.com`;
   if (who !== 'new') return [plan({ customers: [{ id: uuidIn(scenes[who].customerId), set: { umaAddress } }] })];
@@ -270,7 +273,7 @@ const named = (of: number, who: 'new' | 0 | 1): Group => {
   ];
 };
 
-/** Registers an external account, which its owner may have once. */
+/** Registers an external account, which its owner can have only once. */
 function registered(of: number): Group {
   const id = randomUUID();
   const account: NewRow<Account> = {
@@ -343,7 +346,7 @@ const anyGroup = fc.oneof(
     ]),
   },
   { weight: 1, arbitrary: either.map((of) => () => seen(of)) },
-  // Two sides that are committed together or not at all.
+  // An outcome and a transfer that are committed together or not at all.
   {
     weight: 2,
     arbitrary: fc.tuple(third, fc.boolean(), either, amount).map(([of, fails, to, much]) => () => [
@@ -385,14 +388,14 @@ const told = (outcome: Outcome) =>
         },
       }
     : outcome.kind === 'refused' && outcome.refusal.code === 'LIMIT_EXCEEDED'
-      ? // The time when it is free again depends on the time of its use.
+      ? // When a limit is free again depends on when it was used.
         {
           ...outcome,
           refusal: { ...outcome.refusal, freeAt: null, limit: { ...outcome.refusal.limit, renewsAt: null } },
         }
       : outcome;
 
-/** Returns outcomes and the remaining rows, or the error, and undoes everything. */
+/** Returns the outcomes and the resulting rows, or the error, and undoes everything. */
 async function attempt(act: () => Promise<Outcome[]>): Promise<unknown> {
   await sql.query('begin');
   try {

@@ -104,7 +104,7 @@ const makeQuote = fc
     }),
   );
 
-/** Returns why a quote cannot be executed, as the first of the checks says. */
+/** Returns the reason why a quote cannot be executed, from the first check that fails. */
 function obstacleOf(model: Model, quote: ModelQuote): string | undefined {
   if (quote.kind === 'funded') return 'INVALID_INPUT';
   if (quote.status !== 'PENDING') return quote.status === 'EXPIRED' ? 'QUOTE_EXPIRED' : 'CONFLICT';
@@ -138,7 +138,7 @@ const execute = fc.tuple(position, outcome).map(([at, outcome]) =>
       await send(model, real, 'executeQuote', input, code);
       if (code !== undefined) return;
       quote.status = 'DONE';
-      // The pulled money comes in and goes out again immediately.
+      // The pulled money arrives and leaves again immediately.
       if (kind !== 'pulled') model.balances.aUsd -= sum;
       if (kind === 'uma') return awaitArrival(model, real, quote, outcome);
       const expected = outcomes[kind === 'other' ? withinTheHouse(outcome) : outcome];

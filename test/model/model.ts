@@ -13,7 +13,7 @@ export interface Model {
   readonly suspended: Suspended[];
   /** The status of A's external account in dollars. */
   outside: AccountStatus;
-  /** The last command, which may be repeated. */
+  /** The last command, which can be repeated. */
   last: Call | undefined;
 }
 
@@ -31,7 +31,9 @@ export interface ModelQuote {
   /** The description by which its incoming side is found, if it has one. */
   readonly name: string;
   status: 'PENDING' | 'DONE' | 'EXPIRED';
-  /** Whether it expired or was cancelled. A late deposit then makes it DONE here, while the service reports EXPIRED. */
+  /**
+   * Whether it expired or was cancelled. A late deposit then makes it DONE in the model, and EXPIRED in the service.
+   */
   hasExpired: boolean;
 }
 
@@ -64,7 +66,7 @@ export interface Waiting {
   readonly sent: { readonly id: string; readonly amount: bigint } | undefined;
 }
 
-/** The outcomes of a payment that the sandbox can be told to simulate. */
+/** The outcomes of a payment that a command can make the sandbox simulate. */
 export type Outcome = 'ok' | 'fail' | 'reject' | 'stuck' | 'return';
 
 export const outcomes: Record<

@@ -9,7 +9,7 @@ import { type Model, modelOf } from './model.ts';
 import type { Real } from './play.ts';
 import { clockwork, World } from './world.ts';
 
-/** How many sequences one installation and its databases run, so that they do not slow down as rows accumulate. */
+/** The number of sequences per installation and database, so that accumulating rows do not slow it down. */
 const perGround = 480;
 /** The number of consecutive sequences on one world: each starts from the state that the last one left. */
 const perWorld = 16;
@@ -29,7 +29,7 @@ const settings = {
 /** A gateway on which sequences of commands run. Each lane has a platform with two customers. */
 interface Ground {
   readonly gateway: TestGateway;
-  /** Connections that read the books and move rows in time. */
+  /** Connections that read the books and shift the times of rows. */
   readonly sql: pg.Pool;
 }
 

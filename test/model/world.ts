@@ -27,7 +27,7 @@ export interface Change {
 const ends = new Set(['COMPLETED', 'FAILED', 'REJECTED', 'REFUNDED', 'EXPIRED']);
 const patienceMs = 20_000;
 
-/** Uses lists, since a list is one statement, and a node for each account would be four. */
+/** Uses lists: a list is one statement, while a node for each account would be four. */
 const balancesQuery = `fragment balance on InternalAccount { id balance { amount } }
   query {
     usd: accounts(filter: { kind: INTERNAL, platformOwned: false, currency: "USD" }) { edges { node { ...balance } } }
@@ -41,15 +41,15 @@ function uuidIn(id: string): string {
 
 let worlds = 0;
 
-/** Opens connections that bypass triggers, in order to move rows in time. */
+/** Opens connections that bypass triggers, in order to shift the times of rows. */
 export function clockwork(databaseUrl: string): pg.Pool {
   const options = '-c session_replication_role=replica -c timezone=UTC';
   return new pg.Pool({ connectionString: databaseUrl, max: 8, options });
 }
 
 /**
- * A platform for the model's commands, which query it, follow its feed and move its rows in time. Its books contain
- * only a few sequences, so that summing all of them after every command stays fast.
+ * A platform for the model's commands, which query it, follow its feed and shift the times of its rows. Its books
+ * contain only a few sequences, so that summing all of them after every command stays fast.
  */
 export class World {
   readonly platform: TestPlatform;
@@ -130,7 +130,7 @@ export class World {
     });
   }
 
-  /** Waits until a transaction ends, which must be with the expected status. */
+  /** Waits until a transaction ends, and requires the expected status. */
   async ends(id: string, status: string): Promise<void> {
     const change = await this.until(
       `${id} to be ${status}`,
@@ -199,7 +199,7 @@ export class World {
     );
   }
 
-  /** Moves an incoming payment that is only looked up past the time for its pay request. */
+  /** Moves an incoming payment without a pay request past the time for that request. */
   async passPayRequest(transactionId: string): Promise<void> {
     await this.#sql.query(
       `update rail_order set created_at = created_at - interval '1 day', due_at = clock_timestamp()

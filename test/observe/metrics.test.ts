@@ -150,7 +150,7 @@ test('the oldest transaction of the login is visible', async () => {
   const { rows } = await holder.query('select extract(epoch from clock_timestamp() - now())::float8 as age');
   expect(await seriesOf('payments_database_oldest_snapshot_seconds')).toBeGreaterThan(rows[0].age);
   await holder.query('rollback');
-  // A transaction that has written retains rows as well, and has no snapshot.
+  // A transaction that has written also keeps old rows from being removed, and has no snapshot.
   await holder.query('begin; create temporary table mine ()');
   const written = await holder.query('select extract(epoch from clock_timestamp() - now())::float8 as age');
   expect(await seriesOf('payments_database_oldest_snapshot_seconds')).toBeGreaterThan(written.rows[0].age);
@@ -197,7 +197,7 @@ test('the last audit is visible: when it finished, and how many rules it found b
   const { rows } = await t.owner.query('select extract(epoch from now())::float8 - $1 as age', [sound.at]);
   expect(rows[0].age).toBeGreaterThanOrEqual(0);
 
-  // An audit that continues from it does not cover all rows.
+  // An audit that continues from the last one does not cover all rows.
   const full = () => seriesOf('payments_database_audit_full_last_timestamp_seconds');
   const fullAt = await full();
   expect(fullAt).toBe(sound.at);
@@ -219,7 +219,7 @@ test('a series that an alert counts exists before its first increase', async () 
 });
 
 test('alerts and panels name only existing metrics, and each metric has a panel', async () => {
-  // An instance with a replica also has the replica's metrics. They do not need a server.
+  // An instance with a replica also has the replica's metrics. These exist even if the server does not.
   const nowhere = { DATABASE_READ_URL: ['postgres://127.0.0.1:1/none'] };
   const other = await startTestGateway({ ROLE: 'serve', METRICS_PORT: 0, ...nowhere }, t.databaseUrl);
   const ofReplica = await (await fetch(`${other.gateway.metricsUrl}/metrics`)).text();

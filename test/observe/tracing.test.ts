@@ -87,7 +87,7 @@ test('a payment is traced from request to statements, rail and webhook, and span
   const settled = spans.filter(
     ({ name, attributes }) => name === 'settle order' && attributes['payments.transaction.id'] === id,
   );
-  // OTLP's number of a client's span.
+  // 3 is OTLP's number for a client span.
   expect(settled.flatMap(inside)).toContainEqual(expect.objectContaining({ name: 'rail payOut', kind: 3 }));
   const rounds = spans.filter(({ name }) => name === 'settle orders');
   expect(rounds.every(({ parentSpanId }) => !parentSpanId)).toBe(true);

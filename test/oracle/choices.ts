@@ -17,7 +17,7 @@ export class Choices {
     return number % options;
   }
 
-  /** Returns true once in this number of times; never for 0. */
+  /** Returns true once in `times` calls on average; never for 0. */
   oneIn(times: number): boolean {
     return this.below(times) === times - 1;
   }

@@ -105,7 +105,7 @@ const isMany = ({ name, args }: Field) => name === 'nodes' || args.some((arg) =>
 
 /**
  * Writes documents that select the missing fields, by each path to their types: first without optional arguments, later
- * with any of them. The caller may remove seen fields from `missing` in the meantime.
+ * with any of them. Meanwhile the caller can remove fields from `missing` that it has seen.
  */
 export function* directedDocuments(
   schema: GraphQLSchema,
@@ -181,7 +181,7 @@ class DirectedWriter {
   #value(owner: string, name: string, type: GraphQLInputType, next: GraphQLObjectType | undefined): unknown {
     const ids = next && this.#material.ids[next.name];
     if (name === 'ids' && ids) {
-      // All of them may cost more than an operation may: a different part each time.
+      // All of them may exceed the cost limit of an operation: a different part each time.
       const from = this.#isPlain ? 0 : this.#choices.below(ids.length);
       return [...ids.slice(from), ...ids.slice(0, from)].slice(0, this.#isPlain ? 100 : 20);
     }

@@ -34,7 +34,7 @@ export interface DrawnDocument {
   readonly roots: readonly string[];
 }
 
-/** Values that change while one reads: when a token was last used, and the moment at which a rate was read. */
+/** Values that change between two reads: when a token was last used, and the moment at which a rate was read. */
 export const moving: ReadonlySet<string> = new Set([
   'ApiToken.lastUsedAt',
   'ExchangeRate.updatedAt',
@@ -91,7 +91,7 @@ interface Fragment {
   readonly name: string;
   readonly on: string;
   readonly depth: number;
-  /** The cost of one spread of it. */
+  /** The cost of one spread of the fragment. */
   readonly fields: number;
   readonly aliases: number;
   readonly cost: number;
@@ -129,7 +129,7 @@ class Writer {
   }
 
   document(): DrawnDocument {
-    // Documents with conditions are executed differently from those without.
+    // Documents with @skip or @include are executed differently from those without.
     if (!this.#choices.oneIn(3)) this.#left.directives = 0;
     const place = { scope: new SelectionScope(), depth: 1, times: 1 };
     const query = this.#schema.getQueryType()?.getFields() ?? {};
@@ -234,7 +234,7 @@ class Writer {
     if (!isObjectType(type) && !isInterfaceType(type)) return [];
     const fields = Object.values(type.getFields()).filter(({ name }) => !moving.has(`${type.name}.${name}`));
     const chosen: Field[] = [];
-    // The path to the rows is nearly always taken, or most documents would end before them.
+    // The path to the rows is nearly always taken, or most documents would not reach them.
     const way = fields.find(({ name }) => name === 'edges' || (name === 'node' && type.name.endsWith('Edge')));
     if (way && !this.#choices.oneIn(10)) chosen.push(way);
     const isDeep = place.depth > budget.depth - 4;
@@ -375,7 +375,7 @@ class Writer {
     return { text: literal(value, type), values: [value] };
   }
 
-  /** Declares a variable with a value in each set; a nullable one may be left out of a set. */
+  /** Declares a variable with a value in each set; a nullable variable can be missing from a set. */
   #variable(type: string, draw: () => unknown, isNullable: boolean): string {
     const name = this.#name('v');
     this.#declared.push(`$${name}: ${type}`);

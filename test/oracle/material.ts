@@ -30,7 +30,7 @@ const lists: Readonly<Record<string, readonly [field: string, selection: string]
   WebhookEndpoint: ['webhookEndpoints', 'id deliveries { edges { cursor node { id } } }'],
 };
 
-/** Reads all lists of a platform, page after page. Lookups are in none: their ids are given. */
+/** Reads all lists of a platform, page after page. No list has lookups: their ids are passed. */
 export async function readMaterial(
   platform: TestPlatform,
   keys: Material['keys'],

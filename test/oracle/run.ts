@@ -45,7 +45,7 @@ export async function runOracle(world: OracleWorld, documents: number): Promise<
   let failed: unknown;
   let until = Number.POSITIVE_INFINITY;
   const one = async (drawn: readonly number[]) => {
-    // Anything still smaller is not looked for once the time is over.
+    // Once the time is over, no smaller document is sought.
     if (performance.now() > until) return;
     const asked = drawCase(world, new Choices(drawn));
     try {
@@ -123,7 +123,7 @@ let checks = 0;
 async function check(world: OracleWorld, asked: Case, figures: Figures): Promise<void> {
   const { operationName, variables, roots, callers, isRepeated } = asked;
   checks += 1;
-  // New to the service, so that an earlier fault does not show again.
+  // A text that is new to the service, so that an earlier fault does not show again.
   const query = `${asked.query}\n# ${checks}`;
   figures.documents += 1;
   const firsts: Asked[] = [];

@@ -36,7 +36,7 @@ export interface Caller {
   readonly platform: 0 | 1;
 }
 
-/** A database with two platforms on which nothing moves any longer, and everyone who may query them. */
+/** A database with two platforms on which nothing changes any longer, and everyone who may query them. */
 export interface QuietScene {
   readonly databaseUrl: string;
   readonly callers: readonly Caller[];
@@ -45,14 +45,14 @@ export interface QuietScene {
   drop(): Promise<void>;
 }
 
-/** So late that it does not happen while a test reads. */
+/** So long that it does not pass while a test reads. */
 const neverMs = 3_600_000;
 
 /** Creates the scene with its own gateway, waits until nothing is under way, and stops that gateway. */
 export async function makeQuietScene(): Promise<QuietScene> {
   const database = await freshDatabase();
   const maker = await startTestGateway({ SANDBOX_PACE_MS: 5, PAYMENT_APPROVAL_MS: neverMs }, database.url);
-  // Quotes created here, and approval periods, expire immediately; the maker's workers process that.
+  // Quotes and approvals that begin here expire immediately; the maker's workers process the expiry.
   const late = await startTestGateway(
     { ROLE: 'serve', SANDBOX_QUOTE_SECONDS: 0, PAYMENT_APPROVAL_MS: 1 },
     database.url,

@@ -127,7 +127,7 @@ const amount: Draw = (choices) =>
 
 const odd = ['', 'nobody', 'a\u0000b', '%', "'"];
 
-/** Draws for arguments and input fields by their names; undefined leaves it to the type. */
+/** Draws values of arguments and input fields by their names; undefined leaves the choice to the type. */
 const byName: Readonly<Record<string, Draw>> = {
   id: (choices, material, owner) => (idsOfFields[owner] ?? anyId)(choices, material, owner),
   ids: (choices, material, owner) => {

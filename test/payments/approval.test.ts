@@ -33,7 +33,9 @@ async function receive(gateway: TestGateway, rest: object = {}, by: 'address' | 
   return { scene, transaction: await announce(gateway.platform, scene.customerId, 5_000, { ...receiver, ...rest }) };
 }
 
-/** Returns the code of the refusal to approve an unknown payment; values are validated before existence. */
+/**
+ * Returns the code of the refusal to approve an unknown payment; values are validated before the payment is looked up.
+ */
 async function refusalOf(...facts: (readonly [name: string, value: string])[]): Promise<string> {
   const receiverCustomerInfo = facts.map(([name, value]) => ({ name, value }));
   const transactionId = 'Transaction:019a0000-0000-7000-8000-000000000000';

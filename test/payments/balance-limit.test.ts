@@ -56,7 +56,7 @@ async function holding(amount: bigint): Promise<Scene> {
   return scene;
 }
 
-/** Raises the balance above the maximum that new money may bring it to, as a great many refunds would. */
+/** Raises the balance above the maximum for new money, as a great many refunds would. */
 async function heap(accountId: string, amount: bigint, currency = 'USD'): Promise<void> {
   const journal = deposit(uuidIn(accountId), currency, amount);
   const legs = journal.legs.map((leg) => ('account' in leg ? { ...leg, exempt: true as const } : leg));
@@ -334,7 +334,7 @@ test('a delivered payment is COMPLETED, and pays the platform its fee beyond the
   await heap(own, most);
   await pay();
   expect(await balanceOf(t.platform, own)).toBe(most + 25n);
-  // Even this account has no room now: the service keeps the fee.
+  // Now even this account has no room, so the service keeps the fee.
   await heap(own, 999n * most - 25n);
   await pay();
   expect(await balanceOf(t.platform, own)).toBe(1000n * most);

@@ -32,7 +32,7 @@ test('a cancelled quote expires immediately, with its transaction, and can no lo
   });
   for (const late of [await execute(platform, made.id), await cancel(made.id)]) {
     expect(late).toMatchObject({ __typename: 'QuoteExpiredError', path: ['input', 'quoteId'] });
-    // The moment of the cancellation, which precedes the quoted expiry.
+    // The time of the cancellation, which is before the quoted expiry.
     const [, moment = ''] = /expired at ([^;]+);/.exec(late.message) ?? [];
     expect(Date.parse(moment)).toBeLessThan(Date.parse(first.quote.expiresAt));
   }

@@ -52,7 +52,7 @@ const { DATABASE_POOL } = readConfig({});
 describe.each([DATABASE_POOL, 1])('with a database pool of %i', (poolSize) => {
   let t: TestGateway;
   beforeAll(async () => {
-    // Nothing settles while a test looks at balances: money has left an account once it is debited.
+    // Nothing settles while a test looks at balances: money leaves an account when it is debited.
     t = await startTestGateway({ DATABASE_POOL: poolSize, SANDBOX_PACE_MS: 600_000 });
   });
   afterAll(() => t.stop());

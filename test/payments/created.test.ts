@@ -19,7 +19,7 @@ import { balanceOf, makeScene } from '../setup/scene.ts';
 const t = await testGateway({ SANDBOX_QUOTE_SECONDS: 600 });
 const brief = await testGateway({ SANDBOX_QUOTE_SECONDS: 1 });
 
-/** Lets a sender look up a new customer, and its pay request follow the scenario. */
+/** Lets a sender look up a new customer; its pay request follows the scenario. */
 async function lookedUp(sandboxScenario: object, gateway: TestGateway = t) {
   const scene = await makeScene(gateway.platform, 0n);
   const after = await feedEnd(gateway.platform);
@@ -80,7 +80,7 @@ describe('an incoming UMA payment whose sender has only looked up the receiver',
     const { createdAt, approvalDueAt, updatedAt } = await fieldsOf(t.platform, 'transaction', transaction.id, moments);
     expect(Date.parse(updatedAt) - Date.parse(createdAt)).toBeGreaterThanOrEqual(300);
     const left = Date.parse(approvalDueAt) - Date.parse(updatedAt);
-    // Both are read from the clock in one statement, one after the other.
+    // One statement reads both from the clock, one after the other.
     expect(left).toBeGreaterThan(3_000);
     expect(left).toBeLessThanOrEqual(5_000);
     await actOn(t.platform, 'approveTransaction', { transactionId: transaction.id });

@@ -26,8 +26,8 @@ import { restClient } from '../setup/rest.ts';
 import { balanceOf, fund, makeScene, ownAccount, type Scene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 
-// A customer who holds money or has payments under way cannot be deleted. The database decides, with the accounts
-// locked.
+// A customer who holds money or has payments under way cannot be deleted. The database decides while it has the
+// accounts locked.
 
 const t = await testGateway();
 const { platform } = t;

@@ -7,10 +7,10 @@ import { waitForLocks } from '../setup/locks.ts';
 import { until } from '../setup/passing-time.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 
-// The auditor checks every gateway here when it stops: a payment has at most one deposit, and its legs agree with its
-// row.
+// The auditor checks every gateway here when it stops: a payment has at most one deposit, and its postings agree with
+// its row.
 
-/** Quotes expire immediately, or after a second if the test says so. */
+/** Quotes expire immediately, or after a second where a test uses `brief`. */
 const expired = await testGateway({ SANDBOX_QUOTE_SECONDS: 0 });
 const brief = await testGateway({ SANDBOX_QUOTE_SECONDS: 1 });
 

@@ -91,7 +91,7 @@ test('a dry run of any payment states its price, and changes nothing', async () 
   // The dry run did not use up its key.
   const used = { ...transfers.transferOut, idempotencyKey: 'dry' };
   await succeed(platform, 'transferOut', used);
-  // Once it is used, a dry run says what the payment itself would.
+  // Once the key is used, a dry run says what the payment itself would.
   expect(await dry(platform, 'transferOut', used)).toMatchObject({ __typename: 'TransferOutSuccess' });
   const other = { ...used, amount: { units: 501 } };
   expect(await dry(platform, 'transferOut', other)).toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });
@@ -132,7 +132,7 @@ test('a dry run states what policies would leave, and uses up nothing', async ()
   ];
   expect((await dry(me, 'createQuote', input)).limits).toEqual([...expected, ...expected]);
   expect((await dry(me, 'createQuote', input)).limits).toEqual([...expected, ...expected]);
-  // A quote that waits counts in no policy, and an app does not see the platform's usage.
+  // A quote that waits does not count in any policy, and an app does not see the platform's usage.
   expect((await dry(me, 'createQuote', usdToEur(scene))).limits).toEqual([]);
   expect(await dry(app, 'createQuote', input)).toMatchObject({ __typename: 'ValidatedPayment', limits: [] });
   expect(await dry(me, 'transferOut', moving(scene.usd, scene.outsideUsd, 2_001))).toMatchObject({

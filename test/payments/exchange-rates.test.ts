@@ -50,7 +50,7 @@ test('the fixed fees of a rate do not grow with the amount', async () => {
   const [small, large] = [await feesOf(1_000), await feesOf(1_000_000)];
   expect(small.fees.fixed).toBe(large.fees.fixed);
   expect(small.fees.fixed).toBeGreaterThan(25);
-  // For the smallest amount, only the fixed fees are charged, apart from a unit for each share.
+  // For the smallest amount, only the fixed fees are charged, and one unit for each variable fee.
   const least = await feesOf(small.fees.fixed + 1);
   expect(least.fees.fixed).toBe(small.fees.fixed);
 });

@@ -8,7 +8,7 @@ import { waitForLocks } from '../setup/locks.ts';
 import { passExpiry } from '../setup/passing-time.ts';
 import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
 
-// Tests which quotes the expiry finds and expires. This gateway has no workers: the tests call it.
+// Tests which quotes the expiry finds and expires. This gateway has no workers: the tests run the expiry.
 
 let scene: Scene;
 let quoted: Data;
@@ -63,7 +63,7 @@ test('an expiry that runs after the execution is refused, and changes nothing', 
   await move('quote', quoted.id, 'executed at the last moment');
   await move('transaction', quoted.transaction.id, 'executed at the last moment');
   await holder.query('commit');
-  // Refused by the status read under the lock, not by the table of transitions, which is the second barrier.
+  // The status read under the lock refuses it, not the table of transitions, which is the second barrier.
   expect(await expiry).toEqual({
     found: 1,
     done: 0,
@@ -76,7 +76,7 @@ test('an expiry that runs after the execution is refused, and changes nothing', 
   });
   expect(await transactionOf(t.platform, quoted.transaction.id)).toMatchObject({ status: 'PROCESSING' });
   expect(await balanceOf(t.platform, scene.usd)).toBe(10_000n);
-  // The auditor would look for the debit of this execution.
+  // The statuses are reset: otherwise the auditor would look for the debit of this execution.
   await holder.query('set session_replication_role = replica');
   await holder.query(`update quote set status = 'EXPIRED' where id = $1`, [uuidIn(quoted.id)]);
   await holder.query(`update transaction set status = 'EXPIRED', failure_reason = 'QUOTE_EXPIRED' where id = $1`, [

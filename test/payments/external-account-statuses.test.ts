@@ -28,7 +28,7 @@ const fields = 'status statusReason version beneficiaryVerificationStatus benefi
 
 let made = 0;
 
-/** Registers a US account whose number has this suffix, for a customer, by default a new one. */
+/** Registers a US account whose number has this suffix, for a customer. */
 async function register(customerId: string, suffix: string, rest: object = {}): Promise<Data> {
   made += 1;
   const input = {
@@ -248,7 +248,7 @@ describe('the default deposit account', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(700n);
   });
 
-  test('2.9 that ceases to be ACTIVE before the approval does too, even for an internal payment', async () => {
+  test('2.9 that ceases to be ACTIVE before an internal payment is approved leaves the money there, too', async () => {
     const from = await makeScene(t.platform, 50_000n);
     const { scene, account } = await receiver();
     const after = await feedEnd(t.platform);

@@ -122,7 +122,7 @@ test("the rail's last report decides: a settled or failed order is refused, and 
   for (const id of all) expect((await transactionOf(id)).status).toBe('COMPLETED');
   expect(await payments.database.prisma.operatorAct.count({ where: { subject: { in: all } } })).toBe(0);
 
-  // Settled orders are left alone, even while the money may still come back.
+  // Settled orders are left alone, even while the money could still come back.
   const watched = await slowPayment(305);
   await work({ kind: 'settled', watchMs: 3_600_000 });
   const watch = () => t.owner.query('select due_at, attempts from rail_order where due_at is not null');
@@ -172,7 +172,7 @@ test('a worker that is faster than the person decides, and no worker takes the o
   const id = await slowPayment(330);
   const asked = withAnswer(async () => {
     expect(await settleDueOrders(says({ kind: 'settled' }), 10)).toBe(0);
-    // The worker had it before, and is done now. The person's lease may be renewed in between.
+    // The worker had the lease before, and is done now. The person's lease may be renewed in between.
     await vi.waitFor(async () => {
       await t.owner.query("update rail_order set due_at = clock_ms() - interval '1 second' where due_at is not null");
       expect(await settleDueOrders(says({ kind: 'settled' }), 10)).toBe(1);

@@ -131,7 +131,7 @@ describe.each(Object.entries(ways))('a payment by %s', (way, begin) => {
     expect(end.refund === null).toBe(incoming.includes(way));
     const { quote: offer } = await shown(platform, id);
     if (offer) expect(offer.status).toBe('EXPIRED');
-    // It was executed: a customer finds it among its payments.
+    // The payment counts as executed: a customer finds it among its payments.
     const listed = (executed: boolean) =>
       platform.ask('query ($filter: TransactionFilter) { transactions(filter: $filter) { edges { node { id } } } }', {
         filter: { customerId: scene.customerId, executed },
@@ -207,7 +207,7 @@ describe('a policy that demands an approval', () => {
     await approve(boss, lost.id);
     expect(await ended(platform, lost.id)).toMatchObject({ status: 'FAILED' });
     expect(await statusOf(clerk, scene.usd, failing, 1)).toBe('CREATED');
-    // For a customer's policy, a receiver is known if any token has paid it for the customer.
+    // For a customer's policy, a receiver is not new if any token has paid it for the customer.
     await succeed(platform, 'setPolicy', { subjectId: scene.customerId, approval: { newReceivers: true } });
     expect(await statusOf(platform, scene.usd, to, 1)).toBe('PENDING');
     expect(await statusOf(platform, scene.usd, stranger.outsideUsd, 1)).toBe('CREATED');

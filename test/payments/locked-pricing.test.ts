@@ -10,7 +10,7 @@ import { narrowest, receivingLimits } from '../../src/domain/pricing/receiving-l
 import type { RateTerms } from '../../src/rails/rail.ts';
 import type { RateLock } from '../../src/rails/rate-lock.ts';
 
-/** Terms of a rail without fees and bounds, at one to one. */
+/** Terms of a rail without fees or bounds, at one to one. */
 const terms: RateTerms = {
   rate: '1',
   bridge: '100000',

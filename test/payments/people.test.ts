@@ -13,7 +13,7 @@ const rest = await restClient(t.url, platform.authorization);
 const scene = await makeScene(platform);
 const [{ now }] = (await t.owner.query<{ now: Date }>('select clock_ms() as now')).rows as [{ now: Date }];
 
-/** Returns the day that is so many years and days from today by the database's clock. */
+/** Returns the day that many years and days from today, by the database's clock. */
 function day(years: number, days = 0): string {
   const moment = new Date(now);
   moment.setUTCFullYear(moment.getUTCFullYear() + years, moment.getUTCMonth(), moment.getUTCDate() + days);

@@ -167,7 +167,7 @@ describe('a policy', () => {
       `select to_char(now() + m * interval '1 minute', 'HH24:MI') as time from unnest(array[-2, 2, 4]) m order by m`,
     );
     const [before, soon, later] = rows.map(({ time }) => time);
-    // The first spans midnight unless it is around midnight now.
+    // The second and third span midnight, unless it is around midnight now.
     for (const [hoursFrom, hoursTo, fits] of [
       [before, soon, true],
       [later, soon, true],
@@ -209,7 +209,8 @@ describe('a policy', () => {
   });
 
   test('counts payments that share a transaction together, even if a day has ended since it summed them', async () => {
-    // A time zone in which a day has just begun; the minutes that pass here lead into the previous one.
+    // A time zone in which a day has just begun: the minutes that are made to pass move the payment into the previous
+    // day.
     const now = new Date();
     const ahead = (24 - now.getUTCHours()) % 24;
     const server = await limited({
@@ -218,11 +219,11 @@ describe('a policy', () => {
     });
     expect(await made(server, 60)).toEqual([true]);
     await passHours(t, (now.getUTCMinutes() + 2) / 60);
-    // Payments of one account never share a transaction.
+    // Payments from one account never share a transaction.
     const scenes = await Promise.all(Array.from({ length: 8 }, () => makeScene(platform, 1_000n)));
     const sent = await Promise.all([...scenes, ...scenes].map((from) => send(server, 10, {}, from)));
     expect(sent.filter((one) => typeof one === 'string')).toHaveLength(10);
-    // Hours that pass in other tests would move these payments into one day, for which they are too many.
+    // Hours that other tests make pass would move all these payments into one day, and exceed its limit.
     await remove(server.tokenId);
   });
 
@@ -242,7 +243,7 @@ describe('a policy', () => {
       true,
       false,
     ]);
-    // Another server token with MANAGE may, and a policy for all does not prevent that.
+    // Another server token with MANAGE may do so, and a policy for all does not prevent that.
     await set(own, { limits: [usd('DAY', 100_000_000)] });
     expect(await set(maker.tokenId, { limits: [usd('DAY', 6)] })).toMatchObject({ __typename: 'SetPolicySuccess' });
     expect(await made(child, 1)).toEqual([true]);

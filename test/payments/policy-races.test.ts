@@ -57,7 +57,7 @@ test(
     expect(taken.length + refused.length).toBe(payments);
     expect(sum).toBeLessThanOrEqual(most);
     expect(taken.length).toBeLessThanOrEqual(payments * 0.75);
-    // A refused payment must exceed the limit, by its amount or by its count.
+    // A refused payment must have exceeded the limit of amounts or of counts.
     if (taken.length < payments * 0.75)
       for (const amount of new Set(refused)) expect(sum + amount).toBeGreaterThan(most);
     const [day, rolling, month] = (await policyOf(server)).limits;

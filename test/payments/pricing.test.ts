@@ -204,7 +204,7 @@ describe('for every pair, amount and fee', () => {
     });
   });
 
-  it('with SENDING locked and two variable fees, it can be off by over one unit of either currency', () => {
+  it('with SENDING locked and two variable fees, the rate law can be off by over one unit of either currency', () => {
     const terms = { ...rates.terms(requiredCurrency('USD'), requiredCurrency('CAD')), maxSendingAmount: maxAmount };
     const asked = request('USD', 'CAD', 'SENDING', 6_173_403_473_077_186n, terms, {
       fixedFee: 7n,
@@ -346,7 +346,7 @@ describe('the bounds', () => {
   });
 });
 
-/** Checks a property of all quotes that are not refused. */
+/** Checks a property of random quotes, except refused ones. */
 function everyQuote(asked: fc.Arbitrary<PricingRequest>, check: (asked: PricingRequest, quote: Pricing) => void): void {
   fc.assert(
     fc.property(asked, (one) => {

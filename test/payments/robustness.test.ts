@@ -26,7 +26,7 @@ function answering(answers: Record<number, () => Promise<RailOutcome>>): Payment
   return withRail(t, { payOut: perform, collect: perform });
 }
 
-/** Makes the workers process all orders now, whatever time their rail asked for. */
+/** Makes the workers process all orders now, whatever time their rail named. */
 async function work(domain = answering({}), most = 10): Promise<number> {
   await makeDue(t);
   return settleDueOrders(domain, most);
@@ -63,7 +63,7 @@ test('a rail that never answers for one order blocks no other, and is asked abou
 });
 
 test.each([Number.NaN, Number.POSITIVE_INFINITY, 0.5, -3, 1e300])(
-  'an order whose rail wants to be asked again in %d ms is asked about again',
+  'an order is polled again even if its rail names %d ms until the next poll',
   async (checkInMs) => {
     const id = await send(103);
     await settleDueOrders(answering({ 103: () => Promise.resolve({ kind: 'pending', checkInMs }) }), 10);
@@ -183,7 +183,7 @@ test('a slow rail is asked about at most 32 orders concurrently, so that none wa
   const settling = settleDueOrders(answering(Object.fromEntries(amounts.map((amount) => [amount, slow]))), 100);
   for (let answered = 0; answered < amounts.length; answered += 1) {
     await vi.waitFor(() => expect(asked).not.toEqual([]), 20_000);
-    // The rail now has as many concurrent calls as it may get.
+    // The rail now has as many concurrent calls as it can get.
     await new Promise((resolve) => setImmediate(resolve));
     asked.shift()?.();
   }
@@ -250,7 +250,7 @@ test('a collected amount that does not fit is FAILED only once the rail has retu
 });
 
 test('a quote that cannot be expired neither occupies the expiry nor delays other work', async () => {
-  // A gateway of its own: another test stops the clock of the process.
+  // A separate gateway: another test stops the clock of the process.
   const working = await startTestGateway({ SANDBOX_QUOTE_SECONDS: 1 });
   const { platform: busy, gateway, databaseUrl } = working;
   const own = await makeScene(busy);
@@ -259,7 +259,7 @@ test('a quote that cannot be expired neither occupies the expiry nor delays othe
     withoutTriggers(databaseUrl, (client) =>
       client.query('update transaction set status = $1 where id = $2', [status, uuidIn(spoiled.transaction.id)]),
     );
-  // The state that a bug below the triggers would leave: the quote waits, and its transaction has ended.
+  // The state that a bug that bypasses the triggers would leave: the quote waits, and its transaction has ended.
   await write('EXPIRED');
   const looks = vi.spyOn(gateway.payments.database.pool, 'query');
   const sound = await quote(busy, usdToEur(own));
@@ -268,7 +268,7 @@ test('a quote that cannot be expired neither occupies the expiry nor delays othe
   expect(await ended(busy, sound.transaction.id)).toMatchObject({ status: 'EXPIRED' });
   expect(await ended(busy, id)).toMatchObject({ status: 'COMPLETED' });
   const rounds = looks.mock.calls.filter(([asked]) => Object(asked).name === 'expired_quotes').length;
-  // Every quarter of a second; without the pause there would be hundreds.
+  // One round every quarter of a second; without the pause there would be hundreds.
   expect(rounds).toBeGreaterThan(2);
   expect(rounds).toBeLessThan(60);
   looks.mockRestore();

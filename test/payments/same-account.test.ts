@@ -259,7 +259,7 @@ function distinctAccounts(count: number): GeneratedAccount[] {
     const { identifier, bank } = identityOf(account.accountType, account.details);
     found.set(`${account.accountType} ${bank} ${identifier}`, account);
   }
-  // The sandbox's suffixes would refuse an account, or let it be registered again.
+  // With certain suffixes the sandbox refuses an account, or lets it be registered again.
   return [...found.values()]
     .filter(({ details }) => !/(?:105|20[1-4])(?:@|$)/.test(Object.values(details).join('\n')))
     .slice(0, count);

@@ -18,7 +18,9 @@ import { restClient } from '../setup/rest.ts';
 import { usAccount } from '../setup/rest-scene.ts';
 import { makeScene } from '../setup/scene.ts';
 
-/** Sentences of the specification that no other test covers, by section. docs/coverage.md lists the rest. */
+/**
+ * Sentences of the specification that no other test covers, by section. docs/coverage.md lists the tests of the others.
+ */
 
 const address = '$success.usd@sandbox.uma.money';
 

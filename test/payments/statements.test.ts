@@ -11,7 +11,7 @@ import { fund, internalAccount, makeScene } from '../setup/scene.ts';
 const t = await testGateway();
 const scene = await makeScene(t.platform, 1_000_000n);
 const stranger = await makeScene(t.platform, 0n);
-// Money that arrives, that leaves, and that is converted into another currency.
+// Money that arrives, money that leaves, and money that is converted into another currency.
 for (let round = 0; round < 3; round += 1) {
   await fund(t.platform, scene.usd, BigInt(50 + round));
   await ended(t.platform, (await pay(t.platform, scene, 100 + round)).id);

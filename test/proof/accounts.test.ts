@@ -13,8 +13,8 @@ import { canonicalText, foldedText, lengthOf, textFault } from '../../src/core/t
 import { checkAccountInfo } from '../../src/domain/accounts/account-details.ts';
 import { type GeneratedAccount, generatedAccount, respelled } from '../setup/generated-accounts.ts';
 
-// Generated accounts and human-readable texts; the libraries for account numbers are the oracles. ACCOUNT_RUNS sets how
-// many, and ACCOUNT_SEED repeats those of a failure.
+// Generated accounts and human-readable texts; the libraries for account numbers are the oracles. ACCOUNT_RUNS sets
+// their number, and ACCOUNT_SEED repeats the run of a failure.
 
 const options = {
   numRuns: Number(process.env.ACCOUNT_RUNS ?? 4_000),

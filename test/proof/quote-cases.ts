@@ -55,7 +55,7 @@ export function priced(request: PricingRequest): Pricing | undefined {
   return 'code' in price ? undefined : price;
 }
 
-/** Names the numbers of a quote like the model. */
+/** Names the numbers of a quote as the model does. */
 export function numbersOf(request: PricingRequest, price: Pricing): Record<string, Value> {
   const { fixedFees: fixed, unitsBought, platformRate, serviceRate } = readTerms(request);
   return {

@@ -14,7 +14,7 @@ export function isInstalled(program: string): boolean {
   return spawnSync(program, ['--version']).error === undefined;
 }
 
-/** Does the same for a program without such an option. */
+/** Returns whether a program is on the PATH, for programs without the option `--version`. */
 export function isOnPath(program: string): boolean {
   return spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
 }
@@ -25,7 +25,7 @@ export interface Satisfiable {
   readonly values: Readonly<Record<string, Value>>;
 }
 
-/** Asks whether numbers satisfy the assumptions and the other conditions. */
+/** Asks whether there are numbers that satisfy a theorem's assumptions and these conditions. */
 export async function solve(
   { whole, real, given }: Theorem,
   conditions: readonly string[],

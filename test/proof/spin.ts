@@ -7,7 +7,9 @@ import { join } from 'node:path';
 
 const source = join(import.meta.dirname, 'payments.pml');
 
-/** The size of a model, as constants of payments.pml: { QUOTES: 1 }. An empty text only defines the constant. */
+/**
+ * The size of a model, as constants of payments.pml: { QUOTES: 1 }. An empty text defines the constant without a value.
+ */
 export type Size = Readonly<Record<string, number | ''>>;
 
 const defines = (size: Size) =>
@@ -22,7 +24,7 @@ export interface Verified {
 
 /**
  * Checks every run of the model at a given size.
- * @param property `states`: assertions, and that no process is stuck; or the name of a formula of the model
+ * @param property `states` (no assertion fails and no process is stuck), or the name of a formula of the model
  */
 export function verify(size: Size, property: 'states' | 'sound' | 'answers' | 'ends' | 'tells'): Verified {
   const folder = mkdtempSync(join(tmpdir(), 'spin-'));
@@ -45,14 +47,14 @@ export function verify(size: Size, property: 'states' | 'sound' | 'answers' | 'e
   }
 }
 
-/** A run of the model: which actor ran at each step and from which point, and the result. */
+/** A run of the model: which actor ran at each step, and from which point, and the result. */
 export interface Run {
   readonly steps: readonly string[];
   readonly status: string;
   readonly answers: readonly string[];
 }
 
-/** Simulates the run of a model of this size that a seed decides. */
+/** Simulates the run that a seed determines, of a model of this size. */
 export function simulate(size: Size, seed: number): Run {
   const folder = mkdtempSync(join(tmpdir(), 'spin-'));
   try {

@@ -5,7 +5,7 @@
  */
 export interface Theorem {
   readonly name: string;
-  /** The variables that are whole numbers for the proof, and those that are any real number. */
+  /** The variables that the proof treats as whole numbers, and those that can be any real number. */
   readonly whole: readonly string[];
   readonly real: readonly string[];
   readonly given: readonly string[];
@@ -24,7 +24,7 @@ const greatestAmount = '9000000000000000';
 
 const fraction = { whole: ['n', 'd'], real: [], given: ['(> d 0)'] };
 
-/** For n and d: src/core/fraction.ts computes the rounding that its name says. */
+/** For n and d: each rounding of src/core/fraction.ts does what its name says. */
 export const roundings: readonly Theorem[] = [
   {
     ...fraction,
@@ -248,7 +248,7 @@ export const convertedFee: Theorem = wholeAmounts({
 
 export const allTheorems: readonly Theorem[] = [...roundings, ...bridges, convertedFee, ...quotes];
 
-/** A wrong rounding: in the model, and the same in the source. */
+/** A wrong rounding in the model, and the same one in the source. */
 export interface WrongRounding {
   readonly wrong: string;
   /** In pricing.smt2. */

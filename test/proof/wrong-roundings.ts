@@ -22,7 +22,7 @@ export function brokenBy({ breaks }: WrongRounding): QuoteTheorem {
   return theorem;
 }
 
-/** Makes the solver find a quote for which the theorem is false, with rates that a rail may give, in thousandths. */
+/** Makes the solver find a quote for which the theorem is false, with rates that a rail could give, in thousandths. */
 export function counterexampleOf(bug: WrongRounding): Promise<Satisfiable> {
   const theorem = brokenBy(bug);
   const amounts = theorem.real.filter((name) => !['units_bought', 'platform', 'service'].includes(name));

@@ -73,7 +73,7 @@ describe.runIf(isInstalled)('cells behind one address', () => {
   });
 });
 
-/** Returns the configuration of the example, for this port and in front of this test's instances. */
+/** Returns the configuration of the example, with this port, in front of this test's instances. */
 async function configuration(port: number, cells: Readonly<Record<'north' | 'south', string>>): Promise<string> {
   let text = await readFile('deploy/haproxy/cells.cfg', 'utf8');
   for (const [name, here] of Object.entries(hosts)) {

@@ -10,7 +10,9 @@ export interface Deviation {
   readonly arrived: bigint;
 }
 
-/** A provider with its own book, which moves amounts that differ from those of its orders. It locks at two to one. */
+/**
+ * A provider with its own book, which moves amounts that differ from those of its orders. It locks rates of two to one.
+ */
 export class DeviatingProvider {
   /** The platform's balances at the provider, by currency. */
   readonly held = new Map<string, bigint>();

@@ -96,7 +96,7 @@ beforeAll(async () => {
 beforeEach(() => {
   asked = [];
 });
-// Some deposits are credited that have no payment.
+// Some of the credited deposits have no payment.
 afterAll(() => t.stop([/^each credited deposit at a provider has exactly one payment/]));
 
 const beganAt = new Date('2026-01-01T12:00:00.000Z');
@@ -175,7 +175,7 @@ test('an order belongs to the period of its creation, from the first moment to t
     expect((await compare(from)).orders).toBe(found);
   // A payment within this installation is not an order at the provider.
   expect((await compare(orderOf('inside').at)).orders).toBe(0);
-  // An order of another period is not reported as missing because a return refers to it.
+  // An order of another period is not reported as missing just because a return refers to it.
   pages = [[movementOf({ returnOf: paid.id })]];
   expect(await compare(beside(paid, -1))).toMatchObject({ orders: 1, differences: [] });
 });
@@ -203,7 +203,7 @@ test('a deposit is compared like an order once credited, and is not a difference
   expect(await faults(beganAt, movement('credited'), movement('open'))).toEqual([]);
   expect(await faults(beganAt)).toEqual([['MISSING_THERE', undefined]]);
   expect(await faults(beganAt, movement('credited'), movement('nobody’s'))).toEqual([['MISSING_HERE', 'nobody’s']]);
-  // If it is from another period, it is found by its reference alone.
+  // A deposit of another period is found by its reference alone.
   for (const ms of [-1, 1]) {
     const from = new Date(beganAt.getTime() + ms);
     expect(await faults(from)).toEqual([]);

@@ -10,8 +10,8 @@ import { testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 
-// Tests how the deposits that a provider lists are stored, and from which time on the provider is queried. The test
-// is the provider.
+// Tests how the deposits that a provider lists are stored, and the time from which the provider is queried. The test is
+// the provider.
 
 let page: (from: Date) => Promise<DepositsPage>;
 const minute = 60_000;
@@ -81,7 +81,7 @@ test.each<[string, Partial<RailDeposit>, Partial<RailDeposit>]>([
   },
 );
 
-test('a query starts two minutes before the last known deposit, and the next at the last one at most', async () => {
+test('a query starts two minutes before the last known deposit, and the next no later than the last one found', async () => {
   const { asked, next, waits } = await found([deposit({ at: after(5 * minute) }), deposit({ at: after(minute) })]);
   expect(asked).toEqual(after(-2 * minute));
   expect([next, waits]).toEqual([after(5 * minute), true]);

@@ -5,7 +5,7 @@ import type { Rail } from '../../src/rails/rail.ts';
 import type { RailDeposit } from '../../src/rails/rail-deposits.ts';
 import type { RailWebhook } from '../../src/rails/rail-webhooks.ts';
 
-/** A mistake of a rail's author about unsolicited incoming payments. */
+/** A mistake of a rail's author about money that arrives without an order. */
 export type IncomingMistake = 'believes anybody' | 'takes anew' | 'lists all';
 
 const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;

@@ -11,8 +11,8 @@ import { ConfigError, readConfig } from '../../src/server/config.ts';
 import { openPayments } from '../../src/server/gateway.ts';
 
 /**
- * Rails are modules that the setting RAILS names: they are loaded and checked at startup, and each fault gets a clear
- * refusal.
+ * Rails are modules that the setting RAILS names: they are loaded and checked at startup, and each fault is refused
+ * with a clear message.
  */
 
 const directory = await mkdtemp(path.join(os.tmpdir(), 'rails-'));
@@ -74,7 +74,7 @@ test('a rail is a separate module, with its own settings for each environment an
     }),
     'rails.json',
   );
-  // The modules that a file names are resolved relative to it, wherever the gateway runs.
+  // The modules that a file names are resolved relative to it, whatever folder the gateway runs in.
   const payments = await open(file);
   const rate = async (platformId: string) => {
     return (await railOf(payments, { platformId, environment: 'PRODUCTION' }, 'rate').rate(usd, eur))?.rate;

@@ -30,7 +30,7 @@ function lockOf({ id, amount }: LockRequest): LockAnswer {
   };
 }
 
-/** A sandbox that locks at two to one, or wrongly. */
+/** A sandbox that locks rates of two to one, or wrong ones. */
 const module: RailModule = {
   railPort: 1,
   name: 'locking',

@@ -17,7 +17,8 @@ import { testTwoGateways } from './two-gateways.ts';
 import { watch } from './watched-upstream.ts';
 
 /**
- * No database transaction is open during a call to a provider: it could hold locks for as long as the network takes.
+ * No database transaction is open during a call to a provider: it could hold locks for as long as the network takes to
+ * answer.
  */
 
 /** The methods of the rail that were called, and those that were called while a transaction was open. */

@@ -37,7 +37,7 @@ export class Provider {
     return this.fault === 'contradicts' && payment.state === 'settled' ? 'failed' : payment.state;
   }
 
-  /** Returns or throws, depending on the provider's fault. */
+  /** Returns, or throws if that is the provider's fault. */
   async answer(): Promise<void> {
     if (this.fault === 'is-down') throw new Error('connect ECONNREFUSED');
     if (this.fault === 'loses-answers') throw new Error('socket hang up');
@@ -63,7 +63,7 @@ export class Provider {
     return this.#payments.has(key);
   }
 
-  /** Returns the money of the payment with this key, once. */
+  /** Gives back the money of the payment with this key, once. */
   async giveBack(key: string): Promise<void> {
     const payment = this.#payments.get(key);
     if (payment) payment.givenBack = true;

@@ -10,7 +10,8 @@ import { runOps } from '../setup/ops.ts';
 import { balanceOf, fund, makeScene, ownAccount } from '../setup/scene.ts';
 import { credentialsIn } from './two-gateways.ts';
 
-// The books of a platform are compared with its provider, a second instance of this service: by command, and daily.
+// The books of a platform are compared with those of its provider, a second instance of this service, by command and
+// daily.
 
 const key = Buffer.alloc(32, 7);
 const rails = JSON.stringify({ PRODUCTION: { module: 'upstream', settings: { pollMs: 10 } } });
@@ -108,7 +109,7 @@ test('money moved there outside the gateway is found daily until the difference 
   expect(await balanceOf(books, scene.usd)).toBe(before);
 
   await pastDay();
-  // Of several instances, only one makes the comparison.
+  // Only one of several instances makes the comparison.
   expect((await Promise.all([compareToday(), compareToday(), compareToday()])).sort()).toEqual([0, 0, 1]);
   expect((await open()).map(({ times }) => times)).toEqual([2, 2]);
 

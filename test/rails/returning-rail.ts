@@ -12,8 +12,8 @@ const slowMs = 1_000;
 const settingsSchema = z.object({ returnMs: z.int().default(3_600_000) }).prefault({});
 
 /**
- * A sandbox whose banks return payments of one amount, an hour after their delivery or after `returnMs`, and are slower
- * with another amount.
+ * A sandbox whose banks return payments of one amount, an hour or `returnMs` after delivery, and deliver another amount
+ * more slowly.
  */
 const module: RailModule = {
   railPort: 1,

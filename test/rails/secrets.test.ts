@@ -17,8 +17,8 @@ import { fund, makeScene, ownAccount } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { credentialsIn } from './two-gateways.ts';
 
-// The secrets of providers are never exposed: not in the most verbose log of an instance, in its metrics, in its traces
-// or to a caller, whatever the provider answers and even during a rotation.
+// The secrets of providers are never exposed, whether in the most verbose log of an instance, in its metrics, in its
+// traces or to a caller, whatever the provider answers and even during a rotation.
 
 const environment = {
   CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
@@ -79,7 +79,7 @@ const formsOf = ({ clientId, secret, webhookSecret }: (typeof secrets)[number]) 
 const upstream = await startTestGateway();
 const account = await upstream.newPlatform('account');
 for (const currency of ['USD', 'EUR']) await fund(account, await ownAccount(account, currency), 1_000_000n);
-/** A proxy in front of upstream. A customer whose name is a fault meets that fault. */
+/** A proxy in front of upstream. For a customer named like a fault, it has that fault. */
 const provider = createServer(async (request, response) => {
   const body = await bodyOf(request);
   const name = Object.keys(faults).find((one) => body.includes(one));

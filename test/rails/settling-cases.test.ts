@@ -16,7 +16,7 @@ import { tester } from '../setup/tester.ts';
 import { DeviatingProvider } from './deviating-provider.ts';
 
 // A provider moves an amount that differs from the promised one. A person settles the payment as promised; the
-// difference goes to a named account of the books, and never to a customer (decision 95).
+// difference goes to a separate account in the books, and never to a customer (decision 95).
 
 const provider = new DeviatingProvider();
 

@@ -10,7 +10,8 @@ import { sandboxOf, testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
 /**
- * The simulation is an optional part of the rail's port: a rail without it is a real one, whatever its platform's name.
+ * The simulation is an optional part of the rail's port: a rail without it counts as real, whatever its platform is
+ * called.
  */
 
 const t = await testGateway();

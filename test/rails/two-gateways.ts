@@ -19,9 +19,9 @@ export interface TwoGateways {
   readonly key: Buffer;
   /** Connects a new platform here to its own account upstream, which holds this amount in USD and EUR. */
   connected(name: string, held?: bigint): Promise<Connected>;
-  /** Compares the books of a platform, an hour before and after now, with those of upstream. */
+  /** Compares the books of a platform with those of upstream, for an hour before and after now. */
   compare(platform: TestPlatform): Promise<Comparison>;
-  /** Changes rows upstream that its own rules protect. */
+  /** Changes rows upstream that upstream's own rules protect. */
   spoil(text: string, ...values: unknown[]): Promise<pg.QueryResult>;
   /** Returns the rail of a platform here. */
   rail(platform: TestPlatform): Rail;

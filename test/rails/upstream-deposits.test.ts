@@ -19,7 +19,7 @@ import { passWebhookTo, type Receiver, startReceiver } from '../webhooks/receive
 import { testTwoGateways } from './two-gateways.ts';
 import { startUpstreamProxy } from './upstream-proxy.ts';
 
-/** Unsolicited money that arrives at an upstream service for the customers of a platform here. */
+/** Money that arrives, without an order, at an upstream service for the customers of a platform here. */
 
 const passOn: Receiver['answer'] = (response, received) => {
   Promise.all([1, 2].map(() => passWebhookTo(shop.webhookUrl, received))).then(
@@ -59,7 +59,7 @@ async function comeIn(to: string, amount: bigint): Promise<string> {
   return transaction.id;
 }
 
-/** Makes the query for deposits due now, so that the test does not wait a minute. */
+/** Makes the next query for deposits due now, so that the test does not wait a minute. */
 async function askNow(): Promise<void> {
   await two.gateway.owner.query('update rail_connection set deposits_due_at = clock_ms()');
 }
@@ -126,7 +126,7 @@ test('deposits without a webhook are found, including one that stays under way f
   await askNow();
   await untilStatus(later, 'CREDITED');
   expect(await depositOf(transaction.id)).toBe(undefined);
-  // The next poll reads from a time no later than the pending payment.
+  // The next query starts no later than the pending payment.
   await vi.waitFor(async () => {
     const { rows } = await two.gateway.owner.query(
       "select deposits_from from rail_connection where deposits_due_at > clock_timestamp() + interval '10 seconds'",
@@ -149,8 +149,8 @@ test('a deposit whose answer was lost upstream is collected once and credited on
   relay.answer = holdBack;
   const proxy = await startUpstreamProxy(two.upstream.url);
   try {
-    // First an ordinary deposit: afterwards the rail knows the platform's own upstream account, and does not read it
-    // again.
+    // An ordinary deposit comes first: after it the rail has cached the platform's own upstream account, and does not
+    // read it again.
     const usual = await comeIn(there, 1n);
     await askNow();
     await untilStatus(usual, 'CREDITED');
@@ -183,7 +183,7 @@ test('a deposit that cannot be stored does not block others, and is examined aga
   const proxy = await startUpstreamProxy(two.upstream.url);
   try {
     const before = await balanceOf(shop.platform, usd);
-    // Texts that payers and providers may write. Postgres stores neither U+0000 nor half of a surrogate pair.
+    // Texts that payers and providers can write. Postgres stores neither U+0000 nor half of a surrogate pair.
     const references = [];
     for (const amount of [4_101n, 4_102n, 4_103n, 4_104n, 4_105n]) references.push(await comeIn(there, amount));
     const [memo = '', huge = '', empty = '', foreign = '', good = ''] = references;

@@ -91,21 +91,21 @@ test.for(['SENDING', 'RECEIVING'] as const)(
       there.total_receiving_amount,
       there.exchange_rate,
     ]);
-    // It expires before its lock, by a margin computed from upstream's own times, whatever the clocks show.
+    // The quote expires before its lock, by a margin computed from upstream's own times, whatever the clocks show.
     const life = ({ created_at: from, expires_at: to }: Data) => to.getTime() - from.getTime();
     expect(life(here)).toBe(life(there) * 0.9);
 
     const end = await executed(made);
     expect(end).toMatchObject({ status: 'COMPLETED' });
     expect((await bothQuotes(made.id)).there).toMatchObject({ status: 'COMPLETED' });
-    // It left upstream in dollars, and the euro account there was not needed.
+    // The money left upstream in dollars, and the euro account there was not needed.
     const after = await held();
     expect(after).toEqual({ usd: before.usd - BigInt(there.total_sending_amount), eur: before.eur });
     const text = 'select id from rail_order where transaction_id = $1';
     const { rows } = await gateway.owner.query(text, [uuidIn(made.transaction.id)]);
     const sent = "select from idempotency_record where operation = 'executeQuote' and key = $1";
     expect((await upstream.owner.query(sent, [rows[0].id])).rowCount).toBe(1);
-    // Our books convert nothing: only the platform's share is earned, and there is no position.
+    // The books here convert nothing: only the platform's share is earned, and there is no currency position.
     expect(end.ledgerEntries.filter(({ system }: Data) => system === 'LIQUIDITY')).toEqual([]);
     await expectReconciled();
   },
@@ -226,7 +226,7 @@ test("a quote that upstream refuses is refused here, with upstream's reason", as
   expect(await quote(platform, usdToEur(scene, { destination }))).toMatchObject({ status: 'PENDING' });
 });
 
-/** Builds a request to the rail itself for a conversion into euros; its amount is that of its lock. */
+/** Builds a request to the rail itself for a conversion into euros; its amount comes from its lock. */
 const orderOf = (id: string): Omit<RailOrder, 'amount'> => ({
   ...{ id, step: 'SETTLEMENT', kind: 'PAYOUT', currency: 'EUR', account: undefined, umaAddress: undefined },
   ...{ settled: false, ageMs: 0, attempts: 0, scenario: null },

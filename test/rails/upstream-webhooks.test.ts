@@ -53,8 +53,8 @@ async function orderOf(transactionId: string) {
 }
 
 /**
- * Returns how many of the webhooks with these ids the gateway has stored. Others may arrive at any time: those of
- * earlier payments.
+ * Returns how many of the webhooks with these ids the gateway has stored. Those of earlier payments can arrive at any
+ * time.
  */
 async function stored(ids: unknown[]): Promise<number> {
   const text = 'select from rail_webhook where webhook_id = any($1)';
@@ -111,7 +111,7 @@ test('a payment that its bank returns upstream is refunded here immediately', as
   const before = await balanceOf(shop.platform, scene.usd);
   const id = await pay(returnedAmount);
   expect(await ended(shop.platform, id)).toMatchObject({ status: 'COMPLETED' });
-  // The bank returns it after an hour, which is over now.
+  // The bank returns it after an hour, which has now passed.
   await makeDue(two.upstream);
   await untilStatus(shop.platform, id, 'REFUNDED');
   expect(await balanceOf(shop.platform, scene.usd)).toBe(before);
@@ -225,7 +225,8 @@ test('a webhook without a valid signature for this platform is refused and not s
     code: 'UNAUTHENTICATED',
     message: "not a webhook of this platform's provider: its signature is missing or wrong",
   });
-  // Six invalid ones a minute: the next from this address is refused unread, and one from another address is not.
+  // The limit is six invalid ones a minute: the next from this address is refused unread, and one from another address
+  // is not.
   expect((await give(from('198.51.100.1', signed(raw)))).status).toBe(429);
   const long = 'x'.repeat(100 * 1024 + 1);
   const tooLong = signed(long);
@@ -255,7 +256,7 @@ test('strangers who share the address of a provider do not keep its webhooks out
   for (let count = 0; count < 7; count += 1) wrong.push((await from({})).status);
   expect(wrong).toEqual([401, 401, 401, 401, 401, 401, 401]);
   expect((await from(signed(raw))).status).toBe(200);
-  // They still count: an address without a valid signature is limited.
+  // Wrong signatures still count: an address without a valid one is limited.
   const other = await two.connected('a neighbour of the provider');
   expect((await give({ raw, headers: { 'x-forwarded-for': '198.51.100.3' } }, other.webhookUrl)).status).toBe(429);
   await untilWorkedOn();

@@ -62,7 +62,7 @@ test('a payment is made from the upstream account, under the id of its order', a
   const { rows } = await gateway.owner.query('select id from rail_order where transaction_id = $1', [uuidIn(id)]);
   const sent = "select from idempotency_record where operation = 'transferOut' and key = $1";
   expect((await upstream.owner.query(sent, [rows[0].id])).rowCount).toBe(1);
-  // An operator may query an order: it is found by its memo, and nothing is sent.
+  // An operator can query an order: upstream finds it by its memo, and nothing is sent.
   const order: RailOrder = {
     ...{ id: rows[0].id, step: 'SETTLEMENT', kind: 'PAYOUT', amount: 3_000n, currency: 'USD', settled: false },
     ...{ account: { type: 'US_ACCOUNT', identifier: '', details: {} }, umaAddress: undefined },
@@ -225,7 +225,7 @@ test('reconciliation reports every difference between the two books with both si
 
 const webhookSecret = `whsec_${randomBytes(32).toString('base64')}`;
 
-/** Sends unsolicited webhooks, and money for a customer of the platform, upstream. */
+/** Builds webhooks of upstream, and deposits money upstream for a customer of the platform. */
 async function upstreamIncoming(): Promise<TrialIncoming> {
   const customerId = (await newCustomer(platform)).replace('Customer:', '');
   const bank = await two.accountThere(account, scene.outsideUsd);

@@ -1,7 +1,7 @@
 import type { Rail, RailModule } from '../../src/rails/port.ts';
 import { upstreamModule } from '../../src/rails/upstream/upstream-module.ts';
 
-/** What a test does at each call of the rail; it gets the name of the method. */
+/** The function that a test sets for each call of the rail; its argument is the name of the method. */
 export const watch: { at: (method: string) => Promise<void> } = { at: async () => undefined };
 
 /** The rail `upstream` with a hook for tests on every call. */

@@ -128,7 +128,7 @@ const customerCall = fc
     metadata: anyMetadata,
   })
   .filter(({ name, nationality, metadata, umaAddress }) => {
-    // REST checks texts and countries with the form of the body, before anything else.
+    // REST checks texts and countries together with the form of the body, before anything else.
     const isFormWrong = !name.startsWith('Ada') || nationality === 'UK';
     return [isFormWrong, '__proto' in (metadata ?? {}), umaAddress].filter(Boolean).length <= 1;
   })
@@ -330,7 +330,7 @@ test('commands on existing records have the same effect and outcome in both APIs
     // Enough runs that every command below almost certainly succeeds at least once.
     { numRuns: 300 },
   );
-  // A run that only met refusals would prove little.
+  // A run of nothing but refusals would prove little.
   expect([...done].sort()).toEqual(
     expect.arrayContaining([
       'createExternalAccount',

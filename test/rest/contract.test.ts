@@ -8,8 +8,8 @@ import { type Endpoint, type GoodRequest, neededQuery, openCatalog, quoteBody } 
 import { restScene } from '../setup/rest-scene.ts';
 
 /**
- * Provokes every status that the document names for an operation. The client checks each answer against the document, so no other
- * is returned. An endpoint, or a status of one, that nothing here provokes fails the test.
+ * Provokes every status that the document names for an operation. The client checks each answer against the document,
+ * so no other is returned. The test fails for an endpoint, or a status of one, that nothing here provokes.
  */
 
 const catalog = await openCatalog();

@@ -38,7 +38,7 @@ function examplesOf(document: Data): Sent[] {
   );
 }
 
-/** Returns the reader through which the console finds ids. Other tests check these answers against the document. */
+/** Returns the function with which the console reads ids. Other tests check these answers against the document. */
 const getAs =
   ({ authorization }: TestPlatform) =>
   async (path: string): Promise<unknown> => {

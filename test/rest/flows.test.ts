@@ -4,7 +4,7 @@ import { restClient } from '../setup/rest.ts';
 import { restAccount, restQuote, restScene, restTransfer } from '../setup/rest-scene.ts';
 import { answer, startReceiver, verify } from '../webhooks/receiver.ts';
 
-/** The worked flows of the specification, over REST alone. A receiver of the platform follows each through webhooks. */
+/** The worked flows of the specification, over REST alone. The platform's webhook receiver follows each. */
 
 const t = await startTestGateway();
 const rest = await restClient(t.url, t.platform.authorization);
@@ -34,8 +34,8 @@ function toldOf(id: string): Data[] {
 const ends = ['COMPLETED', 'FAILED', 'REJECTED', 'EXPIRED', 'REFUNDED'];
 
 /**
- * Waits, by webhooks, until a payment has ended; returns its record, the statuses of the webhooks, and their bodies. The last of
- * them has the same record as REST (decision 18).
+ * Waits until the webhooks report that a payment has ended; returns its record, the statuses of the webhooks, and their
+ * bodies. The last of them has the same record as REST (decision 18).
  */
 async function ended(id: string): Promise<{ record: Data; statuses: string[]; bodies: Data[] }> {
   await receiver.until(() => toldOf(id).some(({ transaction }) => ends.includes(transaction.status)));
@@ -52,7 +52,7 @@ async function ended(id: string): Promise<{ record: Data; statuses: string[]; bo
   return { record, statuses: bodies.map(({ transaction }) => transaction.status), bodies };
 }
 
-/** Waits until webhooks have reported this number of changes of an account; returns the amounts. */
+/** Waits until webhooks have reported this many changes of an account; returns the amounts. */
 async function changes(accountId: string, count: number): Promise<number[]> {
   await receiver.until(() => toldOf(accountId).length >= count);
   return toldOf(accountId).map(({ type, oldBalance, newBalance }) => {

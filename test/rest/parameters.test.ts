@@ -5,7 +5,7 @@ import { type Endpoint, neededQuery, openCatalog } from '../setup/rest-catalog.t
 const catalog = await openCatalog();
 afterAll(() => catalog.stop());
 
-/** Returns the path of an endpoint with a query, completed by the required parameters. */
+/** Returns the path of an endpoint with a query to which the required parameters are added. */
 const withQuery = ({ id, path }: Endpoint, query: string) => {
   const [name = ''] = query.split('=', 1);
   const needed = (neededQuery[id] ?? []).filter((one) => !one.startsWith(`${name}=`));

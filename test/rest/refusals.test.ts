@@ -12,7 +12,7 @@ const scene = await restScene(rest, 1_000);
 type Case = readonly [status: number, code: string, field: string, body: object];
 
 /**
- * Sends each body, and checks that its refusal blames the field that was sent. The faults that both APIs have in common
+ * Sends each body, and checks that its refusal names the field that was sent. The faults that both APIs have in common
  * are in the both-apis tests.
  */
 async function refused(path: string, cases: readonly Case[]): Promise<void> {

@@ -184,7 +184,7 @@ test('sixteen tests of a platform may wait for their receivers; one more is 429 
   const ends = await Promise.all(tests);
   expect(ends.filter(({ __typename }) => __typename === 'SendTestWebhookSuccess')).toHaveLength(16);
   await act(t.platform, 'sendTestWebhook', { endpointId: endpoint?.id }, 'delivered');
-  // The test of the new endpoint, the sixteen, and the one after them.
+  // The test event of the new endpoint, the sixteen, and the one after them.
   expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(18);
   await set(null);
   await receiver.stop();

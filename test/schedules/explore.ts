@@ -71,7 +71,7 @@ export async function playOne(
     await check(played);
     expect(world.errors.splice(0), 'errors of background work').toEqual([]);
     await checkFeed(world, transactions);
-    // Nothing remains for the actors of the next schedule.
+    // No work is left over for the actors of the next schedule.
     await world.pass(0, 301);
     await world.expireAll();
     await world.settleAll();

@@ -25,16 +25,13 @@ export interface Started {
   check(played: Played): Promise<void>;
 }
 
-/** Longer than a quote's lifetime, a platform's time to decide, and a lease. */
+/** Longer than a quote's lifetime, the time in which a platform must decide, and a lease. */
 const longerThanAll = 301;
 const leaseEnds = 3;
 
 const refusedWith = (result: unknown) => (result instanceof Refusal ? result.code : undefined);
 
-/**
- * Returns the outcome of a command: `done`, `replayed`, or the code of its refusal. An error is an error of the
- * schedule.
- */
+/** Returns the outcome of a command: `done`, `replayed`, or the code of its refusal. An error fails the schedule. */
 function outcomeOf(result: unknown): string {
   const code = refusedWith(result);
   if (code) return code;
@@ -272,7 +269,7 @@ const leases = (withClock: boolean): Race => ({
         const taken = [results.get('worker 1'), results.get('worker 2')].map(Number);
         const performed = world.performed.length - before;
         expect(performed).toBe(taken.reduce((sum, count) => sum + count));
-        // One worker has it, unless the lease of the first expired before its outcome was booked.
+        // One worker performs it, unless the lease of the first expired before its outcome was booked.
         if (withClock) expect([1, 2]).toContain(performed);
         else expect(taken.toSorted()).toEqual([0, 1]);
         await world.settleAll();

@@ -2,8 +2,8 @@ import pg from 'pg';
 
 /**
  * A database whose statements can be stopped inside the product's functions, and whose clock a test can advance. The
- * functions are unchanged: the schema `schedules` has functions of the same names, which stop and call the real ones.
- * Only connections with `schedules` first in their search path use them.
+ * functions are unchanged: the schema `schedules` has functions of the same names, which stop the actor and call the
+ * real ones. Only connections with `schedules` first in their search path use them.
  */
 
 /** Where an actor stops inside a function: before it, or after it, while its transaction is open. */
@@ -18,7 +18,7 @@ const points: readonly { readonly of: string; readonly after: string }[] = [
 /** The notice of an actor that stops, followed by the number of the stop and the name of the point. */
 export const stopNotice = /^stopped (\d+) at (\w+)$/;
 
-/** Two advisory locks of each actor hold it alternately: the scheduler holds the one that its next stop needs. */
+/** Each actor stops at two advisory locks alternately: the scheduler holds the one that the actor's next stop needs. */
 export const actorLock = (actor: number, stop: number) => `${1_000 + actor}, ${stop % 2}`;
 
 const schema = `
@@ -46,7 +46,7 @@ const schema = `
   end
   $$;`;
 
-/** Prepares a database for this number of actors. */
+/** Prepares a database for this many actors. */
 export async function prepareDatabase(client: pg.Client, actors: number): Promise<void> {
   await client.query(schema);
   for (let actor = 1; actor <= actors; actor += 1) await client.query(`create sequence schedules.stop_${actor}`);
@@ -91,11 +91,11 @@ export async function connectOwner(url: string): Promise<pg.Client> {
   return client;
 }
 
-/** Returns how an actor, or with 0 the preparation of a schedule, connects, with the rights of background work. */
+/** Returns how an actor connects (with 0, the preparation of a schedule), with the rights of background work. */
 export function connectionOf(url: string, actor: number) {
   const settings = [
     'search_path=schedules,public,pg_catalog',
-    // An actor waits for as long as the scheduler runs others first.
+    // An actor waits for as long as the scheduler lets others run first.
     'lock_timeout=60000',
     'statement_timeout=60000',
     ...(actor > 0 ? [`schedules.actor=${actor}`] : []),

@@ -17,7 +17,7 @@ export interface Actor {
 
 /** The result of a schedule. */
 export interface Played {
-  /** The steps in order: the name of an actor, and where it stood. */
+  /** The steps in order: the name of an actor, and where it had stopped. */
   readonly steps: readonly string[];
   /** For each step, how many actors could have run, and which of them did. */
   readonly choices: readonly { readonly of: number; readonly taken: number }[];
@@ -25,12 +25,12 @@ export interface Played {
 }
 
 /**
- * Chooses the next of the runnable actors, by the number of the decision. If only one can run there is no decision,
+ * Chooses the next of the runnable actors, given the number of the decision. If only one can run there is no decision,
  * unless `decidesAlways`.
  */
 export type Choose = (decision: number, ready: readonly string[]) => number;
 
-/** The failure of a schedule: no actor can run, or one does not return. */
+/** The failure of a schedule: no actor can run, or one never returns. */
 export class NoProgress extends Error {}
 
 /** An actor in a schedule. */
@@ -51,7 +51,7 @@ const stepMs = 120_000;
 const lookMs = 2;
 
 export class Scheduler {
-  /** Holds the locks at which actors stop, and releases them. */
+  /** The connection that holds and releases the locks at which actors stop. */
   readonly #control: pg.Client;
   readonly #players = new Map<number, Player>();
   #changes = 0;
@@ -140,7 +140,7 @@ export class Scheduler {
 
   /**
    * Waits until every actor has stopped or ended, or waits for a lock of a stopped one. If all of them wait, a lock is
-   * about to be granted, or the database ends one as a deadlock.
+   * about to be granted, or the database ends one to resolve a deadlock.
    * @throws NoProgress if none of that happens
    */
   async #settle(steps: readonly string[]): Promise<void> {
@@ -190,7 +190,7 @@ export class Scheduler {
     return new Set(rows.map(({ pid }) => pid));
   }
 
-  /** Holds the statement of an actor until it may be sent. Returns whether it holds it. */
+  /** Holds the statement of an actor until it may be sent. Returns whether it does. */
   #intercept(client: pg.Client, send: (answered: () => void) => void, name: string): boolean {
     const number = actorOf(client);
     const player = number === undefined ? undefined : this.#players.get(number);
@@ -227,7 +227,7 @@ const isOver = ({ ended, inFlight, held }: Player) => ended && inFlight === 0 &&
 type Intercept = (client: pg.Client, send: (answered: () => void) => void, name: string) => boolean;
 type Query = (this: pg.Client, ...parameters: unknown[]) => unknown;
 
-/** Makes each statement of every connection of this process ask first. Returns a function that ends this. */
+/** Calls `intercept` before each statement of every connection of this process. Returns a function that ends this. */
 function interceptQueries(intercept: Intercept): () => void {
   const prototype = pg.Client.prototype as unknown as { query: Query };
   const original = prototype.query;

@@ -20,14 +20,14 @@ export class World {
   readonly scheduler: Scheduler;
   readonly scene: Scene;
   readonly caller: Caller;
-  /** Sees the clock of the actors, and never stops. */
+  /** A connection that sees the clock of the actors, and never stops. */
   readonly client: pg.Client;
   readonly #gateway: TestGateway;
   readonly #databases: readonly Database[];
   readonly #sequencers = new Map<number, Sequencer>();
   readonly #clocks = new Map<number, pg.Client>();
   readonly #rail: Rail;
-  /** The orders that the rail has performed, once for each time. */
+  /** The orders that the rail has performed: an order performed twice is in it twice. */
   readonly performed: string[] = [];
   /** The errors logged by background work. A refusal that a race explains is not one of them. */
   readonly errors: unknown[] = [];
@@ -55,7 +55,7 @@ export class World {
     };
     const { SANDBOX: sandbox } = gateway.gateway.payments.rails;
     if (!sandbox) throw new Error('the sandbox has its rail');
-    // It answers immediately when called, so that only the schedule decides who comes first.
+    // The rail answers immediately, so that only the schedule decides who comes first.
     const perform = async ({ id }: { readonly id: string }): Promise<RailOutcome> => {
       this.performed.push(id);
       return { kind: 'settled' };
@@ -104,7 +104,7 @@ export class World {
     return this.#gateway.databaseUrl;
   }
 
-  /** Returns the services as an actor uses them, or with 0 as a schedule is prepared and ended. */
+  /** Returns the services that an actor uses, or, with 0, those that prepare and end a schedule. */
   payments(actor: number): Payments {
     const database = this.#databases[actor];
     if (!database) throw new Error(`there is no actor ${actor}`);
@@ -121,7 +121,7 @@ export class World {
     return known;
   }
 
-  /** Sets the clock forward, as a statement of an actor. */
+  /** Sets the clock forward, by a statement of an actor. */
   async pass(actor: number, seconds: number): Promise<void> {
     let clock = this.#clocks.get(actor);
     if (!clock) {
@@ -133,7 +133,7 @@ export class World {
     await clock.query({ name: `${seconds} s pass`, text });
   }
 
-  /** Settles every order that is due, and waits for it. */
+  /** Settles every order that is due, and waits until that is done. */
   async settleAll(): Promise<void> {
     while ((await settleDueOrders(this.payments(0), 100)) > 0);
   }

@@ -23,9 +23,9 @@ interface Message {
 const query = 'subscription Follow($filter: EventFilter) { events(filter: $filter) { id } }';
 
 /**
- * Stock clients of graphql-ws whose only code for resuming is `resume: true`, on two instances, cut every 0.2 to 2 s
- * while changes are committed out of order. At the end each must have received every change, in order, and each repeat
- * must be marked.
+ * Stock clients of graphql-ws whose only code for resuming is `resume: true`, on two instances, are cut every 0.2 to 2
+ * s while changes are committed out of order. At the end each must have received every change, in order, and each
+ * repeat must be marked.
  * @param two another instance on the same database; its address may change
  */
 export async function acknowledging(
@@ -51,7 +51,7 @@ export async function acknowledging(
   });
   const began = performance.now();
   const { platformId } = one.platform;
-  // On a busy machine this takes longer than planned, until each follower has resumed on another connection.
+  // Writes until each follower has resumed on another connection, which takes longer than planned on a busy machine.
   const isWritten = () =>
     performance.now() > began + seconds * 1_000 && followers.every((follower) => connectionsOf(follower) > 1);
   const writers = Array.from({ length: 4 }, () => writeUntil(isWritten, one.databaseUrl, platformId, ids, rate / 4));
@@ -106,7 +106,7 @@ function follow(one: TestGateway, two: { readonly url: string }, customerId: str
     connectionParams: { authorization: one.platform.authorization, resume: true },
     retryAttempts: Number.POSITIVE_INFINITY,
     retryWait: () => delay(20),
-    // An instance that is killed while a socket opens is an error of the connection, which is retried like any other.
+    // If an instance is killed while a socket opens, the connection fails, which is retried like any other failure.
     shouldRetry: () => true,
   });
   client.subscribe<Data, Data>(

@@ -57,8 +57,8 @@ export function moving(sourceAccountId: string, destinationAccountId: string, am
 }
 
 /**
- * Transfers USD (smallest units) from the scene's internal account to its external one, or in. Returns the result, or
- * the refusal.
+ * Transfers USD (smallest units) from the scene's internal account to its external one, or the other way. Returns the
+ * result, or the refusal.
  */
 export async function transfer(
   platform: TestPlatform,
@@ -180,7 +180,7 @@ type Getter = 'account' | 'customer' | 'node' | 'quote' | 'transaction';
 export const transactionOf = (platform: TestPlatform, id: string): Promise<Data> =>
   fieldsOf(platform, 'transaction', id, transactionFields);
 
-/** Builds the timeline of a transaction that has had these statuses. */
+/** Builds the timeline of a transaction that had these statuses. */
 export const went = (...statuses: readonly string[]) => statuses.map((status) => ({ status }));
 
 /** Returns the balance of a system account in a transaction, in smallest units. */
@@ -190,7 +190,7 @@ export function left(transaction: Data, system: string): bigint {
     .reduce((sum: bigint, entry: Data) => sum + BigInt(entry.amount.amount), 0n);
 }
 
-/** Returns what the entries of a transaction change on an account, in smallest units. */
+/** Returns the amounts by which a transaction's entries change an account, in smallest units. */
 export const onAccount = ({ ledgerEntries }: Data, id: string): bigint[] =>
   ledgerEntries.filter(({ account }: Data) => account?.id === id).map(({ amount }: Data) => BigInt(amount.amount));
 
@@ -223,7 +223,7 @@ export async function ended(platform: TestPlatform, id: string): Promise<Data> {
   return transactionOf(platform, id);
 }
 
-/** Waits until one of the platform's transactions that match the filter has the status, and returns it. */
+/** Waits until one of the platform's transactions that match the filter has this status, and returns it. */
 export async function seen(
   platform: TestPlatform,
   after: string,

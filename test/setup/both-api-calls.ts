@@ -28,7 +28,7 @@ export interface Call {
   readonly rest: { readonly method?: 'PATCH' | 'DELETE'; readonly path: string; readonly body?: object };
   readonly mutation: Operation;
   readonly input: object;
-  /** The field of the success that has the record, the fields to select, and its form in REST. */
+  /** The field of the success with the record, the record's fields to select, and its form in REST. */
   readonly result: { readonly name: string; readonly fields: string; readonly asRest: (record: Data) => Data };
 }
 

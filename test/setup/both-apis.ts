@@ -73,7 +73,7 @@ function bare(value: Data): Data {
 
 const amountOf = (value: Data) => value && { amount: Number(value.amount), currency: value.currency };
 
-/** REST has the amounts alone: the documented currencies are expected here. */
+/** REST has only the amounts: the documented currencies are expected here. */
 function rateDetailsOf({ rateDetails, ...payment }: Data) {
   if (!rateDetails) return rateDetails;
   const sending = payment.sendingCurrency ?? payment.sentAmount.currency;

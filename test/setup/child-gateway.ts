@@ -14,7 +14,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 const program = [process.execPath, '--disable-warning=ExperimentalWarning', 'src/main.ts'];
 
 /**
- * Starts a gateway on a free port, by default this project's, and waits until its banner says that it is ready.
+ * Starts a gateway on a free port, by default from this checkout, and waits until its banner says that it is ready.
  * DATABASE_URL is the URL of the owner of the tables: the gateway uses it for migrations, and serves with a login that
  * owns nothing.
  */
@@ -65,7 +65,7 @@ export async function startChildGateway(
   };
 }
 
-/** Creates a data directory for the test, which the user who runs Postgres instead of root can enter. */
+/** Creates a data directory for the test, that can also be entered by the user who runs Postgres instead of root. */
 export async function temporaryDataDirectory(): Promise<{ path: string; remove(): Promise<void> }> {
   const directory = await mkdtemp(path.join(tmpdir(), 'gateway-'));
   await chmod(directory, 0o711);

@@ -1,6 +1,6 @@
 import { query } from './embedded-servers.ts';
 
-/** Makes all or none of these changes, which the service itself never makes. Waits for rows that are locked. */
+/** Makes all or none of these changes, which the service itself never makes. Waits for locks on the rows. */
 async function change(databaseUrl: string, changes: readonly string[]): Promise<void> {
   for (;;) {
     try {
@@ -13,9 +13,9 @@ async function change(databaseUrl: string, changes: readonly string[]): Promise<
   }
 }
 
-/** Returns the stored times, shifted as if the clock had just been set by this much. */
+/** Returns the stored times, shifted as if the clock had just been moved by this much. */
 const shifted = (by: string) => [
-  // It may not have been read for a moment.
+  // The last reading of the clock can be a moment old.
   `update clock_reading set seen_at = greatest(seen_at, clock_timestamp()) + ${by}`,
   `update rail_order set due_at = due_at + ${by}, created_at = created_at + ${by} where due_at is not null`,
   `update webhook_delivery set next_attempt_at = next_attempt_at + ${by}, leased_until = leased_until + ${by}`,

@@ -13,7 +13,7 @@ async function connected<T>(config: pg.ClientConfig, work: (client: pg.Client) =
   }
 }
 
-/** Opens a connection as the owner of the tables that all tests of a file share, and closes it afterwards. */
+/** Opens a connection, shared by all tests of a file, as the owner of the tables, and closes it afterwards. */
 export async function testClient({ databaseUrl }: Pick<TestGateway, 'databaseUrl'>, options = ''): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: databaseUrl, options });
   await client.connect();
@@ -26,7 +26,7 @@ export function withoutTriggers<T>(connectionString: string, work: (client: pg.C
   return connected({ connectionString, options: '-c session_replication_role=replica' }, work);
 }
 
-/** Calls `work` while another connection has locked the rows of the statement, and then releases them. */
+/** Calls `work` while another connection has locked the rows that a statement selects, and then releases them. */
 export function whileLocked<T>(
   connectionString: string,
   [text, ...values]: readonly [text: string, ...values: unknown[]],
@@ -64,8 +64,8 @@ export async function inTurn<A, B>(
 }
 
 /**
- * Runs a statement as a role, or as the owner of the tables, and rolls it back. Returns how many rows it had, or the
- * code of its error.
+ * Runs a statement as a role, or as the owner of the tables, and rolls it back. Returns its number of rows, or the code
+ * of its error.
  */
 export function triedAs({ databaseUrl }: TestGateway, role: string, text: string): Promise<unknown> {
   return connected({ connectionString: databaseUrl }, async (client) => {
@@ -78,7 +78,7 @@ export function triedAs({ databaseUrl }: TestGateway, role: string, text: string
   });
 }
 
-/** Waits until a statement of the owner of the tables returns such rows. */
+/** Waits until a statement of the owner of the tables returns these rows. */
 export async function untilRows({ owner }: TestGateway, wanted: readonly object[], text: string, ...values: unknown[]) {
   await vi.waitFor(async () => expect((await owner.query(text, values)).rows).toMatchObject(wanted), 20_000);
 }

@@ -4,13 +4,13 @@ import { afterAll } from 'vitest';
 import { testDatabase } from './database.ts';
 import { listen } from './free-port.ts';
 
-/** A Postgres that can be cut off from its clients, in the ways in which networks do that. */
+/** A Postgres that can be cut off from its clients, in the ways in which networks fail. */
 export type DatabaseProxy = Awaited<ReturnType<typeof databaseProxy>>;
 
 /** Matches the statement that commits the plan with this idempotency key. */
 export const planWithKey = (key: string) => new RegExp(`"key":"${key}"`);
 
-/** Matches the end of a transaction, as plain records have it. */
+/** Matches the end of a transaction that writes plain records. */
 export const commit = /Q....commit\0/s;
 
 /** Matches any commit: of a plan, or of plain records. */
@@ -98,19 +98,21 @@ export async function databaseProxy(databaseUrl: string) {
     get connections() {
       return pairs.size;
     },
-    /** The number of frozen connections that their clients have given up. */
+    /** The number of frozen connections whose clients have given up. */
     get givenUp() {
       return givenUp;
     },
     /**
-     * Forwards nothing on the currently open connections, in either direction; new ones work. Returns how many it
-     * froze.
+     * Forwards nothing more on the connections that are open now, in either direction; new ones work. Returns the
+     * number frozen.
      */
     freeze() {
       for (const pair of pairs) pair.frozen = true;
       return pairs.size;
     },
-    /** Holds everything on the currently open connections, in both directions, until `goOn`, which loses nothing. */
+    /**
+     * Holds back everything on the connections that are open now, in both directions; `goOn` forwards it, without loss.
+     */
     stall() {
       for (const { client, server } of pairs) for (const socket of [client, server]) socket.pause();
     },
@@ -122,7 +124,7 @@ export async function databaseProxy(databaseUrl: string) {
         for (const socket of [pair.client, pair.server]) socket.resume();
       }
     },
-    /** Holds everything on each connection on which a message matches, from that message on, until `goOn`. */
+    /** Holds back everything on a connection once a message on it matches, starting with that message, until `goOn`. */
     stallOn(message: RegExp) {
       stalling = message;
     },
@@ -150,7 +152,7 @@ export async function databaseProxy(databaseUrl: string) {
     },
     /**
      * Loses the answer to the next statement whose message matches: it is executed, and then its connection is cut.
-     * @param andAfter cut later requests on any connection too, unanswered
+     * @param andAfter cuts later requests on any connection as well, unanswered
      */
     loseAnswer(to: RegExp, andAfter = false) {
       told = Promise.withResolvers();
@@ -165,7 +167,7 @@ export async function databaseProxy(databaseUrl: string) {
   };
 }
 
-/** Creates a database behind a proxy, which all tests of a file share. */
+/** Creates a database behind a proxy, shared by all tests of a file. */
 export async function testProxy() {
   const database = await testDatabase();
   const proxy = await databaseProxy(database.url);

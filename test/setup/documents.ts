@@ -4,7 +4,7 @@ import type { Operation } from '../../src/domain/access/operations.ts';
 /** Returns the name of a mutation in the enum MutationName: createQuote is CREATE_QUOTE. */
 export const mutationName = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 
-/** The mutations that take a scenario of the sandbox besides their input. */
+/** The mutations that take a sandbox scenario besides their input. */
 const withScenario: ReadonlySet<Operation> = new Set(['createQuote', 'executeQuote', 'transferOut', 'transferIn']);
 
 /**
@@ -28,7 +28,7 @@ const amounts: ReadonlySet<string> = new Set(['amount', 'lockedCurrencyAmount'])
 
 /**
  * Returns the variables of a mutation's document. A number is an amount in smallest units. An input that needs an
- * idempotency key and has none gets one. A scenario is separate from the input of the mutations of production.
+ * idempotency key and has none gets one. A sandbox scenario is an argument of its own, outside the input of production.
  */
 export function mutationVariables(name: Operation, input: object): object {
   const { sandboxScenario, ...rest }: { sandboxScenario?: object | null } = input;

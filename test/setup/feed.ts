@@ -9,7 +9,7 @@ export const subscribed = ({ gateway }: Pick<TestGateway, 'gateway'>, count: num
 export const sequenced = ({ owner }: Pick<TestGateway, 'owner'>): Promise<void> =>
   vi.waitFor(async () => expect((await owner.query('select from outbox limit 1')).rowCount).toBe(0), 60_000);
 
-/** Commits test events of the gateway's platform, that many days old. */
+/** Commits test events of the gateway's platform, which are `daysOld` days old. */
 export async function commitEvents({ owner, platform }: TestGateway, count = 1, daysOld = 0): Promise<void> {
   await owner.query(
     `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)

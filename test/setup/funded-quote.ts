@@ -16,7 +16,7 @@ export interface FundedQuote {
   readonly expiresAt: number;
 }
 
-/** Creates a quote that the customer pays in `currency`, for 50 euro at the receiver. */
+/** Creates a quote that the customer pays in `currency`; the receiver gets 50 euros. */
 export async function fundedQuote(platform: TestPlatform, of: Scene, currency = 'USDC'): Promise<FundedQuote> {
   const input = {
     source: { realtimeFunding: { customerId: of.customerId, currency } },

@@ -55,11 +55,13 @@ export interface TestGateway {
   readonly gateway: Gateway;
   readonly platform: TestPlatform;
   newPlatform(name: string, environment?: 'SANDBOX' | 'PRODUCTION'): Promise<TestPlatform>;
-  /** Stops everything, then audits the ledger. `broken`: exactly the rules that the test itself has broken. */
+  /** Stops everything, then audits the ledger. `broken` lists exactly the rules that the test itself has broken. */
   stop(broken?: readonly RegExp[]): Promise<void>;
 }
 
-/** Starts a gateway with its own database, on a free port, with a fast sandbox. Stopping it audits the ledger. */
+/**
+ * Starts a gateway with its own database, on a free port, with a fast sandbox. When it stops, the ledger is audited.
+ */
 export async function startTestGateway(
   overrides: Partial<GatewaySettings> = {},
   databaseUrl?: string,
@@ -116,7 +118,7 @@ export async function startTestGateway(
   };
 }
 
-/** Starts a gateway that all tests of a file share, and stops it afterwards: of several, the last one first. */
+/** Starts a gateway that all tests of a file share, and stops it afterwards; several are stopped in reverse order. */
 export async function testGateway(...options: Parameters<typeof startTestGateway>): Promise<TestGateway> {
   const t = await startTestGateway(...options);
   afterAll(() => t.stop());
@@ -143,7 +145,7 @@ export async function ownGateway(...options: Parameters<typeof startTestGateway>
 }
 
 /**
- * A socket that may be terminated while it opens: the client then no longer handles its error, which would end the
+ * A socket that can be terminated while it opens: the client then no longer handles its error, which would end the
  * process.
  */
 class CuttableSocket extends WebSocket {

@@ -11,7 +11,7 @@ import { type AccountType, accountTypes } from '../../src/core/account-types.ts'
 import { eip55 } from '../../src/core/wallet-fields.ts';
 import type { ExternalAccountType } from '../../src/infra/database/generated/client/client.ts';
 
-// Accounts from the libraries for their numbers, and their spellings in print and by people.
+// Accounts whose numbers come from the libraries for account numbers, and their spellings in print and by hand.
 
 /** An account with valid check digits, in the canonical spelling. */
 export interface GeneratedAccount {
@@ -52,7 +52,7 @@ const ibans = from(Object.entries(countrySpecs).filter(([, { SEPA, bban_regexp }
   )
   .filter((iban) => iban !== null && isValidIBAN(iban));
 const bics = fc.stringMatching(/^[A-Z]{4}(?:SG|DE|GB)[A-Z0-9]{2}(?:[A-W0-9]{3})?$/);
-/** Account numbers that may contain letters: either none, or at least one that does not resemble a digit. */
+/** Account numbers that can contain letters: either none, or at least one that does not resemble a digit. */
 const numbersOfLetters = fc
   .stringMatching(/^[1-9][0-9A-Z]{5,15}$/)
   .filter((number) => /^[0-9]*$|[A-HJKMNP-Z]/.test(number));
@@ -60,7 +60,7 @@ const bankNames = from(['BDO Unibank', 'Wema', 'Bank of the Philippine Islands',
 const address = (made: fc.Arbitrary<string>) => made.map((text) => ({ address: text }));
 const evm = address(bytes(20).map((raw) => eip55(Buffer.from(raw).toString('hex'))));
 
-/** An invoice for an amount in thousandths of a satoshi, or for any amount (0), which is valid for an hour. */
+/** An invoice for an amount in thousandths of a satoshi, or for any amount (0); it is valid for an hour. */
 function invoiceOf(secret: Uint8Array, id: Uint8Array, mtokens: number): string {
   const key = sha256(secret);
   const destination = hex.encode(secp256k1.getPublicKey(key));
@@ -127,7 +127,7 @@ export const generatedAccount: fc.Arbitrary<GeneratedAccount> = fc.oneof(
 const spaces = ['', '', ' ', '\u00a0', '\u2009', '  '] as const;
 const dashes = ['-', '\u2010', '\u2013', '\u2212'] as const;
 
-/** Generates a different spelling of an account, within what its declaration allows spellings to differ in. */
+/** Generates a different spelling of an account, which differs only in what its declaration allows. */
 export const respelled = ({ accountType, details }: GeneratedAccount): fc.Arbitrary<GeneratedAccount> => {
   const { fields }: AccountType = accountTypes[accountType];
   const spelled = Object.fromEntries(
@@ -139,7 +139,7 @@ export const respelled = ({ accountType, details }: GeneratedAccount): fc.Arbitr
   return fc.record(spelled).map((again) => ({ accountType, details: again }));
 };
 
-/** Returns what spellings differ in, according to the declaration: for a Pix key it depends on the key's type. */
+/** Returns in what spellings can differ, according to the declaration; for a Pix key this depends on the key's type. */
 function differences(accountType: string, name: string, details: AccountDetails, differIn = ''): string {
   if (accountType !== 'PIX' || name !== 'pixKey') return differIn;
   const ofType: Readonly<Record<string, string>> = {

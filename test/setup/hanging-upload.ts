@@ -4,7 +4,7 @@ import { heardOn, openConnection } from './raw-http.ts';
 /** A request whose head has been read, and whose body does not arrive. */
 export type HangingUpload = Awaited<ReturnType<typeof hangingUpload>>;
 
-/** Begins a request of 50 bytes at the gateway, sends the first of them, and waits until the gateway has read that. */
+/** Begins a request of 50 bytes at the gateway, sends the first of them, and waits until the gateway has read it. */
 export async function hangingUpload(
   url: string,
   head: readonly string[] = ['POST /graphql HTTP/1.1', 'Content-Type: application/json'],

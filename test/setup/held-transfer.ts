@@ -9,8 +9,8 @@ import { makeScene } from './scene.ts';
 export const patient = { lockMs: 60_000, statementMs: 60_000, operationMs: 60_000 } as const;
 
 /**
- * Holds up a transfer of the gateway inside the database until the returned function is called, which returns its
- * transaction.
+ * Holds up a transfer of the gateway inside the database until the returned function is called; that function returns
+ * the transaction.
  */
 export async function heldTransfer(of: TestGateway): Promise<() => Promise<Data>> {
   const scene = await makeScene(of.platform, 10_000n);

@@ -48,7 +48,7 @@ export function busyClient(client: ReturnType<typeof keepAliveClient>, isLast: (
   return {
     /** The result of the last request. */
     last: run().finally(() => client.end()),
-    /** Resolves once this number of requests have been answered. */
+    /** Resolves once this many requests have been answered. */
     answered: (wanted: number) =>
       new Promise<void>((resolve) => {
         const look = () => {

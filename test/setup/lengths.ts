@@ -5,7 +5,7 @@ import { parseSync } from '@swc/core';
 export const maxFileLines = 400;
 export const maxFunctionLines = 80;
 
-/** Items that are still longer, with the lines that each may have: the list is meant to shrink. */
+/** Items that are still longer, with the number of lines that each is allowed: the list is meant to shrink. */
 const longer: Readonly<Record<string, number>> = {};
 
 /** A file or a function, and its number of lines, from its first to its last. */
@@ -28,7 +28,8 @@ const functions =
   /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression|ClassMethod|PrivateMethod|MethodProperty|Constructor)$/;
 
 function functionsIn(text: string): Length[] {
-  // The parser's offsets continue from earlier texts: the preceding statement shows where this text begins.
+  // The parser's offsets continue from earlier texts, so a statement is put in front, which shows where this text
+  // begins.
   const front = '0;\n';
   const bytes = Buffer.from(text);
   // The first line of a program may name its interpreter, which the parser accepts only at the very beginning.
@@ -53,7 +54,7 @@ function functionsIn(text: string): Length[] {
   return found;
 }
 
-/** Returns whether a function has a body: a method's is that of the function within it; a signature has none. */
+/** Returns whether a function has a body: a method has that of the function in it, and a signature has none. */
 function hasBody(parts: object): boolean {
   if ('function' in parts) return true;
   return 'body' in parts && parts.body !== null;

@@ -77,7 +77,9 @@ export const history = fc.record({
 });
 export type History = typeof history extends fc.Arbitrary<infer T> ? T : never;
 
-/** Plays a history on its own platform. After each of its rounds, each followed list equals a new read of it. */
+/**
+ * Plays a history on its own platform. After each of its rounds, each followed list must equal a new read of that list.
+ */
 export async function play(t: TestGateway, { follow, rounds }: History): Promise<void> {
   numbers += 1;
   const platform = await t.newPlatform(`lists ${numbers}`);

@@ -27,16 +27,19 @@ export function machineTrouble(): string | undefined {
 /** A new Debian machine in a container, with systemd, on the network of this one. */
 export type Machine = Awaited<ReturnType<typeof startMachine>>;
 
-/** The certificates that this machine trusts: the new one gets them, since a network may have its own authority. */
+/**
+ * The certificates that this machine trusts: the new machine gets them, since a network can have its own certificate
+ * authority.
+ */
 const trusted = '/etc/ssl/certs/ca-certificates.crt';
 
 /**
- * Creates a machine of the Debian release, and boots it. The script finds the last commit of this repository at
+ * Creates a machine with this Debian release, and boots it. The script finds the last commit of this repository at
  * `$REPOSITORY`.
  */
 export async function startMachine(release: string) {
   const folder = await mkdtemp('/var/tmp/machine-');
-  // It becomes the root of the machine, which all its users enter.
+  // The folder becomes the root directory of the machine, which all its users must be able to enter.
   await chmod(folder, 0o755);
   const remove = () => rm(folder, { recursive: true, force: true });
   await run(

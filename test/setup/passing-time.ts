@@ -3,7 +3,7 @@ import { vi } from 'vitest';
 import { uuidIn, withoutTriggers } from './connections.ts';
 import type { TestGateway } from './gateway.ts';
 
-/** Waits until the row is at rest, and changes it. */
+/** Waits until the row is in the state that the statement changes, and changes it. */
 function change({ databaseUrl }: TestGateway, text: string, id: string): Promise<void> {
   return withoutTriggers(databaseUrl, (client) =>
     vi.waitFor(
@@ -37,7 +37,7 @@ export function passExpiry(gateway: TestGateway, quoteId: string): Promise<void>
   return change(gateway, text, quoteId);
 }
 
-/** Makes the hour pass for which the sandbox's scenario holds a payment, before its end or before its return. */
+/** Makes the hour pass by which a sandbox scenario delays the end of a payment, or its return. */
 export function passDelay(gateway: TestGateway, transactionId: string): Promise<void> {
   // A worker's lease lasts two seconds: rows due later are not leased.
   const text = `update rail_order set created_at = created_at - interval '1 day', due_at = clock_timestamp()
@@ -45,13 +45,13 @@ export function passDelay(gateway: TestGateway, transactionId: string): Promise<
   return change(gateway, text, transactionId);
 }
 
-/** Returns the time zone that is this number of hours ahead of UTC. */
+/** Returns the time zone that is this many hours ahead of UTC. */
 export function timeZoneAhead(hours: number): string {
   // The signs of these names are reversed.
   return `Etc/GMT${hours > 0 ? '-' : '+'}${Math.abs(hours)}`;
 }
 
-/** Returns the time zone in which it is noon now: for many hours, no day or month of it ends. */
+/** Returns the time zone in which it is noon now, so that no day or month ends there for many hours. */
 export const timeZoneAtNoon = () => timeZoneAhead(12 - new Date().getUTCHours());
 
 /** Makes hours pass for everything that policies have counted. */
@@ -66,7 +66,7 @@ export function passHours({ databaseUrl }: TestGateway, hours: number): Promise<
   });
 }
 
-/** Makes the time pass in which a payment can be approved. */
+/** Makes the time pass within which a payment can be approved. */
 export async function passApproval({ databaseUrl }: TestGateway, transactionId: string): Promise<void> {
   await withoutTriggers(databaseUrl, (client) =>
     client.query(

@@ -17,7 +17,7 @@ export interface ListBelow {
   readonly parent: keyof Parents;
   readonly field: string;
   readonly args: readonly GraphQLArgument[];
-  /** Whether it is paged: any other field that takes a filter sums its rows. */
+  /** Whether it is paged; a field that takes a filter and is not paged sums its rows. */
   readonly isPaged: boolean;
   readonly table: FilledTable;
 }
@@ -50,7 +50,7 @@ function filterFieldsOf(args: readonly GraphQLArgument[]): readonly GraphQLInput
   return isInputObjectType(type) ? Object.values(type.getFields()) : [];
 }
 
-/** For each filter field that is not an enum, a value that few rows have, or none. */
+/** For each filter field that is not an enum, a value that few rows or no rows have. */
 const filterValues = ({ Customer, InternalAccount }: Parents): Readonly<Record<string, string>> => ({
   accountId: `"${InternalAccount}"`,
   amount: '{ currency: "USD", min: 500, max: 503 }',
@@ -73,7 +73,7 @@ const filterValues = ({ Customer, InternalAccount }: Parents): Readonly<Record<s
   updatedBefore: '"2001-01-01T00:00:00Z"',
 });
 
-/** Returns the arguments to try for a list; `isWhole`: their page may need all rows of the parent. */
+/** Returns the arguments to try for a list; `isWhole` means that their page can require all rows of the parent. */
 function argumentsOf({ args, isPaged }: ListBelow, other: Parents, cursor: string | undefined) {
   const has = (name: string) => args.some((arg) => arg.name === name);
   const inPages = isPaged ? ['first: 5', 'last: 5', 'first: 5, sortOrder: ASC', 'last: 5, sortOrder: ASC'] : [];
@@ -106,7 +106,7 @@ const page = '{ edges { node { id } cursor } pageInfo { hasNextPage hasPreviousP
 
 /**
  * Returns the arguments for which a list reads more rows than its page or, if it must examine them all, than its parent
- * has; or for which it is planned too often.
+ * has; or for which Postgres plans it too often.
  */
 export async function readsTooMuch(
   t: TestGateway,
@@ -129,8 +129,8 @@ export async function readsTooMuch(
       { id },
       true,
     );
-    // Two ways to find rows, each with a page of 5, one more, and a look at the other side of the cursor; the parent's
-    // own accounts.
+    // Rows are found in two ways, each with a page of 5, one more row, and one on the other side of the cursor; and
+    // there are the parent's own accounts.
     const most = 30 + (isWhole ? 2 * known : 0);
     if (!isPlannedAnew && !isPlannedOnce) found.push(`${size}, ${text}: planned as Postgres estimates`);
     if (rowsRead === undefined || rowsRead > most) found.push(`${size}, ${text}: ${rowsRead} rows`);
@@ -161,7 +161,7 @@ const rootLists = [
   { field: 'accounts', table: 'account', rest: '/customers/external-accounts' },
 ] as const;
 
-/** Returns the lists that read more rows than those of the owner that their filter names. */
+/** Returns the lists that read rows other than those of the owner in their filter. */
 export async function readsTooMuchByName(
   t: TestGateway,
   { parents }: Templates,

@@ -23,7 +23,7 @@ export interface PlanCase {
   readonly id?: 'account' | 'endpoint';
   /** All of these must be in the plan. */
   readonly indexes: readonly string[];
-  /** Whether values are so frequent or so rare that the plan must be made for them. */
+  /** Whether some values are so frequent or so rare that the plan must be made for the actual value. */
   readonly isPlannedAnew: boolean;
 }
 
@@ -86,7 +86,7 @@ export const planCases: readonly PlanCase[] = [
   },
 ];
 
-/** How many rows of each table a parent has: many, few, none; `most` has nearly all. */
+/** How many rows of each table a parent has: many, few or none; `most` means nearly all. */
 export const sizes = ['many', 'few', 'none', 'most'] as const;
 export type Size = (typeof sizes)[number];
 
@@ -153,7 +153,7 @@ const changedAt = `now() - (i::bigint * 7919 % 1000003) * interval '1 second'`;
 
 /** @param step one in this many rows belongs to the parents with many */
 function fillingsOf({ transactionId, quoteId, deliveryId, parents }: Templates, step: number): readonly Filling[] {
-  /** Returns the parent of a row, of this type: the oldest three belong to the one with few. */
+  /** Returns a row's parent of this type: the oldest three rows belong to the parent with few. */
   const parent = (type: keyof Parents, other = `'${uuidIn(parents.most[type])}'`) =>
     `case when i <= 3 then '${uuidIn(parents.few[type])}' when i % ${step} = 0 then '${uuidIn(parents.many[type])}' else ${other} end`;
   // Every other one is an incoming payment.
@@ -182,7 +182,7 @@ function fillingsOf({ transactionId, quoteId, deliveryId, parents }: Templates, 
         refund_settled_at: 'now()',
         source_account_id: rareOr(8, 'null', source),
         destination_account_id: destination,
-        // Each of them changed at a different time, in a different order.
+        // Each row changed at a different time, in another order than that of creation.
         updated_at: changedAt,
         description: `'filler'`,
       },
@@ -252,7 +252,7 @@ export const manyOf = (rows: number) => Math.min(rows / 10, 2_000);
  * Triggers and foreign keys are disabled meanwhile.
  * @param rows how many rows each table gets
  * @param as how many rows the planner should assume, if different
- * @param others columns that have other values than for the tests of plans, by table
+ * @param others columns whose values differ from those in the tests of plans, by table
  */
 export async function fillTables(
   t: TestGateway,
@@ -279,7 +279,7 @@ export async function fillTables(
   for (const table of filledTables) {
     await t.owner.query(`${as === undefined ? 'vacuum ' : ''}analyze ${table}`);
     if (as === undefined) continue;
-    // The planner takes the density of rows from here, and multiplies it by the pages that the table has.
+    // The planner takes the density of rows from this, and multiplies it by the number of the table's pages.
     await t.owner.query('update pg_class set reltuples = $1 where oid = $2::regclass', [as, table]);
   }
 }
@@ -363,7 +363,7 @@ export async function planOf(
   };
   serving.pool.on('acquire', listen);
   try {
-    // A text gets its name when it is sent for the second time.
+    // A statement gets its name when it is sent for the second time.
     await ask();
     sent.length = 0;
     await ask();
@@ -373,7 +373,7 @@ export async function planOf(
   }
   const statement = sent.find(({ text }) => text.includes(`"${table}"`));
   if (!statement) throw new Error(`no statement reads ${table}`);
-  // A named statement is, or may be, planned for any values.
+  // A named statement is planned for any values, or can be.
   const isPlannedAnew = (statement.name ?? '') === '';
   const mode = `set local plan_cache_mode = force_${isPlannedAnew ? 'custom' : 'generic'}_plan`;
   const literals = statement.values.map((value) =>

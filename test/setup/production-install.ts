@@ -25,7 +25,7 @@ async function copyProject(project: string): Promise<void> {
   await cp(root, project, { recursive: true, filter: (file) => !ignored.some((name) => file.endsWith(name)) });
 }
 
-/** Requires that a gateway is ready, and that it stops in time. */
+/** Requires that a gateway becomes ready, and that it stops in time. */
 async function check(gateway: ChildGateway, how: string): Promise<void> {
   const ready = await fetch(`${gateway.url}/health/ready`);
   const start = performance.now();

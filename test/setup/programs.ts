@@ -29,7 +29,7 @@ export class ProgramFolder {
     return this.#run('npm', 'install', ...options, ...packages, 'typescript@5', '@types/node@24', 'tsx@4');
   }
 
-  /** Runs a program of a package; its output is in the test's failure if it fails. */
+  /** Runs a program of a package; if it fails, its output is in the test's failure. */
   bin(name: string, ...args: string[]): Promise<string> {
     return this.#run(path.join(this.path, 'node_modules/.bin', name), ...args);
   }

@@ -18,7 +18,7 @@ export function heardOn(socket: Socket, encoding: BufferEncoding = 'utf8') {
     text += data;
   });
   return {
-    /** Returns everything since the beginning, or since it was forgotten. */
+    /** Returns everything since the beginning, or since the last `forget`. */
     text: () => text,
     forget() {
       text = '';

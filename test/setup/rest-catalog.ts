@@ -14,7 +14,7 @@ export interface Endpoint {
   readonly parameters: readonly Data[];
   /** The required fields of its body; undefined if it has no body. */
   readonly required: readonly string[] | undefined;
-  /** Every field that its body may have, with the values that choose between its variants. */
+  /** Every field that its body can have, with the values that choose between its variants. */
   readonly variants: readonly { readonly chosen: Data; readonly fields: readonly string[] }[];
   /** Whether its body may be omitted. */
   readonly bodyIsOptional: boolean;
@@ -73,7 +73,7 @@ export async function openCatalog() {
       tokenId: token.id,
       receiverUmaAddress: encodeURIComponent(scene.customer.umaAddress),
     }),
-    /** The commands that have a valid request here: an endpoint without one fails the tests. */
+    /** The commands that have a valid request here: the tests fail for an endpoint without one. */
     commands: Object.keys(requests),
     /** Returns a valid request of a command, a different one each time. */
     async good(id: string) {
@@ -199,7 +199,7 @@ function goodRequests(
         }
       }
     },
-    // Each time to an endpoint with a different URL, or it would be the same request.
+    // Each request names an endpoint with a different URL, or they would be the same request.
     testWebhook: async () => {
       const url = `${receiver.url}/${next()}`;
       await rest.ask('PATCH', '/config', { webhookEndpoint: null });
@@ -237,7 +237,7 @@ function variantsOf(document: Data, schema: Data): Endpoint['variants'] {
   return [{ chosen, fields: Object.keys(schema.properties).filter((name) => !(name in chosen)) }];
 }
 
-/** Returns the fields that every variant of a schema requires; if several sets of fields do, the first of them. */
+/** Returns the fields that a schema requires; for a schema with variants, the field that chooses between them. */
 function requiredOf(document: Data, schema: Data): string[] {
   if (schema.$ref) return requiredOf(document, document.components.schemas[schema.$ref.split('/').at(-1)]);
   if (schema.oneOf) return [schema.discriminator.propertyName];

@@ -84,7 +84,7 @@ interface KnownDocument {
 
 const knownDocuments = new Map<string, KnownDocument>();
 
-/** Parses a served OpenAPI document. All gateways serve the same one: its validators are compiled once. */
+/** Parses a served OpenAPI document. All gateways serve the same document, so its validators are compiled once. */
 function knownDocument(text: string): KnownDocument {
   const known = knownDocuments.get(text);
   if (known) return known;
@@ -131,7 +131,7 @@ function responseValidators(document: Data) {
         .map((part) => encodeURIComponent(String(part).replaceAll('~', '~0').replaceAll('/', '~1')))
         .join('/');
     const place = (...parts: readonly string[]) => placeOf('application/json', ...parts);
-    // The document must also allow what the service accepts.
+    // The document must also allow every request that the service accepts.
     if (operation?.requestBody && answer.status < 300 && sent !== undefined) {
       const takes = validator(place('requestBody'));
       if (!takes(sent)) return `the document does not allow this body: ${ajv.errorsText(takes.errors)}`;
@@ -145,7 +145,7 @@ function responseValidators(document: Data) {
   return { ofAnswer, fault };
 }
 
-/** Closes every object of the document: an undocumented field counts as a difference. */
+/** Forbids further fields in every object of the document, so that an undocumented field counts as a difference. */
 function closed(value: Data): Data {
   if (Array.isArray(value)) return value.map(closed);
   if (typeof value !== 'object' || value === null) return value;

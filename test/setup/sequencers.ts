@@ -14,8 +14,8 @@ export async function startSequencers(databaseUrl: string) {
   let [one, other] = await Promise.all([start(), start()]);
   return {
     /**
-     * Kills one with SIGKILL and waits until the other has made a step; then replaces it. Returns how many ms the step
-     * took.
+     * Kills one with SIGKILL and waits until the other has made a step; then replaces it. Returns how long the step
+     * took, in milliseconds.
      */
     async kill() {
       const killed = performance.now();

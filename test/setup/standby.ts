@@ -29,7 +29,7 @@ async function follow(data: string, primary: EmbeddedPostgres): Promise<void> {
 }
 
 /**
- * Starts a migrated primary and this number of standbys by streaming replication. Each server keeps its port when it is
+ * Starts a migrated primary and this many standbys by streaming replication. Each server keeps its port when it is
  * restarted.
  */
 export async function startReplicated(count: number) {

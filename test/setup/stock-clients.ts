@@ -219,7 +219,7 @@ const inBrowsers: readonly StockClient[] = [
   },
 ];
 
-/** All clients that can run here: browsers need Debian's chromium, or CHROMIUM_PATH. */
+/** All clients that can run here: those in browsers need Debian's chromium, or CHROMIUM_PATH. */
 export const stockClients: readonly StockClient[] = [
   ...overSockets,
   ...overEventStreams,

@@ -1,4 +1,4 @@
-/** A text that a client may send, and its stored form: null if it is refused. */
+/** A text that a client could send, and its stored form: null if it is refused. */
 export interface StrangeText {
   readonly what: string;
   readonly given: string;

@@ -54,7 +54,7 @@ async function* serverEvents(response: Response): AsyncGenerator<ServerEvent, vo
   }
 }
 
-/** Returns the next message of a stream, which must have one. */
+/** Returns the next message of a stream, and requires that there is one. */
 export async function nextOf<T>(stream: AsyncIterator<T, unknown>): Promise<T> {
   const { done, value } = await stream.next();
   if (done) throw new Error('the stream has ended');
@@ -70,7 +70,7 @@ export interface RawSocket {
   readonly closed: Promise<{ code: number; reason: string }>;
 }
 
-/** Opens a socket, sends the credentials and waits for the answer, which may be its close. */
+/** Opens a socket, sends the credentials and waits for the answer, or for its close. */
 export async function openRawSocket(
   url: string,
   authorization: string,

@@ -89,7 +89,7 @@ export async function torture({ subscribers, customers, seconds, rate, kills }: 
     }),
   );
   const expected = (subscriber: Subscriber) => expectedOf.get(subscriber) ?? [];
-  // Everything still missing arrives; then a little longer, in which nothing may arrive twice.
+  // Wait until everything still missing has arrived, and then until the open reads end: nothing may arrive twice.
   await until(
     () => all.every((subscriber) => subscriber.seen.length >= expected(subscriber).length),
     () => all.reduce((sum, subscriber) => sum + subscriber.seen.length, 0),
@@ -124,7 +124,10 @@ export async function torture({ subscribers, customers, seconds, rate, kills }: 
   };
 }
 
-/** One connection's lifetime: resumed after the last cursor, and ended in one of the ways in which connections end. */
+/**
+ * Reads on one connection, which resumes after the last cursor, and ends it in one of the ways in which connections
+ * end.
+ */
 async function readForAWhile(url: string, authorization: string, subscriber: Subscriber, ms: number): Promise<void> {
   const variables = {
     after: subscriber.cursor,
@@ -170,7 +173,7 @@ async function readForAWhile(url: string, authorization: string, subscriber: Sub
   }
 }
 
-/** Waits until everything committed is in the feed, and returns what lies there after a cursor. */
+/** Waits until everything committed is in the feed, and returns the feed's changes after a cursor. */
 export async function changesAfter(databaseUrl: string, platformId: string, cursor: string) {
   const check = new pg.Client(databaseUrl);
   await check.connect();

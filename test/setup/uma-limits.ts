@@ -19,7 +19,7 @@ export async function respectLimits(
   const scene = await makeScene(platform, 0n);
   await succeed(platform, 'updatePlatform', { currencies: ['EUR'] });
   const inEuros = await newCustomer(platform);
-  // It does not pay from an external account, nor from the accounts of others.
+  // The customer can pay neither from an external account nor from the accounts of others.
   await externalAccount(platform, inEuros, 'INR', { upi: { vpa: 'grace@bank' } });
   const receiver = await umaAddressOf(other, (await makeScene(other, 0n)).customerId);
   const { accounts } = await platform.ask(
@@ -56,7 +56,8 @@ export async function respectLimits(
   }
   const euros = (one: Data) => one.currency.code === 'EUR';
   expect(BigInt(lookup.supportedCurrencies.find(euros).minAmount.amount)).toBeGreaterThan(1n);
-  // Paid from its euro account: the limit is everything that can be sent, less the fees of its platform.
+  // When the customer pays from its euro account: the limit is everything that can be sent, less the fees of its
+  // platform.
   const own = await lookUp(platform, receiver, { sender: { customerId: inEuros } });
   const most = await quote(platform, {
     source: { account: { accountId: await internalAccount(platform, inEuros, 'EUR') } },

@@ -16,8 +16,8 @@ import { connect } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
 
 // Injects each fault of test/alerts, one after the other, into two instances while clients move money; faults of a
-// replica into two others, which have one. A real Prometheus scrapes them, with the rules of deploy/prometheus and
-// shorter times. ALERT_FAULTS selects faults.
+// replica are injected into two others, which have one. A real Prometheus scrapes them, with the rules of
+// deploy/prometheus and shorter times. ALERT_FAULTS selects faults.
 
 const isInstalled = hasPrometheus();
 if (!isInstalled) console.warn('Skipped: the alerts in a real Prometheus. Install the package prometheus for them.');
@@ -29,7 +29,7 @@ const patienceMs = 120_000;
 /** The service counts as answering again after this many acknowledged commands. */
 const answering = 5;
 
-/** The measurements of a fault, in milliseconds: from its beginning until its alerts fired, and from its end on. */
+/** The measurements of a fault, in milliseconds, from its beginning until its alerts fired, and after its end. */
 interface Measured {
   readonly name: string;
   readonly fault: StagedFault;

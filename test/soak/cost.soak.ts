@@ -28,7 +28,7 @@ import { processorTime } from './cost/processor.ts';
  * account.
  */
 const rows = Number(process.env.COST_ROWS ?? 30_000);
-/** The highest ratio of a document's time for its price to the median of all. */
+/** The highest ratio of a document's time per price to the median of all. */
 const limit = 5;
 
 let world: OracleWorld;
@@ -57,7 +57,7 @@ interface Measured {
 const costOf = (query: string) => measureDocument({ schema, document: parse(query) }).size.cost;
 
 /**
- * Writes a document in which the field costs more than the rest of the request: the field is in it as often as allowed,
+ * Writes a document in which the field costs more than the rest of the request: it has the field as often as allowed,
  * on twenty rows if possible.
  */
 function largest({ document }: Asked): string {

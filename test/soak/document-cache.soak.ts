@@ -7,10 +7,10 @@ import { newCustomer } from '../setup/scene.ts';
 
 const t = await testGateway();
 
-/** MB: if anything is unbounded, each of these tests retains more. */
+/** In MB. If anything grows without bound, each of these tests retains more. */
 const little = 5;
 
-/** Returns the memory retained after this number of acts, in MB. */
+/** Returns the memory retained after this many acts, in MB. */
 async function leftBehind(acts: number, act: (turn: number) => Promise<void>): Promise<number> {
   const before = heapInUse();
   for (let turn = 0; turn < acts; turn += 1) await act(turn);

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { ownGateway, type TestGateway } from '../setup/gateway.ts';
 
 // Measures the cost of the fan-out in Postgres, and how long it takes, when subscribers on all instances follow the
-// whole feed of one platform at a steady rate of changes. The figures are on the page about streams.
+// whole feed of one platform at a steady rate of changes. The figures are in docs/streams.md.
 
 const perSecond = Number(process.env.FAN_OUT_PER_SECOND ?? 500);
 const seconds = Number(process.env.FAN_OUT_SECONDS ?? 30);
@@ -92,7 +92,7 @@ function writerOf(platformId: string, writer: pg.Client) {
   };
 }
 
-/** Writes changes at the rate. Returns the time when each was committed, by its id. */
+/** Writes changes at a fixed rate. Returns the time when each was committed, by its id. */
 async function writeSteadily(
   write: (count: number) => Promise<string[]>,
   seconds: number,

@@ -142,7 +142,7 @@ async function payUntil(isOver: () => boolean, platform: TestPlatform, scene: Sc
   return paid;
 }
 
-/** Reads the list anew. */
+/** Reads the list again. */
 async function listOf(platform: TestPlatform, customerId: string): Promise<string[]> {
   const { transactions } = await platform.ask(
     `{ transactions(first: 20, filter: { customerId: "${customerId}" }) { edges { node { id version status } } } }`,

@@ -39,7 +39,7 @@ const withBodies = operations
   .filter(({ hasBody }) => hasBody)
   .map(({ id, path }) => ({ id, places: Object.keys(path).length }));
 
-/** Returns an id of no object for a place in a path, or a sandbox receiver for a lookup. */
+/** Returns, for a place in a path, an id that names no object, or a sandbox receiver for a lookup. */
 function idOf(name: string): string {
   if (name === 'receiverUmaAddress') return '$success.usd@sandbox.uma.money';
   return `${upper(name.replace(/Id$/, ''))}:00000000-0000-7000-8000-000000000000`;

@@ -110,8 +110,8 @@ test("Relay's compiler accepts the schema and every operation, and an app with i
 });
 
 /**
- * Writes a definition as Relay wants it: in a module with a matching name, and with fragments that may not match under
- * an alias.
+ * Writes a definition as Relay wants it: in a module with a matching name, and with an alias on each fragment spread
+ * whose type might not match.
  */
 function writeRelayModule(definition: DefinitionNode): void {
   if (definition.kind !== Kind.OPERATION_DEFINITION && definition.kind !== Kind.FRAGMENT_DEFINITION)

@@ -18,7 +18,7 @@ const clients = 8;
 /** A client pauses this long after each act: the soak looks for leaks, not for throughput. */
 const restMs = 40;
 
-/** What a process holds: memory in MiB, open files and sockets, and connections to the database. */
+/** The resources of a process: memory in MiB, open files and sockets, and connections to the database. */
 interface Held {
   readonly memory: number;
   readonly files: number;
@@ -87,7 +87,7 @@ async function keepBusy(
       platform.ask(
         '{ customers(first: 5) { edges { node { id accounts(first: 3) { edges { node { id } } } transactions(first: 3) { edges { node { id } } } } } } }',
       ),
-    // Every document is unique: nothing may be retained of each forever.
+    // Every document is unique: nothing of it must be retained forever.
     unique: (turn) => platform.ask(`{ a${turn}: viewer { kind } b${turn}: currencies { code } }`),
     refused: () => platform.send('{ nonsense }'),
     rest: async () => (await fetch(`${url}/2025-10-13/transactions?limit=5`, { headers })).json(),

@@ -19,26 +19,26 @@ import { accountQuery, expensive, type Kind, kinds, payment, type Storm } from '
 /**
  * Measures what a storm of 300 connections of one platform costs another platform. Three situations alternate: the
  * platform is alone; the other platform sends as much as its limit allows, so that nothing is refused; the other
- * platform storms against this limit as fast as it gets answers. Each round has a p99. The medians of these are
- * compared: the storm against the situation without it, alone or beside the polite sender. So a calm platform, which
- * notices every request of others, pays for the requests that the limit allows, but not for the storm. Odd and even
- * rounds of the platform alone differ by noise. Rounds in which other processes were busy are discarded and repeated.
+ * platform storms against this limit as fast as it gets answers. The medians of the rounds' p99 are compared: the storm
+ * against the situation without it, alone or beside the polite sender. So a calm platform, which notices every request
+ * of others, pays for the requests that the limit allows, but not for the storm. Odd and even rounds of the platform
+ * alone differ by noise. Rounds in which other processes were busy are discarded and repeated.
  */
 
 const connections = 300;
 /** The number of rounds of each kind. */
 const cycles = Number(process.env.NEIGHBOUR_ROUNDS ?? 10);
 const roundMs = 4_000;
-/** The number of consecutive rounds: a longer storm is started less often. */
+/** The number of consecutive rounds, so that a storm lasts longer and is started less often. */
 const roundsInTurn = 2;
 /** A polite sender begins this long before its round, and a round begins this long after a storm. */
 const leadMs = 1_000;
 /**
- * A storm begins this long before its round: longer than a refusal waits, so that everything that it sends was refused
- * before.
+ * A storm begins this long before its round: longer than a refusal waits, so that its first requests have been refused
+ * by then.
  */
 const stormLeadMs = 13_000;
-/** The maximum part of one processor that others may use in a round. */
+/** The maximum part of one processor that other processes may use in a round. */
 const mostOfOthers = Number(process.env.NEIGHBOUR_OTHERS ?? 0.05);
 /** The promise: the greatest ratio of the p99 beside a storm to the p99 without one, under the same limit. */
 const most = 1.2;
@@ -57,8 +57,8 @@ type Way = keyof typeof ways;
 const neighbours = {
   calm: { readsPerSecond: 200, paymentsPerSecond: 0 },
   /**
-   * It keeps a third of two processors busy by itself. At twice the rate, its p99 varies between rounds by a factor of
-   * ten without any storm.
+   * Alone, this neighbour uses a third of two processors. At twice the rate, its p99 varies between rounds by a factor
+   * of ten without any storm.
    */
   busy: { readsPerSecond: 150, paymentsPerSecond: 50 },
 } as const;
@@ -98,7 +98,7 @@ afterAll(async () => {
   expect(await child.end('SIGTERM')).toBe(0);
 });
 
-/** Starts a program as the leader of a separate session, so that it may have its own priority. */
+/** Starts a program as the leader of a separate session, so that it can have its own priority. */
 function start(file: string, runner: readonly string[] = []): ChildProcess {
   const isThere = runner.length > 0 && spawnSync(runner[0] ?? '', ['--version']).status === 0;
   const [execPath = process.execPath, ...execArgv] = [...(isThere ? runner : []), process.execPath];
@@ -116,7 +116,7 @@ async function round(neighbour: Neighbour, ms = roundMs): Promise<Measured> {
   return measured;
 }
 
-/** Returns the latency in milliseconds that this part of the values does not exceed. */
+/** Returns the latency in milliseconds that the fraction `part` of the values does not exceed. */
 function quantile(values: readonly number[], part: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return Number((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN).toFixed(2));
@@ -158,7 +158,7 @@ async function beside(job: Storm, work: () => Promise<void>): Promise<Answers> {
   await work();
   storm.send('end');
   const [answers] = (await once(storm, 'message')) as [Answers];
-  // Its remains, such as payments under way and memory to be freed, are processed first.
+  // What the storm has left behind, such as payments under way and memory to be freed, is processed first.
   await delay(leadMs);
   return answers;
 }

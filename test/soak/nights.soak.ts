@@ -35,7 +35,7 @@ const restMs = 100;
 /** The service counts as answering again after this many acknowledged commands. */
 const answering = 10;
 
-/** Alerts that also fire when this machine does much else. */
+/** Alerts that also fire when other work keeps this machine busy. */
 const ofBusyMachines = /^Payments(RequestsSlow|LoadRefused|PoolWaits|EventLoopHangs|FeedBehind|FiguresMissing)$/;
 
 describe.skipIf(!isInstalled)('an operator who knows the pages', () => {
@@ -94,7 +94,7 @@ interface Scene {
   readonly note: (name: string, night: Night) => void;
 }
 
-/** Gets the violations while the installation still exists. */
+/** Receives the violations while the installation still exists. */
 type Listener = (violations: readonly Violation[]) => Promise<void>;
 
 /** Starts an installation and its load, runs `pass` on it, and returns the promises that were broken meanwhile. */
@@ -120,7 +120,7 @@ async function inInstallation(
     let mayFail = false;
     const load = startLoad({ urls, authorization, scenes, seed, during: () => during, acts: () => restingActs });
     ends.push(() => load.stop());
-    // A person believes what the pager says: half an hour stays half an hour.
+    // A person relies on the text of an alert: half an hour stays half an hour.
     const rules = (await shortenedRules()).map((text) =>
       text.replace('snapshot_seconds > 5', 'snapshot_seconds > 1800'),
     );
@@ -193,7 +193,7 @@ async function troubles({ machine, prometheus }: Scene): Promise<string[]> {
   return findings.filter((line) => !/^\S.* (ok|skipped) /.test(line));
 }
 
-/** Returns what is still wrong after half a minute, which alerts need to end. */
+/** Returns what is still wrong after half a minute, the time that alerts need to end. */
 async function lastingTroubles(scene: Scene): Promise<string[]> {
   const since = stopwatch();
   for (;;) {

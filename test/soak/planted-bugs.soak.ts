@@ -5,8 +5,8 @@ import { planted, type TestName } from './planted-bugs/plant.ts';
 import { standsFor } from './planted-bugs/titles.ts';
 
 /**
- * Plants each bug of the list separately, in a copy of the checkout, and runs the test that is named beside it: it must
- * fail. Before that, all these tests must pass in the same copy without a bug.
+ * Plants each bug of the list separately, in a copy of the checkout, and runs the test that is named beside it, which
+ * must fail. Before that, all these tests must pass in the same copy without a bug.
  */
 
 const sound = new Set<TestName>();

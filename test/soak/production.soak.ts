@@ -16,7 +16,7 @@ const trouble = machineTrouble();
 if (trouble) console.log(`skipped: ${trouble}`);
 
 const page = readFileSync(path.resolve(import.meta.dirname, '../../docs/production.md'), 'utf8');
-/** The ports of the page: the machine shares the network of this one. */
+/** The ports that the page uses, since the new machine shares the network of this one. */
 const ports = [80, 4001, 4002, 5432, 5433, 6432, 9090, 9461, 9462];
 
 /** The steps of the page: their headings and what to run. */
@@ -57,7 +57,7 @@ async function requireFreePort(port: number): Promise<void> {
 
 const fetchJson = async (url: string): Promise<Data> => (await fetch(url)).json();
 
-/** Returns the alerts whose expressions hold now, whether or not for long enough to notify. */
+/** Returns the alerts whose expressions are true now, even if not yet for long enough to notify. */
 async function alerts(): Promise<string[]> {
   const { data } = await fetchJson('http://127.0.0.1:9090/api/v1/alerts');
   return data.alerts.map(({ labels }: Data) => labels.alertname);

@@ -53,8 +53,8 @@ test('the writable one of two servers is used, and after a promotion the other; 
   await vi.waitFor(async () => expect((await fetch(`${gateway.url}/health/ready`)).status).toBe(200), 60_000);
   expect(await audit({ url })).toEqual([]);
   expect((await standby.query('select count(*)::int as count from platform')).rows).toEqual([{ count: 1 }]);
-  // The standby may have lacked the last transactions: the feed has begun a new epoch, which an operator has yet to
-  // mark.
+  // The standby might have lacked the last transactions, so the feed has begun a new epoch, which an operator has yet
+  // to mark.
   const epochs = 'select epoch, marked_at is not null as marked from feed_epoch order by id';
   expect((await standby.query(epochs)).rows).toEqual([
     { epoch: null, marked: true },

@@ -40,7 +40,7 @@ describe.skipIf(!hasSolver)('a wrong rounding is detected', () => {
     const theorem = brokenBy(bug);
     const { answer, values } = await counterexampleOf(bug);
     expect(answer).toBe('sat');
-    // The quote that the solver has found: the source satisfies the theorem, and with the same fault it does not.
+    // For the quote that the solver has found, the source satisfies the theorem, and with the same fault it does not.
     const request = requestOf(theorem, values);
     const keeps = (price: ReturnType<typeof priceQuote>) => {
       if ('code' in price) throw new Error(price.reason);
@@ -93,7 +93,8 @@ describe.skipIf(!hasChecker)('the real functions', () => {
     for (let seed = 1; seed <= replays; seed += 1) {
       const { steps, status, answers } = simulate(replayed, seed);
       const actors = steps.map((step) => step.slice(0, step.indexOf(':')));
-      // The actor that the model names next must be able to run. A missing name is not a choice in this race.
+      // The actor that the model names next must be able to run. Without a name there is nothing to choose in this
+      // race.
       const choose = (decision: number, ready: readonly string[]) => {
         const position = ready.indexOf(actors[decision] ?? '');
         if (position === -1)

@@ -35,7 +35,7 @@ const gateways: ChildGateway[] = [];
 for (const port of metricsPorts) {
   const settings = {
     ...{ DATABASE_URL: servers.primary.url, DATABASE_READ_URL: proxies.map(({ url }) => url).join(';') },
-    // An eighth of the places is given while answers are slow: still one for each reader.
+    // While answers are slow, an eighth of the places is available: still one for each reader.
     ...{ ROLE: 'serve', METRICS_PORT: String(port), MAX_IN_FLIGHT: String(8 * workers) },
   };
   gateways.push(await startChildGateway(settings));

@@ -6,7 +6,7 @@ import { World } from '../schedules/world.ts';
 
 /**
  * The important races, each through its share of interleavings: the first half depth first, the others by seeds.
- * SCHEDULES sets the total number. SCHEDULE_SEED replays one seed, which a failure named.
+ * SCHEDULES sets the total number. SCHEDULE_SEED replays the seed that a failure has named.
  */
 
 const all = Number(process.env.SCHEDULES ?? 10_000);
@@ -67,7 +67,7 @@ describe('a planted bug is caught by a schedule', () => {
         },
       ],
     },
-    // The table of transitions then refuses it, which causes an error of the expiry.
+    // The table of transitions then refuses the change, which is an error in the expiry.
     {
       bug: 'the expiry also takes a quote and a transaction that are PROCESSING',
       race: 'an execution against the expiry of its quote',
@@ -110,7 +110,7 @@ describe('a planted bug is caught by a schedule', () => {
       );
     }
     console.log(`${bug}: caught by schedule ${schedules}`);
-    // The bug itself is seen, and not only a lack of progress; without it the same schedules pass.
+    // The schedules fail because of the bug itself, not for lack of progress; without it they pass.
     expect(String(failure)).toContain(`SCHEDULE_SEED=${schedules}`);
     expect((failure as Error).cause).not.toBeInstanceOf(NoProgress);
     await exploreSeeds(

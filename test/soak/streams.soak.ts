@@ -23,7 +23,7 @@ test(
     expect(tortured.fewestConnections).toBeGreaterThan(seconds / 6);
     expect(tortured.halfOpened).toBeGreaterThan(tortured.sockets / 5);
   },
-  // The writing takes five; how much longer the reading takes is up to the machine.
+  // The writing takes five minutes; how much longer the reading takes depends on the machine.
   25 * minutes,
 );
 

@@ -31,7 +31,7 @@ const resolve: Resolver = async (hostname) => {
   const queue = answers.get(hostname) ?? [];
   return (queue.length > 1 ? queue.shift() : queue[0]) ?? [];
 };
-// An endpoint that only fails is disabled after 21 s: five attempts are made long before.
+// An endpoint that always fails is disabled after 21 s; five attempts are made long before.
 const t = await testGateway({ WEBHOOK_TIME_SCALE: 20_000 }, undefined, { webhooks: { resolve } });
 
 /** Hosts that name an internal address in one spelling or another. */
@@ -135,7 +135,7 @@ test('a name that resolves to an internal address is not connected to, even besi
   expect((await post('https://hooks.example.com/')).error).toBe(
     'the host name does not resolve to public addresses only',
   );
-  // The sandbox may use the loopback interface, but the name must resolve to it.
+  // The sandbox can use the loopback interface, but only if the name resolves to it.
   found = ['10.0.0.1'];
   expect((await post('http://localhost:9/')).error).toBe('the host name does not resolve to public addresses only');
   expect(attempted).toEqual([]);

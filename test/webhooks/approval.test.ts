@@ -249,7 +249,7 @@ test('one endpoint is asked and the others notified; a payment over a bank’s r
   receiver.answer = (response, received) =>
     response.writeHead(isQuestion(received) && failures-- > 0 ? 500 : 200).end();
   const bank = await announceFromBank();
-  // A question is put once; this is an ordinary event, and is retried.
+  // A question is asked only once; this is an ordinary event, and is retried.
   await receiver.until((received) => received.filter(about(bank)).length === 2);
   expect(await lastQuestion()).toMatchObject({ status: 'DELIVERED', attempts: [{}, {}] });
 });

@@ -42,7 +42,7 @@ export async function readEndpoint(platform: TestPlatform, id: string): Promise<
 
 const lookAgainMs = 20;
 
-/** Reads an endpoint until it is as wanted: its record is written after the receiver sees a request. */
+/** Reads an endpoint until it is as expected: its record is written only after the receiver sees a request. */
 export async function endpointUntil(
   platform: TestPlatform,
   id: string,

@@ -9,7 +9,7 @@ import { answer, ownReceiver, type Received, verify } from './receiver.ts';
 
 const t = await testGateway();
 
-/** Waits until this number of changes of an account's balance have their position in the feed. */
+/** Waits until this many changes of an account's balance have their position in the feed. */
 async function feedHas(accountId: string, changes: number): Promise<void> {
   const { prisma } = t.gateway.payments.database;
   const where = { type: 'ACCOUNT_STATUS', accountId: uuidIn(accountId) } as const;
@@ -220,7 +220,7 @@ test('two concurrent rotations are two steps: afterwards the two new secrets sig
   const lock = ['select from webhook_endpoint where id = $1 for update', uuidIn(id)] as const;
   const rotations = await whileLocked(t.databaseUrl, lock, async (holder) => {
     const begun = [rotate(), rotate()];
-    // The second of them waits for the first one's turn at the row, not for the holder.
+    // The second rotation waits for the first one's place in the row's lock queue, not for the holder.
     const waiting = `select from pg_locks where locktype = 'tuple' and not granted
       and database = (select oid from pg_database where datname = current_database())`;
     while ((await holder.query(waiting)).rowCount === 0);

@@ -28,7 +28,7 @@ test("a receiver's Retry-After is respected, up to a day", async () => {
   expect(await pauseAfter({ 'retry-after': date })).toBeGreaterThanOrEqual(scaled(7_100));
 });
 
-test('a failing endpoint is FAILING, after days disabled with a notice; a replay sends all it missed', async () => {
+test('a failing endpoint is FAILING, and after days disabled with a notice; a replay sends all it missed', async () => {
   const fast = await ownGateway({ WEBHOOK_TIME_SCALE: 200_000 });
   const receiver = await ownReceiver(answer(500));
   const scene = await makeScene(fast.platform, 0n);
@@ -106,7 +106,7 @@ test('a late failure does not count after a later success or a move of the endpo
   for (const response of late) response.writeHead(410).end();
   for (const { id } of [healthy, moved])
     await endpointUntil(serving.platform, id, ({ deliveries }) => deliveries[0].status === 'FAILED');
-  // It ends when the outcome of its attempts is recorded. The test of the new URL is aborted.
+  // The delivery ends when the outcome of its attempts is recorded. The test of the new URL is aborted.
   await silent.until((received) => received.length === 1);
   await working.gateway.stop();
   for (const { id } of [healthy, moved]) {

@@ -44,7 +44,7 @@ export async function surviveKills(kills: number): Promise<void> {
   for (let round = 0; round < kills; round += 1) {
     worker = await startWorker(t.databaseUrl, secretKey);
     const dies = once(worker, 'exit');
-    // It dies with unanswered requests, at a different moment of its work each time.
+    // The process dies with unanswered requests, at a different moment of its work each time.
     let left = 1 + (round % 5) * 3;
     for (const receiver of receivers) {
       receiver.answer = (response) => {
@@ -58,8 +58,8 @@ export async function surviveKills(kills: number): Promise<void> {
       deposits += 1;
     }
     await dies;
-    // Requests that the next process sends while it starts are accepted: unanswered, they would count as failures of the
-    // endpoint.
+    // Requests that the next process sends while it starts are accepted. Without an answer they would count as failures
+    // of the endpoint.
     for (const receiver of receivers) receiver.answer = answer(200);
   }
 

@@ -57,7 +57,7 @@ export async function startReceiver(first: Answer = answer(200)) {
       return connections;
     },
     answer: first,
-    /** Waits until the received messages are as wanted. */
+    /** Waits until the received messages are as expected. */
     until(wanted: (received: readonly Received[]) => boolean) {
       return new Promise<void>((resolve) => {
         const look = () => {

@@ -51,7 +51,7 @@ test('a loop woken during its pause handles all announcements in one round after
   expect(two - one).toBeGreaterThanOrEqual(99);
 });
 
-test('a loop that fails from its first round on has the time that the alert compares, and a failure count', async () => {
+test('a loop that has failed since its first round has the time that the alert compares, and a failure count', async () => {
   const failing = Promise.withResolvers<void>();
   const loop = startLoop('failing', pino({ level: 'silent' }), async () => {
     failing.resolve();

@@ -35,9 +35,9 @@ export interface Context {
   sentAfter?: string | null | undefined;
   readonly resumePoint?: ResumePoint | undefined;
   readonly webhooks: Webhooks;
-  /** The end of the feed, read before the operation's other reads (graphql/server/replica-reads.ts). */
+  /** The end of the feed, as read before the operation's other reads (graphql/server/replica-reads.ts). */
   feedHead?: FeedPosition;
-  /** The writes that the operation's reads must include; all of them, if left out. */
+  /** The token of the writes that the operation's reads must include; if left out, they include all writes. */
   readAfter?: string | undefined;
   /** Whether graphql-js executes the operation through Prisma alone (graphql/reading/stock.ts). */
   readonly isStock?: boolean;
@@ -46,7 +46,7 @@ export interface Context {
   reportsCost?: boolean;
 }
 
-/** Returns the context of an operation, which graphql types as unknown: this service passes one to every operation. */
+/** Returns the context of an operation. graphql types it as unknown, but this service passes one to every operation. */
 export function contextIn({ contextValue }: Pick<ExecutionArgs, 'contextValue'>): Context {
   return contextValue as Context;
 }

@@ -68,7 +68,7 @@ export function cursorUndone(field: string): GraphQLError {
   return failure('CURSOR_EXPIRED', new EventsUndone(`the change at the cursor in ${field}`).message, { field });
 }
 
-/** Formats an error for a message on an open connection, where an HTTP status means nothing. */
+/** Formats an error for a message on an open connection, without its HTTP status, which means nothing there. */
 export function withoutStatus(error: GraphQLError | GraphQLFormattedError): GraphQLFormattedError {
   const { extensions, ...rest } = error instanceof GraphQLError ? error.toJSON() : error;
   if (!extensions) return rest;

@@ -23,7 +23,7 @@ export interface Admission {
 /** Handles an admitted request. Its body is undefined if it was too long. */
 export interface Service {
   readonly api: Api;
-  /** Whether it serves requests without our credentials. If not, it refuses them, with a delay. */
+  /** Whether it serves requests without credentials of this service. If not, it refuses them, with a delay. */
   readonly servesStrangers?: boolean;
   readonly takesJson: boolean;
   /** Refuses a request without valid credentials; by default `work` does so. */
@@ -32,7 +32,7 @@ export interface Service {
 }
 
 /**
- * Admits a request by its form, credentials and limits, in the order of docs/limits.md, and passes it to its API, or
+ * Checks a request's form, its credentials and the limits, in the order of docs/limits.md, and passes it to its API or
  * refuses it. A known caller's request is refused before its body is read; an unknown caller's request is counted once
  * there is capacity to look the caller up.
  */
@@ -63,7 +63,7 @@ export async function admit(
   if (body === 'EVICTED') return refuseLate(busy);
   const tenant = callers.tenantOf(request, caller);
   const slot = inFlight.admit(response, tenant);
-  // For a platform that is alone, delayed refusals would only hold its own connections.
+  // If a platform is alone, delaying refusals would only occupy its own connections.
   if (!slot) return inFlight.isAlone(tenant) ? refuse(response, api, busy) : refuseLate(busy);
   beginDeadline(requestMs);
   let step: 'waiting' | 'working' | 'refusing' = 'waiting';
@@ -91,7 +91,7 @@ export async function admit(
   });
 }
 
-/** How long a request waits for its API's own response after its deadline, in milliseconds. */
+/** How long after its deadline a request still waits for its API's own response, in milliseconds. */
 const graceMs = 250;
 
 /** Responds to a request whose API missed the deadline: its changes may have been made. */

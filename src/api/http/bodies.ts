@@ -62,9 +62,9 @@ function endWithResponse({ socket }: IncomingMessage, response: ServerResponse):
 }
 
 /**
- * Reads whole request bodies. A client may send its body slowly, up to the server's `requestTimeout`, without
- * delaying others. If too many reads of strangers are under way, the oldest of them is evicted; if too many reads of
- * platforms are, the oldest of the platform with the most. Most bodies arrive in one chunk with their headers, long
+ * Reads whole request bodies. A client may send its body slowly, up to the server's `requestTimeout`, without delaying
+ * others. If there are too many reads for strangers, the oldest of them is evicted; if there are too many for
+ * platforms, the oldest read of the platform with the most. Most bodies arrive in one chunk with their headers, long
  * before they could be evicted, however many others are slow.
  */
 export class BodyReader {
@@ -111,7 +111,7 @@ export class BodyReader {
       const evict = () => end('EVICTED');
       const known = this.#senders.known(request);
       let endWait = known === undefined ? this.#ofStrangers.begin(evict) : this.#reads.begin(evict, known);
-      // Most bodies arrive in one piece. Only for the others is it worth looking up the sender in the database.
+      // Most bodies arrive in one piece. Looking up the sender in the database is worthwhile only for the others.
       if (known === undefined && request.headers.authorization !== undefined) {
         setImmediate(async () => {
           const platform = isOver ? undefined : await this.#senders.lookUp(request).catch(() => undefined);

@@ -22,7 +22,7 @@ interface Known {
   readonly at: number;
 }
 
-/** How long a connection's credentials count as valid, in ms. For counting only: the APIs authenticate each request. */
+/** How long a connection's credentials count as valid, in ms. Only for limits: the APIs authenticate each request. */
 const knownMs = 1_000;
 
 export interface CallerOptions {
@@ -62,8 +62,8 @@ export class Callers {
 
   /**
    * Returns the tenant whose share of the capacity a request uses: the platform whose credentials were valid a moment
-   * ago or earlier on the same connection, or else its address. Wrong credentials cannot use a platform's share, and
-   * a sender of new ones with each request gets only one share.
+   * ago or earlier on the same connection, or else its address. So wrong credentials cannot use a platform's share, and
+   * a client that sends different ones with each request gets only one share.
    */
   tenantOf(request: IncomingMessage, caller: Viewer | undefined): Tenant {
     if (caller) return { key: caller.platformId, isPlatform: true };
@@ -95,7 +95,7 @@ export class Callers {
     return viewer?.platformId;
   }
 
-  /** Counts a request of a caller, and sets the header fields that announce how many more it may send. */
+  /** Counts a request of a caller, and sets the header fields that tell the caller how many more it may send. */
   count(caller: Viewer, response: ServerResponse): EarlyRefusal | undefined {
     const { refusal, quotas } = this.#options.limits.count(caller);
     const fields = rateLimitFields(quotas);
@@ -130,7 +130,7 @@ export class Callers {
     } catch (error) {
       if (error instanceof RateLimited) return tooMany(error);
       const refusal = refusalIn(error);
-      // A failure of the service: its API encounters it again and presents it.
+      // A failure of the service: the request's API encounters it again and reports it.
       return refusal && unavailable(refusal.message);
     }
   }

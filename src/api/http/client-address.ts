@@ -7,8 +7,8 @@ import { type Address, isWithin, type Range } from '../../core/address-ranges.ts
 export type AddressOf = (request: IncomingMessage) => string;
 
 /**
- * Returns the function that finds a client's address. Behind trusted proxies it is the last one in X-Forwarded-For
- * that does not belong to a trusted proxy: each proxy appends its client, and anything before that may be forged.
+ * Returns the function that finds a client's address. Behind trusted proxies it is the last address in X-Forwarded-For
+ * that is not a trusted proxy's: each proxy appends its client's address, and anything before that may be forged.
  * @param trusted the ranges of the proxies; if empty, the header is not read
  */
 export function addressFinder(trusted: readonly Range[]): AddressOf {
@@ -37,7 +37,7 @@ export function directAddressFinder(trusted: readonly Range[]): (socket: Socket)
   };
 }
 
-/** Each IPv6 client has a /64 network, with more addresses than can be counted. */
+/** Each IPv6 client has a whole /64 network, too many addresses to count one by one. */
 function networkOf(address: Address): string {
   if (address instanceof ipaddr.IPv4) return address.toString();
   return `${new ipaddr.IPv6([...address.parts.slice(0, 4), 0, 0, 0, 0])}/64`;

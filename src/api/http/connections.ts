@@ -17,14 +17,14 @@ interface Connection {
   latest: ServerResponse | undefined;
   /** The time in milliseconds when it was accepted, or when its last response was completed. */
   usedAt: number;
-  /** The response with `Connection: close`, once it is certain which one that is. */
+  /** The response that is sent with `Connection: close`, once it is known which one that is. */
   last: ServerResponse | undefined;
   upgraded: boolean;
   /** Ends the wait of a stranger's connection. */
   endStranger: (() => void) | undefined;
 }
 
-/** How long an ended connection waits for its client to close it, in milliseconds. */
+/** How long the service waits for the client to close an ended connection, in milliseconds. */
 export const lingerMs = 500;
 
 /** Tracks the connections of a server, limits them, and ends them when it stops. */
@@ -56,7 +56,7 @@ export class Connections {
     return this.#announcing;
   }
 
-  /** Counts a response as open. Returns false if its request follows the connection's last one (RFC 9112, 9.6). */
+  /** Counts a response as open. Returns false for a request after the connection's last one (RFC 9112, 9.6). */
   begin(request: IncomingMessage, response: ServerResponse): boolean {
     const connection = this.#all.get(request.socket);
     if (!connection || connection.last) {
@@ -74,12 +74,12 @@ export class Connections {
     return true;
   }
 
-  /** Records that a client has shown valid credentials: its connection is no longer limited as a stranger's. */
+  /** Records that a client has shown valid credentials, so that its connection no longer counts as a stranger's. */
   noteKnown(socket: Socket): void {
     this.#all.get(socket)?.endStranger?.();
   }
 
-  /** Makes responses whose headers are not sent yet say `Connection: close` and end their connections, from now on. */
+  /** From now on, makes responses whose headers are not sent yet say `Connection: close` and end their connections. */
   announceEnd(): void {
     this.#announcing = true;
     for (const connection of this.#all.values()) {
@@ -147,7 +147,8 @@ function announceEnd(connection: Connection, response: ServerResponse): void {
   // Passes all arguments on: one signature cannot express the overloads of writeHead.
   const writeHead = response.writeHead.bind(response) as (...args: unknown[]) => ServerResponse;
   response.writeHead = ((...args: unknown[]) => {
-    // A response whose headers are sent cannot announce it; a later request, or the idle limit, ends the connection.
+    // A response whose headers have been sent cannot announce the end: a later request or the idle limit ends the
+    // connection.
     if (!connection.latest?.headersSent) connection.last ??= connection.latest;
     if (connection.last !== response || response.headersSent) return writeHead(...args);
     response.setHeader('Connection', 'close');
@@ -157,8 +158,8 @@ function announceEnd(connection: Connection, response: ServerResponse): void {
 }
 
 /**
- * Makes a connection wait until its client has ended it (RFC 9112, 9.6), since data for a closed socket would reset
- * it.
+ * Makes a connection wait until its client has ended it (RFC 9112, 9.6): data that arrives at a closed socket would
+ * reset it.
  */
 export function endGently(socket: Socket): void {
   // Called by Node after a response with `Connection: close`.

@@ -4,28 +4,27 @@ import type { Logger } from 'pino';
 import { boundedCache } from '../../core/bounded-cache.ts';
 import { TokenBucket } from '../../domain/access/limits/token-bucket.ts';
 
-/** The pages of other origins that may call this server. Credentials are never cookies. */
+/** Which pages of other origins may call this server. Credentials are never cookies. */
 interface OriginOptions {
   /** The origins of the setting CORS_ORIGINS, or `*` for all. */
   readonly origins: readonly string[];
-  /** Whether pages served by this machine on any port may call it, such as apps under development with the sandbox. */
+  /** Whether pages served by this machine on any port may call the server, such as apps developed with the sandbox. */
   readonly loopback: boolean;
   readonly log: Logger;
 }
 
 /**
- * The methods allowed in a preflight response. All headers that the page asks for are allowed: only origins are
- * restricted.
+ * The methods allowed in a preflight response. All requested headers are allowed, since only origins are restricted.
  */
 const allowed = {
   'access-control-allow-methods': 'GET, POST, QUERY, PATCH, DELETE, OPTIONS',
   'access-control-max-age': '600',
 } as const;
 
-/** The limits on logging refused origins: each once per interval, in milliseconds, and a maximum per minute in all. */
+/** The limits on logging refused origins: each at most once per `ttl` milliseconds, and `perMinute` in all. */
 const logging = { max: 1_000, ttl: 600_000, perMinute: 20 } as const;
 
-/** Decides whether the page that sends a request may read the response, and logs the origins that may not. */
+/** Decides whether the page that sends a request may read the response, and logs origins whose pages may not. */
 export class Origins {
   readonly #options: OriginOptions;
   readonly #logged = boundedCache<true>(logging.max, logging.ttl);
@@ -78,7 +77,7 @@ export class Origins {
     if (this.#lines.tokens < 1) return;
     this.#lines.tokens -= 1;
     this.#logged.set(origin, true);
-    // Pages without an address, such as files, have the origin null, and no setting can tell them apart.
+    // Pages without an address, such as files, all have the origin null, which no setting can tell apart.
     const wanted = /^https?:\/\/[^\s/]+$/.test(origin) ? [...this.#options.origins, origin] : ['*'];
     this.#options.log.warn(
       { origin: origin.slice(0, 300), setting: `CORS_ORIGINS=${wanted.join(',')}`.slice(0, 1_000) },
@@ -87,7 +86,7 @@ export class Origins {
   }
 }
 
-/** The policy of responses that are not pages (pages have their own): nothing is run, loaded or framed. */
+/** The policy of responses other than pages (which have their own): nothing is run, loaded or framed. */
 const nothingRuns = "default-src 'none'; frame-ancestors 'none'";
 
 /**
@@ -101,14 +100,14 @@ export function protectResponse(response: ServerResponse): void {
 }
 
 /**
- * Returns whether a request names this machine in its Host header. A foreign page can make its own name point here (DNS
- * rebinding) and would then have the same origin as the service; its requests carry that name.
+ * Returns whether a request names this machine in its Host header. A foreign page can make its own host name resolve to
+ * this machine (DNS rebinding) and so have the same origin as the service; but its requests carry that name.
  */
 export function namesThisMachine({ headers: { host = '' } }: IncomingMessage): boolean {
   return isThisMachine(URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : '');
 }
 
-/** Returns whether a host name, in its URL form, always refers to that machine. */
+/** Returns whether a host name, as in a URL, always refers to the machine on which it is used. */
 function isThisMachine(name: string): boolean {
   if (isIPv4(name)) return name.startsWith('127.');
   return name === '[::1]' || name === 'localhost' || name.endsWith('.localhost');

@@ -19,13 +19,13 @@ const averageWindow = 32;
 const maxUnread = 256;
 
 /**
- * Controls admission: limits the requests in flight. One beyond the limit is refused immediately, since in a queue
- * all would be late. The right limit depends on the machine and the requests, so the processing time decides:
- * while its average is above `slowMs`, only an eighth of `maxInFlight` is admitted, at least one. A request counts from
- * the end of its body to the end of its response, whether or not its client reads it. A stream counts until it begins,
- * since it then mostly waits. Waits for an external service (core/outside-wait.ts) do not count. At the limit, a tenant
- * below its share is admitted anyway, up to twice `maxInFlight` in all: one tenant's load does not cause another's
- * refusals. Shares are equal, among tenants with requests in flight.
+ * Controls admission: limits the requests in flight. A request beyond the limit is refused immediately, since in a
+ * queue all requests would be late. The right limit depends on the machine and the requests, so the processing time
+ * decides: while its average is above `slowMs`, only an eighth of `maxInFlight` is admitted, at least one. A request
+ * counts from the end of its body to the end of its response, whether or not its client reads it. A stream counts only
+ * until it begins, since it mostly waits from then on. Waits for an external service (core/outside-wait.ts) do not
+ * count. At the limit, a tenant below its share is admitted anyway, up to twice `maxInFlight` in all: one tenant's load
+ * does not cause another's refusals. Shares are equal, among tenants with requests in flight.
  */
 export class InFlight {
   readonly #limits: AdmissionLimits;
@@ -61,7 +61,7 @@ export class InFlight {
     const { count, byTenant } = this.#load;
     const own = byTenant.get(tenant) ?? 0;
     const tenants = byTenant.size + (own === 0 ? 1 : 0);
-    // Not twice the limit: more requests than that may have been admitted before processing became slow.
+    // Not twice `limit`: more requests than that may have been admitted before processing became slow.
     return own < limit / tenants && tenants > 1 && count < 2 * this.#limits.maxInFlight;
   }
 }
@@ -85,7 +85,7 @@ class AdmittedRequest implements ResponseWatcher, RequestSlot {
   readonly #response: WatchedResponse;
   readonly #tenant: Tenant;
   readonly #shared: Shared;
-  /** When the processing began, shifted by the time of waits for external services. */
+  /** When the processing began, moved later by the duration of waits for external services. */
   #start = performance.now();
   #isCounted = false;
   #isAtWork = false;
@@ -208,15 +208,17 @@ interface ResponseWatcher {
 
 /**
  * A response that reports when its headers are written and when it is complete. Node has no such events: 'finish' is
- * emitted when everything has been sent, after earlier responses on the connection and as fast as the client reads.
+ * emitted only when everything has been sent, so it also waits for earlier responses on the connection and for the
+ * client to read.
  */
 export class WatchedResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   /**
-   * An object, since V8's young collections keep functions in response fields with all that they hold (bench/LOG.md).
+   * An object, since V8's young collections retain functions in the fields of a response with everything that they
+   * reference (bench/LOG.md).
    */
   watcher: ResponseWatcher | undefined;
 
-  // Both pass on all arguments: one signature cannot express the overloads of Node's.
+  // Both overrides pass on all arguments: one signature cannot express the overloads of Node's methods.
   override writeHead(...args: unknown[]): this {
     const result = (super.writeHead as (...args: unknown[]) => this).apply(this, args);
     this.watcher?.onHeaders(this.#contentType(args.at(-1)));
@@ -228,7 +230,7 @@ export class WatchedResponse<Request extends IncomingMessage = IncomingMessage> 
     return (super.end as (...args: unknown[]) => this).apply(this, args);
   }
 
-  /** Returns the Content-Type, including one passed to writeHead, which getHeader does not know. */
+  /** Returns the Content-Type, even one that was passed to writeHead, which getHeader does not return. */
   #contentType(headers: unknown): string {
     for (const name in Object(headers)) {
       if (name.toLowerCase() === 'content-type') return String((headers as Record<string, unknown>)[name]);

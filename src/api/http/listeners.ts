@@ -26,7 +26,7 @@ export async function listen(server: Server, host: string, port: number): Promis
     await listenAt(server, { host, port, backlog });
     return { port: portOf(server), close: () => closePort(server, [server]) };
   }
-  // A port chosen by the system is not in use by another process.
+  // A port that the system chooses is not in use by another process.
   if (port === 0) return listenOnAll(server, host, port);
   return withPortLock(port, async () => {
     // Sockets that share a port would also share it with another process of this user. An exclusive socket first checks
@@ -41,7 +41,7 @@ export async function listen(server: Server, host: string, port: number): Promis
 async function listenOnAll(server: Server, host: string, port: number): Promise<Listening> {
   await listenAt(server, { host, port, backlog, reusePort: true });
   const actualPort = portOf(server);
-  // Connections with the same options as node:http's own, passed to the server.
+  // Accepts connections with the same options as node:http does, and passes them to the server.
   const others = Array.from({ length: sockets - 1 }, () =>
     net.createServer({ allowHalfOpen: true, noDelay: true, ...keepAlive }, (socket) =>
       server.emit('connection', socket),
@@ -77,16 +77,16 @@ async function closePort(server: Server, listeners: readonly net.Server[]): Prom
 }
 
 /**
- * The pause between two attempts to get the lock, which is held only briefly, and the time limit of all, in
+ * The pause between two attempts to get the lock, which is held only briefly, and the time limit for all attempts, in
  * milliseconds.
  */
 const lockMs = { retry: 10, max: 5_000 } as const;
 
 /**
- * Runs `work` in one process at a time: of several that start simultaneously, none would be listening yet when another
- * checks the port. The lock is an abstract Unix socket, which the system frees when its process ends, and which has the
- * same network namespace as the port. Its name has the port without the host, since different hosts can be the same
- * address or include it.
+ * Runs `work` in one process at a time: if several started simultaneously, none would be listening yet when the others
+ * check the port. The lock is an abstract Unix socket: the system frees it when its process ends, and its namespace is
+ * that of the port. It is named for the port without the host, since different hosts can be, or include, the same
+ * address.
  * @throws Error EADDRINUSE if the lock is not free in time
  */
 async function withPortLock<Result>(port: number, work: () => Promise<Result>): Promise<Result> {
@@ -121,7 +121,7 @@ async function listenAt(server: net.Server, options: ListenOptions): Promise<voi
 }
 
 function portOf(server: net.Server): number {
-  // A server that listens at a host and port has an address of this kind.
+  // A server that listens at a host and port has an AddressInfo as its address.
   return (server.address() as AddressInfo).port;
 }
 

@@ -26,7 +26,7 @@ export function tooMany({ message, retryAfter }: RateLimited): EarlyRefusal {
   return { status: 429, code: 'RATE_LIMITED', message, retryAfter };
 }
 
-/** The maximum extra wait, in seconds, of a stream refused because of load: many reconnect together. */
+/** The maximum extra wait, in seconds, of streams refused because of load, so that not all reconnect together. */
 const streamSpreadSeconds = 5;
 
 /** The codes of malformed requests by status, for both APIs. */
@@ -36,7 +36,7 @@ const formCodes = {
   415: { REST: 'INVALID_REQUEST_FORMAT', GRAPHQL: 'UNSUPPORTED_MEDIA_TYPE' },
 } as const;
 
-/** Creates the body of the refusal of a malformed request, in the form of the API that it was sent to. */
+/** Creates the response body that refuses a malformed request, in the form of the API that it was sent to. */
 export function formBody(
   api: Api,
   { status, message }: { readonly status: keyof typeof formCodes; readonly message: string },

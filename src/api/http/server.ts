@@ -54,7 +54,7 @@ interface HttpOptions {
   readonly connections: ConnectionLimits;
   /** For tests only: whether Yoga handles every request, even those that could bypass it. */
   readonly throughYoga?: boolean | undefined;
-  /** For tests only: how long a client has for its headers, in milliseconds. */
+  /** For tests only: how long a client may take to send its headers, in milliseconds. */
   readonly headersMs?: number | undefined;
 }
 
@@ -69,7 +69,7 @@ const connectionLimits = {
 /**
  * How long an idle connection stays open, in milliseconds: longer than load balancers keep theirs (60 s for AWS and
  * nginx, 75 s for others), so that none sends a request on a closing connection, and longer than the heartbeats of
- * streams. Keep-Alive tells clients a few seconds less, so that they give up a connection first.
+ * streams. Keep-Alive tells clients a few seconds less, so that they drop a connection first.
  */
 const idleLimits = { keepAliveTimeout: 80_000, keepAliveTimeoutBuffer: 5_000 } as const;
 
@@ -81,7 +81,7 @@ export interface HttpServer {
   /** Makes every response end its connection from now on; requests are still processed. */
   announceStop(): void;
   close(): Promise<void>;
-  /** Closes each connection that is idle for this time, in milliseconds. Resolves when no connection is left. */
+  /** Closes each connection that has been idle for this many milliseconds. Resolves when no connection is left. */
   endConnections(idleMs: number): Promise<void>;
   destroy(): void;
 }
@@ -116,7 +116,8 @@ export async function startHttpServer(options: HttpOptions): Promise<HttpServer>
         dispatch(options, admission, request, response),
       ).catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
     if (waiting) waiting.push(answer);
-    // Of requests that arrive together, the last one ends the connection: read all before responding to the first.
+    // Of requests that arrive together, the last one must end the connection, so all are read before the first is
+    // answered.
     else if (connections.announcing) setImmediate(answer);
     else answer();
   });
@@ -226,7 +227,7 @@ async function answerGraphql(
   if (request.url?.startsWith(streamPath)) request.url = `/graphql${request.url.slice(streamPath.length)}`;
   const types = acceptedTypes(request);
   if (types.includes(eventStream)) {
-    // The status of a stream is 200 once it has begun: refuse unknown credentials first.
+    // Once a stream has begun, its status is 200: refuse wrong credentials first.
     const viewer = await options.callers.credentials
       .authenticate(request.headers.authorization)
       .catch(() => 'UNAVAILABLE' as const);

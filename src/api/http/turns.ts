@@ -13,25 +13,25 @@ interface AtWork {
   readonly waiting: (() => void)[];
 }
 
-/** The fraction of a platform's turns in which expensive work may be done. */
+/** The fraction of a platform's turns that may be used for expensive work. */
 const expensivePart = 1 / 4;
 
-/** How long a platform does not count as alone after a request of another platform, in milliseconds. */
+/** How long after a request of another platform a platform does not count as alone, in milliseconds. */
 const sharedMs = 1_000;
 
 /**
  * Lets the requests of several tenants take turns. While other platforms send requests, only a few requests of a tenant
- * are processed at a time; the rest wait. So the event loop does little for one tenant before it sees another's
- * request, and a database connection is left for others. A platform that is alone waits only beyond a much higher
+ * are processed at a time; the rest wait. So the event loop does little work for one tenant before it sees another's
+ * request, and database connections are left for others. A platform that is alone waits only beyond a much higher
  * limit.
  */
 export class Turns {
   readonly #most: number;
   readonly #mostAlone: number;
   readonly #atWork = new Map<string, AtWork>();
-  /** The same for expensive work, by platform. */
+  /** The expensive work under way and waiting, by platform. */
   readonly #atExpensiveWork = new Map<string, AtWork>();
-  /** Work that has waited and whose turn has come. */
+  /** The work that has waited and whose turn has come. */
   readonly #beginning: (() => void)[] = [];
   #lastPlatform: string | undefined;
   #lastAt = Number.NEGATIVE_INFINITY;
@@ -43,14 +43,14 @@ export class Turns {
     this.#mostAlone = mostAlone;
   }
 
-  /** Waits for a platform's turn, for one of several operations on a connection, or for a message of a stream. */
+  /** Waits for a turn of a platform, for one of several operations on a connection or for a message of a stream. */
   async takeTurn(platformId: string): Promise<WorkTurn> {
     const tenant = { key: platformId, isPlatform: true };
     await this.begin(tenant);
     return new Turn(this, tenant);
   }
 
-  /** Begins the work on a request, which `end` must follow. Returns the wait for its turn, if there is one. */
+  /** Begins the work on a request; `end` must follow. Returns the wait for its turn, if there is one. */
   begin(tenant: Tenant): Promise<void> | undefined {
     this.#note(tenant);
     const own = of(this.#atWork, tenant.key);
@@ -60,8 +60,9 @@ export class Turns {
   }
 
   /**
-   * Begins expensive work of a request that has its turn; `endExpensive` must follow. A statement that reads very much
-   * occupies a database processor, so while other platforms send requests, a platform does little of this at a time.
+   * Begins expensive work of a request that has its turn; `endExpensive` must follow. A statement that reads a lot
+   * occupies a processor of the database, so while other platforms send requests, each platform gets little such work
+   * at a time.
    * @returns the wait for it; undefined if it need not wait
    */
   beginExpensive(platformId: string): Promise<void> | undefined {
@@ -91,7 +92,7 @@ export class Turns {
     return this.#isShared ? Math.max(1, Math.floor(this.#most * expensivePart)) : this.#mostAlone;
   }
 
-  /** Resumes the work on a request that has ended its turn before, without a wait; `end` must follow. */
+  /** Resumes, without a wait, the work on a request that gave up its turn; `end` must follow. */
   resume(tenant: Tenant): void {
     of(this.#atWork, tenant.key).count += 1;
   }
@@ -106,7 +107,7 @@ export class Turns {
     return isPlatform && !this.#isShared ? this.#mostAlone : this.#most;
   }
 
-  /** Ends one piece of work, and begins waiting ones, up to a maximum. */
+  /** Ends one piece of work, and begins those that wait, up to a maximum. */
   #endIn(atWork: Map<string, AtWork>, key: string, most: number): void {
     const own = of(atWork, key);
     own.count -= 1;
@@ -119,7 +120,7 @@ export class Turns {
     if (own.count === 0) atWork.delete(key);
   }
 
-  /** Begins waiting work, one piece per turn of the event loop: requests of others are seen in between. */
+  /** Begins waiting work, one piece per turn of the event loop, so that requests of others are read in between. */
   #beginSoon(next: () => void): void {
     if (this.#beginning.push(next) === 1) setImmediate(this.#beginNext);
   }

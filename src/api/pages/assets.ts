@@ -6,9 +6,9 @@ import path from 'node:path';
 export const bundleFolder = path.resolve(import.meta.dirname, '../../../dist/pages');
 
 export interface Bundle {
-  /** A hash of all its sources. */
+  /** A hash of all sources of the bundle. */
   readonly inputs: string;
-  /** The file names of each page, by page name: those that it loads first, and all that it may load. */
+  /** The files of each page, by page name: those that it loads first, and all that it might load. */
   readonly pages: Readonly<Record<string, PageFiles & { readonly files: readonly string[] }>>;
 }
 
@@ -36,7 +36,7 @@ export class Assets {
     this.#contents = new Map(shown.flatMap((page) => pages[page]?.files ?? []).map((name) => [name, undefined]));
   }
 
-  /** Reads the assets of the enabled pages that the installation has built; there are none without enabled pages. */
+  /** Reads the assets that the installation has built for the enabled pages; none if no page is enabled. */
   static async open(shown: readonly string[]): Promise<Assets> {
     const text = await readFile(path.join(bundleFolder, 'bundle.json'), 'utf8').catch(() => undefined);
     return new Assets(text === undefined ? {} : (JSON.parse(text) as Bundle).pages, shown);
@@ -53,7 +53,7 @@ export class Assets {
     );
   }
 
-  /** Responds to a request for a file. Returns false if no enabled page has one with this name. */
+  /** Responds to a request for a file. Returns false if no enabled page has a file with this name. */
   async answer(request: IncomingMessage, response: ServerResponse, name: string): Promise<boolean> {
     if (!this.#contents.has(name)) return false;
     const reading = this.#contents.get(name) ?? readFile(path.join(bundleFolder, `${name}.gz`));
@@ -64,7 +64,8 @@ export class Assets {
       'content-length': body.length,
       // Its name contains a hash of its content, so it never changes.
       'cache-control': 'public, max-age=31536000, immutable',
-      // Regardless of Accept-Encoding: every browser supports it, and no stranger can make the service decompress it.
+      // Regardless of Accept-Encoding: every browser supports gzip, and strangers cannot make the service spend time on
+      // decompression.
       'content-encoding': 'gzip',
     });
     response.end(request.method === 'HEAD' ? undefined : body);

@@ -33,7 +33,7 @@ async function hashOfSources(): Promise<string> {
     for await (const file of glob(source, { cwd: root, withFileTypes: true })) {
       if (file.isFile()) names.push(path.join(file.parentPath, file.name));
     }
-    // The folder has moved: changes in it would no longer be noticed.
+    // A folder that has moved would otherwise go unnoticed, and so would changes in it.
     if (names.length === before) throw new Error(`no sources of the pages are found at ${source}`);
   }
   for (const name of names.sort()) hash.update(path.relative(root, name)).update(await readFile(name));

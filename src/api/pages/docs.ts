@@ -10,7 +10,7 @@ export const docsPath = '/docs';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 
-/** The repository's documentation, and the files that it refers to. */
+/** The repository's documentation and the files that it refers to, as glob patterns. */
 const documented = [
   ...['*.md', 'docs/**/*', 'bench/*.md', 'src/**/*.md', 'schema.graphql', 'LICENSE', 'Dockerfile'],
   // By extension, since deploy/compose/secrets holds passwords and keys in files without one.
@@ -22,7 +22,7 @@ export interface Docs {
   page(requested: string): Promise<Page | undefined>;
   /** Builds the page of search results. */
   found(words: string): Promise<Page>;
-  /** Reads a page in Markdown, or the list of all pages, for programs; undefined if there is none at this path. */
+  /** Returns, for programs, a page in Markdown or the list of all pages; undefined if there is none at this path. */
   text(requested: string): Promise<string | undefined>;
   /** Reads a picture (PNG) that a page shows; undefined if there is none at this path. */
   picture(requested: string): Promise<Buffer | undefined>;
@@ -148,7 +148,7 @@ const searchKey = `addEventListener('keydown', (event) => {
   document.querySelector('[type=search]').focus();
 });`;
 
-/** Builds a page with its path, which ends with `here`, and the search at its head. */
+/** Builds a page that begins with its path (breadcrumbs), which ends with `here`, and the search. */
 const docsPage = (title: string, contents: Html, here?: string, words = ''): Page =>
   plainPage(
     title,

@@ -70,7 +70,7 @@ ${credentials(shown, port)}
   return plainPage('Payments', contents, shown.sandbox && { assets, settings: { sandbox: shown.sandbox.credentials } });
 }
 
-/** The payments of the sandbox by status, and those that move, which the page's script fills in. */
+/** The sandbox's payments by status and those that are moving, both filled in by the page's script. */
 function sandboxNow({ sandbox }: Shown) {
   if (!sandbox) return '';
   return html`<section aria-labelledby="now">

@@ -33,7 +33,7 @@ ${contents}
   };
 }
 
-/** Returns the source of a style or script within the page, for its policy. */
+/** Returns the source that the policy of a page needs for a style or script within it. */
 const hashOf = (text: string) => `sha256-${hash('sha256', text, 'base64')}`;
 
 /** The scripts of a page, and their input. */
@@ -56,9 +56,9 @@ ${head}
 ${body}
 </html>`;
 
-/** The parts of a page whose scripts `npm run pages` has bundled. */
+/** The parts of a page whose scripts are bundled by `npm run pages`. */
 interface Bundled {
-  /** The name of the bundle, and of the element that it fills. */
+  /** The name of the bundle and of the element that it fills. */
   readonly name: 'lab' | 'wallet' | 'console';
   readonly title: string;
   /** The input of its script. */
@@ -69,7 +69,7 @@ interface Bundled {
   readonly otherwise?: Html;
 }
 
-/** Builds a page that runs its own files, or reports that they are missing. */
+/** Builds a page that runs its bundled files, or one that says that they are missing. */
 export function bundledPage(assets: Assets, { name, title, settings, before, otherwise }: Bundled): Page {
   const files = assets.of(name);
   if (!files) {
@@ -113,7 +113,7 @@ const ownAddress = /( (?:href|src|action)=|"\w+":)"\/(?!\/)/g;
 
 /**
  * Sends a page. Its addresses become relative to its path, so that it also works behind a proxy that serves it under a
- * prefix of its own.
+ * prefix.
  */
 export async function sendPage(response: ServerResponse, status: number, { html, policy }: Page): Promise<void> {
   const [path = '/'] = (response.req.url ?? '/').split('?', 1);
@@ -137,7 +137,7 @@ const style = readFileSync(path.resolve(import.meta.dirname, '../../apps/pages.c
 
 /** The parts of the pages that the settings allow. */
 export interface Shown {
-  /** The platform whose credentials are publicly known: in the local sandbox only. */
+  /** The platform whose credentials are publicly known, which only the local sandbox has. */
   readonly sandbox: SandboxPlatform | undefined;
   readonly lab: boolean;
   /** Whether the OpenAPI document, its console and the documentation are public. */

@@ -41,7 +41,7 @@ export function renderMarkdown(text: string, file: string, known: ReadonlySet<st
     const render = rules[name];
     rules[name] = (...given) => render?.(...given).replace('<pre', '<pre tabindex="0"') ?? '';
   }
-  // A long code may break at its underscores: it does not widen its column.
+  // Lets a long code break at its underscores, so that it does not widen its column.
   rules.text = (tokens, index) => escapeHtml(tokens[index]?.content ?? '').replaceAll(/_(?=\w)/g, '_<wbr>');
   // The content security policy forbids the style attribute of an aligned column.
   markdown.core.ruler.push('alignment', ({ tokens }) => {
@@ -56,7 +56,7 @@ export function renderMarkdown(text: string, file: string, known: ReadonlySet<st
     if (content?.content === '' && open && close) open.tag = close.tag = 'td';
     return renderer.renderToken(tokens, index, options);
   };
-  // For each open link, whether it has a target.
+  // For each open link, whether it is shown as a link.
   const leads: boolean[] = [];
   rules.link_open = (tokens, index, options, _env, renderer) => {
     const [address = ''] = String(tokens[index]?.attrGet('href') ?? '').split('#');

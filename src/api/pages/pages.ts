@@ -57,9 +57,9 @@ const walletPage = (assets: Assets) =>
 export interface Pages {
   /** Responds to a GET or HEAD of a page, or of a file that one loads. Returns whether there is one at this path. */
   answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
-  /** Responds to a POST to a page's own server. Returns false for other paths. */
+  /** Responds to a POST that a page sends to its own server. Returns false for other paths. */
   answerPost(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
-  /** Responds to an unhandled request: to a browser's with a page. Returns false for other clients. */
+  /** Responds to a browser's request that nothing has handled, with a page. Returns false for other clients. */
   answerWrongPath(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
 }
 
@@ -123,7 +123,7 @@ function securityText(contact: string): Buffer {
   return Buffer.from(`Contact: ${contact}\nExpires: ${expires}\nPreferred-Languages: en\n`);
 }
 
-/** Returns whether a request is a browser's for a page, rather than a program's for data. */
+/** Returns whether a request is a browser's request for a page rather than a program's for data. */
 function wantsPage({ headers: { accept } }: IncomingMessage): boolean {
   return accept?.includes('text/html') ?? false;
 }

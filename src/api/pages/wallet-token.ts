@@ -9,9 +9,9 @@ const mutation = `mutation ($input: CreateClientTokenInput!) {
 }`;
 
 /**
- * Responds to POST /wallet/token as the small server that every wallet needs. It knows the platform's credentials and
- * the signed-in user (in the sandbox, the sample customer), and gets a client token for the wallet through the public
- * API.
+ * Responds to POST /wallet/token in the role of the small server that every wallet needs: that server has the
+ * platform's credentials, knows the signed-in user (in the sandbox, the sample customer), and gets a client token for
+ * the wallet through the public API.
  */
 export async function answerWalletToken(
   request: IncomingMessage,

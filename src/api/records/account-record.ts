@@ -70,7 +70,7 @@ interface InstructionRecord {
   readonly accountOrWalletInfo: { readonly accountType: ExternalAccountType; readonly [field: string]: string };
 }
 
-/** The types that have a flat form in the specification, with their flat fields. */
+/** The instruction types that have a flat form in the specification, with the fields of that form. */
 const flat: Readonly<Record<string, readonly string[]>> = {
   US_ACCOUNT: ['accountNumber', 'routingNumber', 'bankName'],
   LAYER2_WALLET: ['address', 'invoice'],

@@ -8,7 +8,7 @@ import { amountRecord, currencyRecord, jsonInteger, jsonNumber, metadataRecord }
 
 /**
  * The fields of a payment's record that come from other rows. All are fixed when those rows are created, so a record
- * built later from an earlier state of the payment equals the original: a replay is identical, byte for byte.
+ * that is built later from an earlier state of the payment equals the original, byte for byte.
  */
 export interface PaymentParties {
   readonly customer: { readonly platformCustomerId: string } | null;
@@ -47,7 +47,7 @@ type SourceColumns = Pick<Quote | Transaction, 'sourceKind' | 'sourceAccountId' 
 
 /**
  * Returns the source of a payment (specification 2.7), or undefined if it is unknown. `withCustomer` adds the customer
- * who pays from an account, as in quotes. An account has its own currency; `currency` is that of any other source.
+ * who pays from an account, as in quotes. `currency` is that of a source that is not an account.
  */
 function sourceRecord(
   payment: SourceColumns,
@@ -63,8 +63,8 @@ function sourceRecord(
         sourceType: 'ACCOUNT' as const,
         accountId: accountPublicId(parties.sourceAccount.kind, payment.sourceAccountId),
         ...(options.withCustomer && customer),
-        // The account's own currency: its funds may arrive in another one, and only the sender's payment has the sent
-        // amount.
+        // The account's own currency: the payment may deliver in another one, and only the sender's payment has the
+        // sent amount.
         currency: parties.sourceAccount.currency,
       };
     case 'REALTIME_FUNDING':

@@ -16,7 +16,7 @@ export interface RestModules {
 /** The router of the REST API, to which each resource adds its endpoints. */
 export type RestApp = OpenAPIHono<RestEnvironment>;
 
-/** Creates the router. It throws the errors of validation, so that one function presents all errors. */
+/** Creates the router. It throws validation errors, so that one function presents all errors. */
 export function newRestApp(): RestApp {
   return new OpenAPIHono<RestEnvironment>({
     defaultHook: (result) => {

@@ -13,7 +13,7 @@ export interface RestEnvironment {
     viewer: Viewer;
     cursors: Cursors;
     replicas: Replicas | undefined;
-    /** Whether the endpoint only reads, so that its response contains no token for later reads. */
+    /** Whether the endpoint only reads: then its response has no token for later reads. */
     onlyReads?: true;
     /** Whether the command of this request has taken effect: a later error is not an error of the command. */
     tookEffect?: true;
@@ -22,7 +22,7 @@ export interface RestEnvironment {
 
 // Implements entity tags (RFC 9110, 8.8.3) of records with versions, and If-Match (13.1.1).
 
-/** The header with the tag of the record that a request changes, as named in errors. */
+/** The header with the entity tag of the record to change, as errors name it. */
 export const ifMatch = 'If-Match';
 
 /** Sets the response's strong entity tag. */
@@ -31,8 +31,8 @@ export function setTag(context: Context<RestEnvironment>, tag: string | number):
 }
 
 /**
- * Returns the entity tag that a request requires; undefined for none or `*`. Weak tags never match. Several are
- * refused.
+ * Returns the entity tag that a request requires; undefined for none or `*`. Weak tags never match. Refuses several
+ * tags.
  */
 export function demandedTag(context: Context<RestEnvironment>): string | undefined {
   const field = context.req.header(ifMatch)?.trim();
@@ -49,7 +49,7 @@ export function demandedVersion(context: Context<RestEnvironment>): number | und
   return tag === undefined ? undefined : /^[1-9]\d{0,8}$/.test(tag) ? Number(tag) : 0;
 }
 
-/** The request header that says which writes the reads must include, as named in errors. */
+/** The request header that says which writes the reads must include, as errors name it. */
 const field = 'Payments-Read-After';
 
 /** Lets a read-only endpoint read from replicas, if there are any. */
@@ -65,7 +65,7 @@ export const onReplicas: MiddlewareHandler<RestEnvironment> = async (context, ne
   return replicas.reading(platformId, isPage ? undefined : token, () => next());
 };
 
-/** Adds the token for later reads to the response of a possible write. */
+/** Adds the token for later reads to the response of a request that may have written. */
 export const withReadToken: MiddlewareHandler<RestEnvironment> = async (context, next) => {
   await next();
   const replicas = context.get('replicas');

@@ -59,7 +59,7 @@ export function restDocument(app: RestApp): Document {
           'Quotes, transfers, accounts and customers. Amounts are integers in the smallest unit of their currency. In requests, null means the same as leaving a field out; in a PATCH it clears the field. The GraphQL API serves the same data, with the same ids, cursors and idempotency keys.',
         license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
       },
-      // Relative to the document, so that it is also right behind a proxy that serves it under a prefix.
+      // Relative to the document, so that it also holds behind a proxy that serves the API under a prefix.
       servers: [{ url: `..${restPrefix}`, description: 'This server.' }],
       security: [{ token: [] }],
       tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
@@ -74,8 +74,8 @@ export function restDocument(app: RestApp): Document {
 }
 
 /**
- * Writes references in OpenAPI 3.1 form, with description and null beside them instead of an `allOf`, which code
- * generators turn into `A & unknown`.
+ * Writes references as OpenAPI 3.1 allows, with the description and null beside them: code generators would turn an
+ * `allOf` into `A & unknown`.
  */
 function plain<Part>(part: Part): Part {
   if (typeof part !== 'object' || part === null) return part;
@@ -118,7 +118,7 @@ const customer = {
   platformCustomerId: z.string().optional().describe("The platform's own id of the customer."),
 };
 
-/** The fields that each type of webhook adds to the common ones, and its descriptions. */
+/** The descriptions of each type of webhook, and the fields that it has in addition to the common ones. */
 const webhooks = {
   OUTGOING_PAYMENT: {
     name: 'OutgoingPaymentNotification',

@@ -19,13 +19,13 @@ import { ErrorBody } from './errors.ts';
 type RestContext = Context<RestEnvironment>;
 type ErrorStatus = 404 | 409 | 410 | 412 | 413 | 415 | 501 | 504;
 
-/** The table of fields that are sent as headers, for every command. */
+/** For every command: the input fields that are sent as headers. */
 const headerPaths: PathTable = [
   [['idempotencyKey'], ['Idempotency-Key']],
   [['expectedVersion'], [ifMatch]],
 ];
 
-/** The declaration that every endpoint has: its documentation, and the schemas of its request. */
+/** What every endpoint declares: its documentation and the schemas of its request. */
 interface Endpoint<Params, Query, Body> {
   readonly summary: string;
   readonly description: string;
@@ -60,19 +60,19 @@ interface RecordEndpoint<Row extends { readonly version: number }, Item>
   readonly type: IdType;
   /** Reads the row with this uuid, if the caller may see it. */
   readonly find: (viewer: Viewer, id: string) => Promise<Row | null>;
-  /** The refusal of an id without such a row. */
+  /** The refusal if there is no such row. */
   readonly missing: readonly [RefusalCode, string];
   readonly record: (row: Row) => Item;
 }
 
 interface CommandEndpoint<Params, Query, Body, Row, Item> extends Endpoint<Params, Query, Body> {
-  /** Its id in the document; the command's name by default. */
+  /** The endpoint's id in the document; the command's name by default. */
   readonly operationId?: string;
   /** The status, the schema and the description of its success; `null` stands for no body. */
   readonly answer: readonly [200 | 201, z.ZodType<Item>, string] | readonly [204, null, string];
   /** Whether the response contains a secret, so that it is never repeated. */
   readonly isSecret?: true;
-  /** The paths of fields in the command's input that differ from those in the request: first the command's. */
+  /** Paths in the command's input that differ from those in the request, each pair with the command's path first. */
   readonly paths?: PathTable;
   /** Runs the command. `given` contains the expected version if the command changes a record. */
   readonly run: (
@@ -223,7 +223,7 @@ export class Endpoints {
   }
 }
 
-/** Refuses a viewer before the request is validated: only permitted callers learn what is wrong with it. */
+/** Checks a viewer before the request is validated: only permitted callers learn what is wrong with their request. */
 function allow(check: (viewer: Viewer) => void): MiddlewareHandler<RestEnvironment> {
   return async (context, next) => {
     check(context.get('viewer'));
@@ -271,7 +271,7 @@ const replayHeader = {
 const reasons: Readonly<Record<number, string>> = {
   400: 'The request is malformed or not possible; `details.errors` lists every invalid field.',
   401: 'Credentials are missing or wrong.',
-  403: 'The token, or the customer concerned, may not do this.',
+  403: 'The token, or the customer concerned, is not allowed to do this.',
   404: 'An object in the request does not exist, or belongs to another platform.',
   405: 'The path does not support this method; `Allow` lists the supported methods.',
   409: 'The request conflicts with existing data or with an earlier change.',
@@ -306,7 +306,7 @@ export async function asRow<Result extends { readonly replayed: boolean }>(resul
   return { row, replayed: row.replayed };
 }
 
-/** Awaits a result of the domain. Changes the path of a refusal to that of the field in the request. */
+/** Awaits a result of the domain. Converts the path in a refusal to that of the field in the request. */
 export async function withRequestPaths<Result>(paths: PathTable, result: Promise<Result>): Promise<Result> {
   return result.catch((error: unknown) => {
     const path = error instanceof Refusal ? error.details.path : undefined;

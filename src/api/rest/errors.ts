@@ -104,7 +104,7 @@ const amountFields: ReadonlySet<unknown> = new Set([
   'receivingCurrencyAmount',
 ]);
 
-/** Creates the error of invalid parameters or an invalid body: fields of the body by path, parameters by name. */
+/** Creates the error of invalid parameters or an invalid body. Names fields of the body by path, parameters by name. */
 export function invalidRequest(issues: readonly core.$ZodIssue[], data: unknown, isBody: boolean): RestError {
   const all = issues.flatMap((issue) => describe(isBody ? issue : { ...issue, path: issue.path.slice(0, 1) }, data));
   const distinct = all.filter(
@@ -158,7 +158,7 @@ function codeOf(issue: Pick<core.$ZodIssue, 'code'>, path: readonly string[], is
     : 'INVALID_INPUT';
 }
 
-/** The rules of the document by the library's codes of their violations. */
+/** The names of the rules, as in the OpenAPI document, by zod's codes of their violations. */
 const constraints: Readonly<Record<string, string>> = {
   too_small: 'minimum',
   too_big: 'maximum',
@@ -173,7 +173,7 @@ const constraints: Readonly<Record<string, string>> = {
 export function presentError(thrown: unknown, context: Context<RestEnvironment>, log: Logger): Response {
   const refusal = refusalIn(thrown);
   const error = refusal ?? asRestError(thrown, log);
-  // The command has taken effect: only its response failed, so nothing may claim that nothing has happened.
+  // The command has taken effect and only its response failed, so the error must not say that nothing has changed.
   const isUnknown = error.code === 'INTERNAL_ERROR' || error.code === 'SERVICE_UNAVAILABLE';
   if (isUnknown && context.get('tookEffect')) return presentRefusal(outcomeUnknown(), context);
   if (error instanceof Refusal) return presentRefusal(error, context);
@@ -182,7 +182,7 @@ export function presentError(thrown: unknown, context: Context<RestEnvironment>,
   const { status, code, message } = error;
   return context.json(
     { status, code, message, details: details ?? { reason: message, ...error.facts } },
-    // The library expects a status that allows a body, which every refusal's does.
+    // Hono expects a status that allows a body, as the status of every refusal does.
     { status: status as 400, headers: { ...error.headers } },
   );
 }
@@ -192,7 +192,7 @@ function asRestError(thrown: unknown, log: Logger): RestError {
   if (thrown instanceof HTTPException && thrown.status === 400) {
     return new RestError('INVALID_REQUEST_FORMAT', 'the body is not well-formed JSON');
   }
-  // An empty body of a different type: a non-empty one was refused earlier (src/api/rest/server.ts).
+  // An empty body of another type than JSON: a non-empty one was refused earlier (src/api/rest/server.ts).
   if (thrown instanceof HTTPException && thrown.status === 415) {
     return new RestError('INVALID_REQUEST_FORMAT', 'a request body must be application/json', { status: 415 });
   }
@@ -241,7 +241,7 @@ function presentRefusal(refusal: Refusal, context: Context): Response {
   const { path, retryAfter, errors: _errors, ...facts } = inRestTerms(refusal);
   const field = path && dotted(path);
   const { code, message } = refusal;
-  // As RFC 9110 requires if the If-Match condition is false (13.1.1).
+  // The status that RFC 9110 (13.1.1) requires if the condition of If-Match is false.
   const status = path?.[0] === ifMatch && code === 'CONFLICT' ? 412 : refusals[code];
   const errors = invalidFieldsOf(refusal).map((one) => ({
     field: dotted(one.path),

@@ -6,7 +6,7 @@ interface Example {
   readonly value: object;
 }
 
-/** Returns an id of this type that differs from the one of `exampleId`. */
+/** Returns an id of this type that differs from that of `exampleId`. */
 const another = (type: string) => exampleId(type).replace(/.$/, '3');
 
 const [customer, account, payee] = ['Customer', 'InternalAccount', 'ExternalAccount'].map(exampleId);
@@ -38,8 +38,8 @@ const ibanAccount = {
 const document = '{ viewer { kind } }';
 
 /**
- * Request bodies that the sandbox accepts, by operation id, with ids of `exampleId`. `1001` marks names for a single
- * use.
+ * Request bodies that the sandbox accepts, by operation id, with ids from `exampleId`. A name with `1001` can be used
+ * only once.
  */
 export const examples: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
   createQuote: {
@@ -191,8 +191,8 @@ export const examples: Readonly<Record<string, Readonly<Record<string, Example>>
 };
 
 /**
- * The requests that find a platform's real ids. `at` is their place in the response or, with `most`, in its item with
- * the largest value at that path.
+ * The requests that find a platform's real ids. `at` is the path of the id in the response or, with `most`, in the item
+ * with the largest value at the path `most`.
  */
 export const exampleGuide = {
   unique: '1001',

@@ -54,7 +54,7 @@ const timestamp = z.string().transform((text, context) => {
 export const requiredMoment = (description: string) =>
   timestamp.openapi({ type: 'string', format: 'date-time', description });
 
-/** Defines an optional one. */
+/** Defines an optional parameter of the same kind. */
 export const moment = (description: string) => requiredMoment(description).optional();
 
 /** The list parameters for the time of a record's creation. */
@@ -136,8 +136,8 @@ interface ListEndpoint<Filters extends z.ZodRawShape, Item> {
 const maxCount = 10_000;
 
 /**
- * The lists that exceeded `maxCount`, by name and conditions: they are not counted again for a minute. Counting takes
- * more than half of the time of a response. A list that has become shorter lacks its total for at most a minute.
+ * The lists that exceeded `maxCount`, by name and conditions: they are not counted again for a minute, since counting
+ * takes more than half the time of a response. A list that has become shorter has no total for at most a minute.
  */
 const longLists = new LRUCache<string, true>({
   maxSize: 1_000_000,
@@ -145,7 +145,7 @@ const longLists = new LRUCache<string, true>({
   ttl: 60_000,
 });
 
-/** Adds a paged list: its filters with `limit` and `cursor`, and the envelope (specification 4.0). */
+/** Adds a paged list, with its filters, `limit` and `cursor`, and the envelope (specification 4.0). */
 export function addPagedList<Filters extends z.ZodRawShape, Item, Where, Row extends OrderedRow>(
   endpoints: Endpoints,
   operationId: string,
@@ -207,7 +207,7 @@ interface ListQuery {
   readonly orderBy?: ListOrder | undefined;
 }
 
-/** The reader of a page: the caller, and how its cursors are created. */
+/** The reader of a page: the caller, and the cursors of the instance. */
 type Reader = Pick<RestEnvironment['Variables'], 'viewer' | 'cursors'>;
 
 /** Reads the parameters of a page. Throws INVALID_INPUT for a cursor of a different list (decision 17). */

@@ -51,10 +51,10 @@ export async function answerByFetch(
   else await sendAnswer(incoming, response, { status: answer.status, headers, body: bytes });
 }
 
-/** The types of exports, which can be of any length. */
+/** The media types of exports, which can be of any length. */
 const streamedTypes = /^(text\/csv|application\/xml)\b/;
 
-/** The longest wait for a client that reads nothing of a stream, in milliseconds. */
+/** How long to wait for a client that reads nothing of a stream, in milliseconds. */
 const drainMs = 60_000;
 
 /** Sends a body as fast as it is read. If it fails or is not read for `drainMs`, the connection ends early. */

@@ -50,7 +50,7 @@ export function createRestServer(options: RestOptions): RestServer {
   const { payments, webhooks, credentials, replicas, bodyBytes, openapi, log } = options;
   const root = rootApp(log);
   root.use('*', async (context, next) => {
-    // The path as defined, with the names of its parameters, to keep the labels few.
+    // The path as defined, with the names of its parameters, so that there are few labels.
     const path = matchedRoutes(context).findLast((route) => !route.path.endsWith('*'))?.path ?? 'none';
     const operation = `${context.req.method} ${path}`;
     noteOperation(operation);
@@ -93,8 +93,8 @@ export function createRestServer(options: RestOptions): RestServer {
   internalAccountEndpoints(app, payments);
   externalAccountEndpoints(app, payments);
   statementEndpoints(app, payments);
-  // Refuse their other methods here; otherwise DELETE /customers/external-accounts would name a customer with that
-  // id.
+  // Refuse the other methods of these paths here: otherwise DELETE /customers/external-accounts would be taken for a
+  // customer with that id.
   refuseOtherMethods(app);
   customerEndpoints(app, payments);
   quoteEndpoints(app, payments);
@@ -124,9 +124,9 @@ function rootApp(log: Logger): RestApp {
 }
 
 /**
- * Serves the OpenAPI document. It needs no credentials, since it contains nothing about any platform. Its page is
- * src/api/pages/pages.ts. The document is built at the first request, once all endpoints are defined, since building
- * it takes as long as the rest of startup.
+ * Serves the OpenAPI document. It needs no credentials, since it contains nothing about any platform. Its console is in
+ * src/api/pages/pages.ts. The document is built at the first request, once all endpoints are defined, since building it
+ * takes as long as the rest of startup.
  */
 function serveDocument(app: RestApp): void {
   let document: ReturnType<typeof restDocument> | undefined;
@@ -156,7 +156,7 @@ function parsedBody(text: string): unknown {
   }
 }
 
-/** Responds with 405 to other methods of the paths that have been added so far. */
+/** Responds with 405 to other methods on the paths that have been added so far. */
 function refuseOtherMethods(app: RestApp): void {
   const methods = new Map<string, Set<string>>();
   for (const { path, method } of app.routes) {
@@ -177,7 +177,7 @@ function checkStorable(value: unknown): void {
   refuse(unstorable(value, []).map((path) => path.join('.') || 'body'));
 }
 
-/** Checks the parameters of a query in the same way, each with all its values. */
+/** Checks the query parameters in the same way, with all values of each. */
 function checkStorableQuery(parameters: Readonly<Record<string, readonly string[]>>): void {
   const invalid = Object.entries(parameters).filter(([name, values]) => ![name, ...values].every(isStorable));
   refuse(invalid.map(([name]) => (isStorable(name) ? name : 'query')));

@@ -13,7 +13,7 @@ export interface Webhooks {
   readonly resolve: Resolver;
   /** Whether endpoints of sandbox platforms may be on this machine. */
   readonly loopback: boolean;
-  /** Encrypts the signing secrets; undefined without a key, so that there can be no endpoints. */
+  /** Encrypts the signing secrets; undefined if no key is set: then there can be no endpoints. */
   readonly box: SecretBox | undefined;
   /** Where each attempt is logged; undefined to log none. */
   readonly attemptLog: Logger | undefined;
@@ -61,7 +61,7 @@ export function requireBox(webhooks: Webhooks): SecretBox {
   return webhooks.box;
 }
 
-/** Returns the owner for which an endpoint's secrets are encrypted. */
+/** Returns the text to which the encryption of an endpoint's secrets is bound. */
 export function secretOwner(platformId: string, endpointId: string): string {
   return `webhook_endpoint:${platformId}:${endpointId}`;
 }

@@ -49,8 +49,8 @@ interface TypePolicy {
 }
 
 /**
- * Inserts a page at its place: after the edge named by its `after`, before the edge named by its `before`, or otherwise
- * as the whole list. A row that is already in the list appears once, at its place in the page.
+ * Inserts a page into a list: after the edge named by its `after`, before the edge named by its `before`, or otherwise
+ * as the whole list. A row that is already in the list appears once, where the page has it.
  */
 function mergePage(
   existing: Connection | undefined,
@@ -59,7 +59,7 @@ function mergePage(
 ): Connection {
   const [after, before] = [args?.after, args?.before];
   if (!existing?.edges || (typeof after !== 'string' && typeof before !== 'string')) return incoming;
-  // Edges and nodes are what the cache has written: objects or references. Its types are generic over the two.
+  // Edges and nodes are objects or references, as written by the cache, whose types are generic over the two.
   const cursorOf = (edge: Edge) => readField('cursor', edge as never);
   const idOf = (edge: Edge) => readField('id', readField('node', edge as never) as never);
   const page = incoming.edges ?? [];
@@ -83,7 +83,7 @@ function mergePage(
 function policies(): Record<string, TypePolicy> {
   const made: Record<string, TypePolicy> = {
     Currency: { keyFields: ['code'] },
-    // One viewer per token: queries for different fields of it are merged.
+    // A token has one viewer: queries for different fields of it are merged.
     Viewer: { keyFields: [] },
   };
   // Objects without an identity are replaced as a whole: merging two responses could combine the digits of one with the
@@ -100,8 +100,8 @@ function policies(): Record<string, TypePolicy> {
 
 /**
  * Returns the settings for InMemoryCache of Apollo Client: `new InMemoryCache(apolloCache())`. They cover the schema's
- * interfaces and unions, the identities of its objects, and its lists: `fetchMore` with `first` and `after` adds a page
- * to the list that is read from its start, with `last` and `before` to the list that is read from its end.
+ * interfaces and unions, the identities of its objects, and its lists: `fetchMore` adds a page, with `first` and
+ * `after` to a list that is read from its start, with `last` and `before` to one that is read from its end.
  */
 export function apolloCache(): { possibleTypes: Record<string, string[]>; typePolicies: Record<string, TypePolicy> } {
   return { possibleTypes, typePolicies: policies() };

@@ -18,7 +18,7 @@ interface Observable {
 /**
  * Creates the handler of a link for Apollo Client 4 that keeps older data from replacing newer data. Put it first: `new
  * ApolloLink(newestVersions())`. A stream message whose objects are all older is dropped. A query is repeated, at most
- * three times, if its response contains an older object because a stream has delivered a newer one in the meantime.
+ * three times, if its response contains an object of which a stream has delivered a newer version in the meantime.
  */
 export function newestVersions(): <Result extends Observable>(
   operation: Operation,
@@ -26,7 +26,8 @@ export function newestVersions(): <Result extends Observable>(
 ) => Result {
   const versions = new Versions();
   return <Result extends Observable>(operation: Operation, forward: (operation: never) => Result) => {
-    // `never` accepts the link's function in any version; it is called with the operation that came with it.
+    // The type `never` accepts the link's function in any version; the function is called with the operation that it
+    // came with.
     const send = () => (forward as (operation: Operation) => Result)(operation);
     const { operationType } = operation;
     const first = send();

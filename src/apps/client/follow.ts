@@ -21,15 +21,15 @@ export class StreamRefusedError extends Error {
 
 /** The subscription to follow, and the callbacks for its messages. */
 export interface FollowOptions<Result, Variables> {
-  /** A subscription. It needs neither `after` nor `cursor`: the cursors travel beside it. */
+  /** A subscription. It needs neither `after` nor `cursor`: cursors are sent beside the document. */
   readonly document: Operation<Result, Variables>;
   /** Variables of the subscription. An `after` in them is where the stream begins if `store` has no newer cursor. */
   readonly variables: Variables;
-  /** Receives each message once and in order. A crash before `save` may repeat a message: compare `version`. */
+  /** Receives each message once and in order. After a crash before `save`, a message is repeated: compare `version`. */
   readonly onMessage: (data: Result) => void;
   /**
    * Reads the current state together with `viewer.feedCursor`, and returns that cursor, where the stream begins. Called
-   * if the cursor to resume after is absent or too old. If omitted, the service decides where to begin.
+   * if there is no cursor to resume after, or if it is too old. If omitted, the service decides where to begin.
    */
   readonly begin?: (signal: AbortSignal) => Promise<string>;
   readonly store?: CursorStore;
@@ -109,7 +109,7 @@ async function run<Result, Variables>(
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof Final) throw error.cause;
-      // No network, no token at the moment, or a failing store. `hurry` ends the wait.
+      // There is no network or no token at the moment, or the store fails. `hurry` ends the wait.
       if (!hurry.aborted) await backoff(failures, hurry).catch(() => signal.throwIfAborted());
     }
   }
@@ -178,13 +178,14 @@ function attempt(
     },
     complete: () => end(refusal ? { kind: 'REFUSED', error: refusal } : { kind: 'COMPLETED' }),
   };
-  // Every version of graphql-ws accepts these two; their types differ in which fields are optional.
+  // Every version of graphql-ws accepts these two arguments, but the versions' types differ in which fields are
+  // optional.
   const subscribe = client.subscribe.bind(client) as (request: object, to: object) => () => void;
   const unsubscribe = subscribe(request, sink);
   return abortable(ended, signal).finally(unsubscribe);
 }
 
-/** Finds the refusal among the GraphQL errors, as libraries pass them on. */
+/** Finds the refusal among GraphQL errors in the form in which libraries pass them on. */
 function refusalIn(errors: unknown): StreamRefusedError | undefined {
   const [first] = (Array.isArray(errors) ? errors : []) as { message?: unknown; extensions?: { code?: unknown } }[];
   return first && new StreamRefusedError(String(first.extensions?.code ?? 'UNKNOWN'), String(first.message));

@@ -1,4 +1,4 @@
-/** A row of a followed list. `version` rises with each change. */
+/** A row of a followed list. `version` increases with each change. */
 export interface Row {
   readonly id: string;
   readonly version: number;
@@ -38,7 +38,7 @@ export function applyChanges<R extends Row>(
     const at = rows.findIndex(({ id }) => id === node.id);
     if (op === 'LEAVE') rows = rows.filter(({ id }) => id !== node.id);
     else if (at >= 0) rows[at] = node;
-    // An entering row is new, or returns through a change of its status. Ids are ordered by time, as the list is.
+    // An entering row is new, or returns after a change of its status. Ids are ordered by time, as the list is.
     else if (op === 'ENTER') rows = insert(rows, node);
   }
   if (rows.length > limit) {

@@ -1,6 +1,6 @@
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
 
-/** An operation with the types of its result and variables: its text, or the hash of a registered one, `sha256:…` */
+/** An operation with the types of its result and variables: its text or, if it is registered, its hash `sha256:…` */
 export type Operation<Result, Variables> = string & DocumentTypeDecoration<Result, Variables>;
 
 /** Declares the types of an operation, unchecked. */

@@ -89,7 +89,7 @@ export function openPayments({ url, token, fetch: send = fetch, ...options }: Pa
     };
     const response = await attempt();
     if (response.status !== 401) return response;
-    // The token is no longer accepted, before its expiry: retry once with a newer one.
+    // The token was refused before its expiry: retry once with a newer one.
     tokens.forget();
     return attempt();
   };

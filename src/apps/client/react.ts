@@ -116,7 +116,7 @@ export function useTransactions(variables: TransactionListSubscriptionVariables)
   return useLiveList(TransactionList, variables, (data) => data.transactionChanges, variables.first ?? 20);
 }
 
-/** Follows any list with a `…Changes` subscription and a snapshot. `limit` is the length of the first page. */
+/** Follows any list that has a `…Changes` subscription with a snapshot. `limit` is the length of the first page. */
 export function useLiveList<Result, Variables, R extends Row>(
   document: Operation<Result, Variables>,
   variables: Variables | undefined,
@@ -130,7 +130,8 @@ export function useLiveList<Result, Variables, R extends Row>(
 
 /**
  * Returns the whole seconds until a moment, 0 once it has passed, and renders again each second. It counts by the
- * service's clock (`serverTime` is `viewer.serverTime` of the same response), so a wrong device clock does not matter.
+ * service's clock (`serverTime` is `viewer.serverTime` of the same response), so a wrong clock of the device does not
+ * matter.
  */
 export function useCountdown(expiresAt: string | undefined, serverTime: string | undefined): number | undefined {
   const [end, setEnd] = useState<number>();

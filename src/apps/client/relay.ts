@@ -35,7 +35,7 @@ export function relayNetwork(payments: Payments, Observable: ObservableClass) {
       // The service returns the GraphQL response format, which Relay's own type describes.
       return (await response.json()) as never;
     },
-    // As above: Relay's stream type names its responses.
+    // As above, for Relay's type of a stream of responses.
     subscribe(request: RequestParameters, variables: object): never {
       return Observable.create((sink) =>
         payments.socket.client.subscribe(sent(request, variables), {

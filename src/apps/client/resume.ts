@@ -14,7 +14,7 @@ interface Sink {
 
 /** Where a subscription resumes. The object stays the same: a library that sends it again sends the newest cursor. */
 export interface Resuming {
-  /** The cursor of the last message; null asks for the cursors of the messages to come. */
+  /** The cursor of the last message; null requests that the coming messages have cursors. */
   after: string | null;
 }
 
@@ -41,6 +41,6 @@ export function resumingClient<Client extends SubscribingClient>(client: Client)
     });
     return subscribe({ ...request, extensions }, advancing, ...rest);
   };
-  // Methods of the client that subscribe, such as `iterate`, call this object's `subscribe`.
+  // Other methods of the client that subscribe, such as `iterate`, call the `subscribe` of this object.
   return Object.assign(Object.create(client), client, { subscribe: resuming });
 }

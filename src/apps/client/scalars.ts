@@ -20,7 +20,7 @@ export const relayScalars = {
   PathSegment: 'string | number',
 } as const;
 
-/** The scalars that an app's cache parses, and their types: the app declares them, for `Parsed`. */
+/** The scalars that an app's cache parses, with their types: declared by the app, used by `Parsed`. */
 // biome-ignore lint/suspicious/noEmptyInterface: apps add its members by declaration merging
 export interface ParsedScalars {}
 

@@ -10,11 +10,12 @@ export type ConnectionState = 'IDLE' | 'CONNECTING' | 'OPEN';
 export interface PaymentsSocket {
   /**
    * A graphql-ws client whose subscriptions resume: for Apollo's GraphQLWsLink, urql's subscriptionExchange and
-   * `follow`. Created when first read, which throws if there is no WebSocket class; requests need none.
+   * `follow`. Created when it is first read, which throws if there is no WebSocket class: apps that send only requests
+   * need none.
    */
   readonly client: Client;
   readonly state: () => ConnectionState;
-  /** Calls back on each change of the state. Returns the function that unsubscribes. */
+  /** Calls `changed` on each change of the state. Returns the function that unsubscribes. */
   readonly onState: (changed: () => void) => () => void;
   /** Drops the connection and reconnects at once: call it when the app is in the foreground or online again. */
   readonly reconnect: () => void;
@@ -53,7 +54,7 @@ export function openSocket(options: SocketOptions): PaymentsSocket {
     },
     dispose() {
       life.closed();
-      // Rejects with the reason if opening fails, which no longer matters.
+      // It rejects if opening the socket has failed, which no longer matters.
       Promise.resolve(client?.dispose()).catch(() => undefined);
     },
   };
@@ -82,7 +83,7 @@ function connect(
 ): Client {
   if (webSocketImpl === undefined && typeof WebSocket === 'undefined')
     throw new TypeError('There is no global WebSocket: give openPayments a class as webSocketImpl.');
-  // In a page, the address may be relative.
+  // On a web page, the address may be relative.
   const address = new URL(url, typeof location === 'undefined' ? undefined : location.href);
   address.protocol = address.protocol.replace('http', 'ws');
   const client: Client = createClient({
@@ -106,7 +107,7 @@ function connect(
         state.become('OPEN');
         life.renewLater();
       },
-      // A phone that changes its network does not notice the dead socket: a missing pong reveals it.
+      // A phone that changes networks does not notice that its socket is dead: the missing pong reveals it.
       ping: (received) => {
         if (!received) life.awaitPong(() => client.terminate());
       },
@@ -125,7 +126,7 @@ function connect(
   return client;
 }
 
-/** Manages one connection: the renewal of its token, the pong for a ping, the wait for the next attempt. */
+/** Manages a connection: the renewal of its token, the wait for a ping's pong, and the wait for the next attempt. */
 class Life {
   readonly #tokens: Tokens;
   readonly #signal: AbortSignal;
@@ -143,7 +144,7 @@ class Life {
     this.#socket = socket;
   }
 
-  /** Sends a newer token in a ping before the old one ends, so that the socket and its streams stay open. */
+  /** Sends a newer token in a ping before the old one expires, so that the socket and its streams stay open. */
   renewLater(): void {
     clearTimeout(this.#renewal);
     const socket = this.#socket;
@@ -155,7 +156,7 @@ class Life {
           socket?.send(JSON.stringify({ type: 'ping', payload: { authorization } }));
           this.renewLater();
         } catch {
-          // Without a newer token the server closes with 4403, and the reconnect requests a token again.
+          // Without a newer token, the server closes the socket with 4403, and the reconnect requests a token again.
         }
       },
       Math.max(250, Math.min(this.#tokens.renewalInMs() + 1, 2 ** 31 - 1)),

@@ -29,7 +29,7 @@ export class Tokens {
     this.#source = source;
   }
 
-  /** Returns the `authorization` header: with the current token while it is fresh enough, otherwise with a new one. */
+  /** Returns the `authorization` header, with the current token if it is fresh enough, otherwise with a new one. */
   async authorization(signal: AbortSignal): Promise<string> {
     const held = this.#held && this.renewalInMs() > 0 ? this.#held : await this.#ask(signal);
     return `Bearer ${held.token}`;
@@ -81,7 +81,7 @@ function lifeMs({ token, expiresAt }: ClientToken): number {
     const { iat, exp } = JSON.parse(atob(payload)) as { readonly iat?: unknown; readonly exp?: unknown };
     if (typeof iat === 'number' && typeof exp === 'number') return (exp - iat) * 1_000;
   } catch {
-    // Not a JSON Web Token: only its expiry is used.
+    // It is not a JSON Web Token: only `expiresAt` is used.
   }
   return expiresAt === null ? 24 * 3_600_000 : Date.parse(expiresAt) - Date.now();
 }

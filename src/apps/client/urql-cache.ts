@@ -1,12 +1,12 @@
 import { relayPagination } from '@urql/exchange-graphcache/extras';
 import { connections, embedded, possibleTypes } from './generated/schema-facts.ts';
 
-/** The arguments and results of Graphcache resolvers: passing them on does not require the library's own types. */
+/** The type of a Graphcache resolver, taken from the library's function so that its own types need not be imported. */
 type Resolver = ReturnType<typeof relayPagination>;
 
 /**
  * Returns the settings for urql's Graphcache: `cacheExchange({ ...urqlCache(), schema })`, with `schema` from this
- * package's `introspection.json`. Objects have their identities, and the pages of a list become one list.
+ * package's `introspection.json`. They define the identities of objects, and join the pages of a list.
  */
 export function urqlCache(): {
   keys: Record<string, (object: { readonly [field: string]: unknown }) => string | null>;

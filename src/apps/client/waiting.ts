@@ -1,4 +1,4 @@
-/** Waits for a promise until the signal aborts: then rejects with the signal's reason, and drops the result. */
+/** Waits for a promise; if the signal aborts first, rejects with its reason and drops the promise's result. */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);

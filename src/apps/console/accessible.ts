@@ -8,7 +8,7 @@ export const withoutNestedLinks = {
   },
 };
 
-/** The parts of the page besides the main one, each with its role and its name. */
+/** The parts of the page other than the main one, each with its role and its name. */
 const parts = [
   ['.information-container', 'region', 'About'],
   ['.scheme-container', 'region', 'Server and credentials'],

@@ -1,9 +1,9 @@
-/** Where to find a platform's real ids: the document declares their positions in the responses to some GETs. */
+/** Where to find a platform's real ids: the OpenAPI document says where they are in the responses to some GETs. */
 interface Guide {
   readonly unique: string;
   readonly ids: readonly {
     readonly find: string;
-    /** For a list, the position of a number: the item in which it is greatest is used. */
+    /** For a list: the path of a number in an item. The item with the largest number is used. */
     readonly most?: string;
     readonly at: Readonly<Record<string, string>>;
   }[];
@@ -31,7 +31,7 @@ export async function findIds(
   return found;
 }
 
-/** Replaces the example ids in a document with the platform's, and puts new numbers into unique names. */
+/** Replaces the example ids in a document with the platform's, and puts new numbers into names that must be unique. */
 export function fillExamples<Document extends ExampleDocument>(
   document: Document,
   ids: ReadonlyMap<string, string>,

@@ -6,7 +6,7 @@ import { makeAccessible, withoutNestedLinks } from './accessible.ts';
 import { type ExampleDocument, fillExamples, findIds } from './fill-examples.ts';
 import { findOperations } from './find-operations.ts';
 
-// The console of the REST API: its document, whose requests can be tried out.
+// The console of the REST API: it shows the OpenAPI document and sends its requests.
 
 /** The settings that the server has written into the page. */
 interface Settings {
@@ -30,7 +30,7 @@ async function get(url: string): Promise<unknown> {
   return response?.ok ? response.json() : undefined;
 }
 
-// The service's own document, whose structure is covered by a test. It has its server relative to its own address.
+// The service's own document, whose structure is covered by a test. The address of its server is relative to its own.
 const original = (await get(settings.document)) as ExampleDocument;
 const documentUrl = new URL(settings.document, location.href);
 original.servers = original.servers.map(({ url }) => ({ url: new URL(url, documentUrl).href }));

@@ -22,7 +22,7 @@ export function asLink({ url, query, variables }: Sent): string {
   return `${new URL('lab', url)}#${opened}`;
 }
 
-/** Takes the operation out of the address: a reload continues with the tabs. */
+/** Removes the operation from the address, so that a reload continues with the tabs. Returns it. */
 export function takeLinked(): Linked | undefined {
   const parameters = new URLSearchParams(location.hash.slice(1) || location.search);
   const [query, variables] = [parameters.get('query'), parameters.get('variables') ?? ''];

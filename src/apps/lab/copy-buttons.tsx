@@ -49,7 +49,7 @@ export function CopyButtons({ authorization }: { readonly authorization: string 
         className="card"
         aria-label="The operation, to copy"
         onToggle={({ newState }) => {
-          // Unless a click outside has put it elsewhere.
+          // Unless a click outside has moved the focus elsewhere.
           if (newState === 'closed' && document.activeElement === document.body) opener.current?.focus();
         }}
       >

@@ -12,7 +12,7 @@ const stateWords: Readonly<Record<FeedState, string>> = {
 
 interface EventPaneProps {
   readonly feed: Feed;
-  /** Called with the event whose details a person asks for. */
+  /** Called with the event whose details a person wants to see. */
   readonly onPick: (event: FeedEvent) => void;
 }
 
@@ -41,7 +41,7 @@ export function EventPane({ feed, onPick }: EventPaneProps) {
           <button
             type="button"
             onClick={() => feed.pause()}
-            title="Stop the stream. Resume it, and what was missed comes."
+            title="Stop the stream. When you resume it, you get everything that it missed."
           >
             Pause
           </button>

@@ -23,7 +23,7 @@ interface FeedView {
   readonly state: FeedState;
   /** The events, newest first. */
   readonly events: readonly FeedEvent[];
-  /** The reason of a refusal. */
+  /** The reason for the refusal. */
   readonly reason?: string;
 }
 
@@ -49,7 +49,7 @@ export class Feed {
   };
   readonly view = (): FeedView => this.#view;
 
-  /** Continues after the newest event shown; initially, shows the latest events. */
+  /** Continues after the newest event shown; at the first call, shows the latest events. */
   start(): void {
     if (this.#stop) return;
     const [newest] = this.#view.events;

@@ -60,7 +60,7 @@ export const firstSteps: readonly Step[] = [
     operation: 'Watch',
     title: 'Watch',
     about:
-      'Follows the payment: its present state first, then every change, until nothing can follow. It goes on while you are in other tabs.',
+      'Follows the payment: its current state first, then every change, until nothing can follow. It continues while you are in other tabs.',
     docs: 'docs/streams.md',
     query: `subscription Watch($transaction: ID!) {
   transactionUpdates(of: { transactionId: $transaction }, until: FINAL) {
@@ -186,7 +186,7 @@ export const firstSteps: readonly Step[] = [
     operation: 'AddBeneficiary',
     title: 'Add a beneficiary',
     about:
-      'Registers a bank account to pay to. The next quote goes there. Its last three characters decide how payments end.',
+      'Registers a bank account to pay to, which the next quote uses. The last three characters of its number decide how payments end.',
     docs: 'src/rails/sandbox/README.md',
     query: `mutation AddBeneficiary($customer: ID!, $iban: String!) {
   createExternalAccount(
@@ -230,7 +230,7 @@ export const firstSteps: readonly Step[] = [
   {
     operation: 'LockRate',
     title: 'Quote',
-    about: 'Locks the rate and all fees for 100.00 USD to a euro account. The sandbox holds them for five minutes.',
+    about: 'Locks the rate and all fees for 100.00 USD to a euro account. The sandbox keeps them for five minutes.',
     docs: 'docs/interface-specification.md',
     query: `mutation LockRate($source: ID!, $destination: ID!, $amount: Decimal!) {
   createQuote(

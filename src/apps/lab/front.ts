@@ -1,7 +1,7 @@
 import { basicAuthorization, readSettings } from './settings.ts';
 import { openSocket } from './socket.ts';
 
-// The part of the front page that is alive: the sandbox's payments by status, and the last that moved.
+// The live part of the front page: the sandbox's payments by status, and those that moved last.
 
 const totals = '{ transactionTotals { status count } }';
 
@@ -42,7 +42,7 @@ function follow(authorization: string): void {
   const client = openSocket(authorization);
   let isCounting = false;
   let hasMoved = false;
-  // Counts anew instead of counting along: the totals and the stream do not begin at the same moment.
+  // Counts again instead of adding up changes, since the totals and the stream do not begin at the same moment.
   const count = async () => {
     hasMoved = true;
     if (isCounting) return;
@@ -87,11 +87,11 @@ function showTotals(counts: Totals['transactionTotals']): void {
   for (const item of board?.querySelectorAll<HTMLElement>('[data-status]') ?? []) {
     const number = item.querySelector('strong');
     const text = String(counts.find(({ status }) => status === item.dataset.status)?.count ?? 0);
-    // A status that no payment has is no cause for joy or alarm.
+    // A status that no payment has is not highlighted.
     item.classList.toggle('quiet', text === '0');
     if (!number || number.textContent === text) continue;
     number.textContent = text;
-    // A new element, which begins its animation.
+    // Inserts a new element, which starts its animation.
     number.replaceWith(number.cloneNode(true));
   }
   board?.removeAttribute('aria-busy');

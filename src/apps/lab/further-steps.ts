@@ -6,7 +6,7 @@ const furtherSteps: readonly Step[] = [
   {
     operation: 'QuoteForDeposit',
     title: 'Fund in real time: quote',
-    about: 'A quote that a deposit pays. The answer says where the money is to be sent, and under which reference.',
+    about: 'A quote that a deposit pays. The answer says where to send the money, and with which reference.',
     query: `mutation QuoteForDeposit($customer: ID!, $destination: ID!) {
   createQuote(
     input: {
@@ -72,7 +72,8 @@ const furtherSteps: readonly Step[] = [
   {
     operation: 'FindReceiver',
     title: 'UMA: look up',
-    about: 'Finds a UMA address: which currencies it takes, and what it wants to know of the payer.',
+    about:
+      'Looks up a UMA address: which currencies its receiver accepts, and what the receiver wants to know about the payer.',
     query: `mutation FindReceiver($customer: ID!, $address: String!) {
   lookUpReceiver(
     input: { umaAddress: $address, sender: { customerId: $customer } }
@@ -112,7 +113,7 @@ const furtherSteps: readonly Step[] = [
   {
     operation: 'PayToUma',
     title: 'UMA: pay',
-    about: 'Pays that address in one request, with what its receiver wants to know.',
+    about: 'Pays to that address in one request, with the information that its receiver requires.',
     query: `mutation PayToUma($source: ID!, $lookup: ID!, $address: String!) {
   createQuote(
     input: {
@@ -156,7 +157,7 @@ const furtherSteps: readonly Step[] = [
     operation: 'FailOnPurpose',
     title: 'Fail on purpose',
     about:
-      'A payment that fails after its debit, in the way that its scenario says. The tab Timeline says why, and shows the money coming back.',
+      'A payment that fails after its debit, as its scenario says. The tab Timeline says why, and shows the money coming back.',
     docs: 'src/rails/sandbox/README.md',
     query: `mutation FailOnPurpose($source: ID!, $destination: ID!) {
   createQuote(
@@ -194,7 +195,7 @@ const furtherSteps: readonly Step[] = [
     operation: 'LimitPayments',
     title: 'Limit payments',
     about:
-      'Limits what the customer may pay in a day, and lets larger payments wait until somebody else approves them.',
+      'Limits what the customer may pay in a day, and makes larger payments wait until somebody else approves them.',
     docs: 'docs/guides/keys.md',
     query: `mutation LimitPayments($customer: ID!) {
   setPolicy(
@@ -265,7 +266,7 @@ const furtherSteps: readonly Step[] = [
   {
     operation: 'RemoveLimits',
     title: 'Lift limits',
-    about: 'Deletes the policy of the tabs before: the customer may pay without limits again.',
+    about: 'Deletes the policy of the previous tabs: the customer can pay without limits again.',
     docs: 'docs/guides/keys.md',
     query: `mutation RemoveLimits($customer: ID!) {
   deletePolicy(input: { subjectId: $customer }) {
@@ -286,7 +287,7 @@ const furtherSteps: readonly Step[] = [
     operation: 'Resume',
     title: 'Resume',
     about:
-      'Everything that came after a cursor, each change once and in order. Take the cursor of an event beside, or of the tab Watch.',
+      'Everything that came after a cursor, each change once and in order. Take the cursor of an event beside the tabs, or one from the tab Watch.',
     docs: 'docs/streams.md',
     query: `subscription Resume($cursor: String!) {
   events(after: $cursor) {
@@ -306,7 +307,7 @@ const furtherSteps: readonly Step[] = [
     operation: 'AddWebhook',
     title: 'Webhooks',
     about:
-      'Registers an endpoint; its secret is shown once. Nothing listens there, so the next tab shows failures. The last tab removes one.',
+      'Registers an endpoint; its secret is shown once. Nothing listens there, so the next tab shows failures. The last tab removes the endpoint.',
     docs: 'src/api/webhooks/README.md',
     query: `mutation AddWebhook($url: String!) {
   createWebhookEndpoint(input: { url: $url }) {
@@ -370,7 +371,7 @@ const furtherSteps: readonly Step[] = [
   {
     operation: 'RemoveWebhook',
     title: 'Remove the endpoint',
-    about: 'Deletes the endpoint of the tabs before, and ends its deliveries.',
+    about: 'Deletes the endpoint of the previous tabs, and ends its deliveries.',
     query: `mutation RemoveWebhook($endpoint: ID!) {
   deleteWebhookEndpoint(input: { endpointId: $endpoint }) {
     ... on DeleteWebhookEndpointSuccess {

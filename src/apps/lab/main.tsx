@@ -19,7 +19,7 @@ Object.assign(globalThis, {
 });
 
 const linked = takeLinked();
-// A link that is opened where the lab is already open changes only the fragment.
+// Opening a link in a tab that already shows the lab changes only the fragment.
 addEventListener('hashchange', () => location.reload());
 
 const root = document.getElementById('lab');

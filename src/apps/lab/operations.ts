@@ -54,7 +54,7 @@ interface OperationsOptions {
 /** The maximum number of stream messages that a tab shows. */
 const shownMessages = 100;
 
-/** Runs the operations of all tabs. GraphiQL itself has one at a time, and ends it when another tab is opened. */
+/** Runs the operations of all tabs. GraphiQL itself runs only one at a time, and ends it when another tab is opened. */
 export class Operations {
   readonly #options: OperationsOptions;
   readonly #byTab = new Map<string, Running>();
@@ -92,7 +92,7 @@ export class Operations {
     return running && !running.isOver ? 'run' : running?.latest;
   }
 
-  /** The last answer to the operation of a tab: a new object for each. */
+  /** Returns the last answer to the operation of a tab: each answer is a new object. */
   answer(tab: string | undefined): Answer | undefined {
     return tab === undefined ? undefined : this.#byTab.get(tab)?.latest;
   }
@@ -112,7 +112,7 @@ export class Operations {
     this.#byTab.delete(tab);
   }
 
-  /** The tabs with an operation in progress: a new set whenever they change. */
+  /** Returns the tabs with an operation in progress: a new set after each change. */
   readonly running = (): ReadonlySet<string> => this.#running;
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
@@ -261,7 +261,7 @@ async function post(request: Request, headers: Record<string, string>, signal?: 
   };
 }
 
-/** Takes out `extensions.cost`: it is longer than many results. */
+/** Removes `extensions.cost`, which is longer than many results. */
 function withoutCost({ extensions, ...others }: { readonly extensions?: unknown }) {
   const { cost, ...rest } = { cost: undefined, ...(extensions ?? {}) };
   const result: object = Object.keys(rest).length > 0 ? { ...others, extensions: rest } : others;

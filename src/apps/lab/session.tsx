@@ -147,7 +147,7 @@ export function Session({ settings, authorization, carried, operations, linked, 
 /** Finds the first payment with a timeline in an answer. */
 function paymentIn(value: unknown): DrawnPayment | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  // The service has the field on payments alone; another field's alias may have its name.
+  // In the schema only payments have this field; another field could have the name as its alias.
   if ('timeline' in value && Array.isArray(value.timeline) && value.timeline[0]?.occurredAt)
     return value as DrawnPayment;
   for (const member of Object.values(value)) {
@@ -157,7 +157,7 @@ function paymentIn(value: unknown): DrawnPayment | undefined {
   return undefined;
 }
 
-/** Shows status, time and size of an answer; and, folded away, what its document costs. */
+/** Shows the status, time and size of an answer and, collapsed, the cost of its document. */
 function AnswerFacts({ answer }: { readonly answer: Answer | undefined }) {
   const line = useRef<HTMLDivElement>(null);
   const isAnswered = useRef(answer !== undefined);
@@ -224,7 +224,8 @@ function useOpenTab(tab: Tab | undefined, { carried, operations }: Pick<SessionP
   // biome-ignore lint/correctness/useExhaustiveDependencies: only when another tab is opened, or the editors are there
   useEffect(() => {
     if (!tab || !variableEditor || !responseEditor || !queryEditor) return;
-    // Editors start with the first tab, without its variables, even if another tab was opened while they were loading.
+    // Editors start with the document of the first tab, without variables, even if another tab was opened while they
+    // were loading.
     if (queryEditor.getValue() !== (tab.query ?? '')) queryEditor.setValue(tab.query ?? '');
     if (variableEditor.getValue() !== (tab.variables ?? '')) variableEditor.setValue(tab.variables ?? '');
     const variables = carried.fill(tab.id, variableEditor.getValue());

@@ -1,6 +1,6 @@
 /** The building blocks of the lab's journey. */
 
-/** A value that responses provide and variables use, by the name of the variable. */
+/** The name of a variable whose value responses can provide. */
 export type CarriedName =
   | 'customer'
   | 'source'

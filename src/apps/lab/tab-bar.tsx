@@ -17,12 +17,12 @@ export interface TabBarProps {
   readonly onClose?: (index: number) => void;
 }
 
-/** Whether the tabs that were shown before the editor had the focus: those that take their place get it. */
+/** Whether the tabs shown before the editor was loaded had the focus: then the tabs that replace them get it. */
 let hadFocus = false;
 
 /**
- * Renders the tabs. They keep their positions, so that a click hits the intended tab. The keyboard stops at the open one; the
- * arrow keys, Home and End open the others, and Delete closes a tab that is no step of the journey.
+ * Renders the tabs. They keep their positions, so that a click hits the intended tab. The Tab key stops only at the
+ * open one; the arrow keys, Home and End open the others, and Delete closes a tab that is not a step of the journey.
  */
 export function TabBar({ tabs, openIndex, running, onOpen, onAdd, onClose }: TabBarProps) {
   const list = useRef<HTMLDivElement>(null);
@@ -97,6 +97,6 @@ export function TabBar({ tabs, openIndex, running, onOpen, onAdd, onClose }: Tab
   );
 }
 
-/** Returns the title of a tab, which for GraphiQL is "<untitled>" without an operation. */
+/** Returns the title of a tab. GraphiQL's title of a tab without an operation is "<untitled>". */
 const titleOf = ({ title }: Tab) => title.replace('<untitled>', 'New tab');
 const nameOf = ({ operationName, title }: Tab) => operationName ?? title;

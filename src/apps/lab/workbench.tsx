@@ -27,8 +27,8 @@ function RequestHistory() {
 const explorer = explorerPlugin({ showAttribution: false });
 
 /**
- * Renders the builder of documents. Its inputs take the focus whenever they appear, which opens the keyboard of a phone:
- * if the person last did something elsewhere, such as opening a tab, the focus goes back.
+ * Renders the builder of documents. Its inputs take the focus whenever they appear, which opens a phone's keyboard. If
+ * the person's last action was elsewhere, such as opening a tab, the focus goes back there.
  */
 function Explorer() {
   const builder = useRef<HTMLDivElement>(null);
@@ -74,7 +74,8 @@ async function prettified(document: string): Promise<string> {
 export default function Workbench(props: SessionProps) {
   return (
     <GraphiQLProvider
-      // GraphiQL's fetcher type wants its own kind of observable; it uses only `subscribe`, which this one has.
+      // GraphiQL's type of a fetcher requires its own kind of observable, but it uses only `subscribe`, which this one
+      // has.
       fetcher={props.operations.fetcher as never}
       onPrettifyQuery={prettified}
       plugins={plugins}

@@ -38,12 +38,12 @@ export interface Act {
   readonly run: (stage: Stage) => Promise<Made>;
 }
 
-/** Creates an act of a customer with accounts; `withMoney` also funds its account. */
+/** Creates an act performed by a customer with accounts; `withMoney` also funds the customer's account. */
 const played = (run: (stage: Stage, cast: Cast) => Promise<Made>) => async (stage: Stage) =>
   run(stage, await findCast(stage.service));
 const withMoney = (run: (stage: Stage, cast: Cast) => Promise<Made>) =>
   played(async (stage, cast) => {
-    // A fee may be added on top of the sent amount.
+    // A fee may be charged on top of the sent amount.
     await fund(stage.service, cast, '10.00');
     await fund(stage.service, cast, stage.amount);
     return run(stage, cast);
@@ -132,7 +132,7 @@ async function webhookTest({ service, endpoint }: Stage): Promise<Made> {
   return { id, status: delivered ? 'DELIVERED' : `answered ${responseStatus ?? 'nothing'}` };
 }
 
-/** The event types, each with its trigger, which causes other events, too. API_TOKEN_EXPIRY cannot be triggered. */
+/** The event types, each with its trigger, which also causes other events. API_TOKEN_EXPIRY cannot be triggered. */
 const ofTypes: Readonly<Record<Exclude<EventTypeName, 'API_TOKEN_EXPIRY'>, Omit<Act, 'about'>>> = {
   OUTGOING_PAYMENT: { isPayment: true, run: outgoing },
   INCOMING_PAYMENT: { isPayment: true, run: incoming },

@@ -1,5 +1,5 @@
 export interface Answer {
-  /** For machines: the output of `--json`. Absent if the command has printed it itself. */
+  /** The output with `--json`, for machines. Absent if the command has already printed it. */
   readonly data?: unknown;
   /** Human-readable output, line by line. */
   readonly lines?: readonly string[];

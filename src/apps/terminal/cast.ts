@@ -45,7 +45,7 @@ export async function newCustomer(service: Service, ownId: string): Promise<stri
 const digits = (count: number) =>
   Array.from(crypto.getRandomValues(new Uint8Array(count)), (byte) => byte % 10).join('');
 
-/** Account numbers that end in 000: the sandbox's payments to them succeed. */
+/** Accounts whose numbers end in 000: payments to them succeed in the sandbox. */
 const accountInfo: Readonly<Record<'USD' | 'EUR', () => ExternalAccountInfoInput>> = {
   USD: () => ({
     usAccount: { accountNumber: `${digits(7)}000`, routingNumber: '021000021', accountCategory: 'CHECKING' },

@@ -87,7 +87,7 @@ export class Service {
     });
     let isLost = false;
     client.on('closed', (event) => {
-      // The close event of whichever socket is in use; the library does not declare it.
+      // The close event of the socket class in use, whose type the library does not declare.
       const { code } = event as { readonly code?: number };
       if (code === 1000 || this.#signal.aborted || isLost) return;
       isLost = true;

@@ -31,7 +31,7 @@ interface MoreProps {
   readonly fetchMore: (next: { readonly variables: { readonly after: string | null } }) => Promise<unknown>;
 }
 
-/** Renders the end of a list: its next page is read when this comes into view. */
+/** Renders the end of a list. When it comes into view, the next page is read. */
 export function More({ page: { hasNextPage, endCursor }, loading, fetchMore }: MoreProps) {
   const end = useRef<HTMLButtonElement>(null);
   const read = () => fetchMore({ variables: { after: endCursor } }).catch(() => undefined);

@@ -34,7 +34,7 @@ export function Pay() {
   const source = payable.find(({ id }) => id === sourceId) ?? payable[0];
   const limits = data && source ? limitsOn(source.balance.currency.code, data.viewer.policies) : [];
   const amountField = useRef<HTMLInputElement>(null);
-  /** Removes what was said about other values of the fields. */
+  /** Removes messages about earlier values of the fields. */
   const drop = () => {
     setQuoted(undefined);
     setRefusal(undefined);
@@ -179,7 +179,7 @@ type Refused = Extract<
   { readonly message: string }
 >;
 
-/** Returns why a payment was refused, with amounts in the reader's notation: the service's message has its own. */
+/** Returns why a payment was refused, with amounts in the reader's notation, unlike the service's message. */
 function refusalText(refused: Refused): string {
   if ('available' in refused && refused.available) return shortText(refused.available.formatted);
   return 'limit' in refused && refused.limit ? beyondText(refused.limit) : refused.message;
@@ -187,7 +187,7 @@ function refusalText(refused: Refused): string {
 
 interface Refusal {
   readonly message: string;
-  /** Whether the amount is what was refused. */
+  /** Whether the refusal is about the amount. */
   readonly isAmount?: boolean;
 }
 
@@ -208,7 +208,7 @@ interface QuoteCardProps {
   readonly onCancelled: () => void;
 }
 
-/** Moves the focus to what takes the place of a button, so that the keyboard goes on from there. */
+/** Moves the focus to the element that replaces a button, so that the keyboard continues from there. */
 const focused = (element: HTMLElement | null) => element?.focus({ preventScroll: true });
 
 /** Shows a quote with the remaining time to execute it, and then its payment. */
@@ -237,7 +237,7 @@ function QuoteCard({ quoted, available, limits, onRefused, onCancelled }: QuoteC
     }
   }
 
-  /** Releases the quote. One that cannot be cancelled expires. */
+  /** Releases the quote. If it cannot be cancelled, it expires. */
   async function cancel() {
     onCancelled();
     await cancelQuote({ variables: { input: { quoteId: quote.id } } }).catch(() => undefined);

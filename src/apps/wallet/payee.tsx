@@ -43,7 +43,8 @@ interface Outcome {
 
 /**
  * Renders a form for a new payee, for any kind of account. The service defines the fields and their formats. The form
- * also accepts numbers as printed on an invoice, with spaces, dashes and small letters, and names the wrong character.
+ * also accepts numbers as printed on an invoice, with spaces, dashes and lower-case letters, and points out a wrong
+ * character.
  */
 export function NewPayee({ customerId, onAdded }: { customerId: string; onAdded: (accountId: string) => void }) {
   const { data } = useQuery(PayeeForm);
@@ -161,7 +162,7 @@ interface TextProps {
   readonly name: string;
   readonly label: string;
   readonly isRequired: boolean;
-  /** The hint besides its label. */
+  /** The hint beside the label. */
   readonly about?: string;
   readonly format?: string | null;
   readonly fault?: string | undefined;
@@ -244,7 +245,7 @@ function inputOf(form: Form, given: FormData, customerId: string) {
   return {
     customerId,
     currency: text('currency') || (form.currencies[0]?.code ?? ''),
-    // The service names the member and its contents.
+    // The service has named the member and its fields.
     accountInfo: { [form.inputField]: details } as never,
     ...(form.beneficiaryRequired && {
       beneficiary: isCompany

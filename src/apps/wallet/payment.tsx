@@ -1,4 +1,4 @@
-/** A payment in full. All but its timeline may be missing: the lab draws what a document selects. */
+/** A payment in full. Everything except its timeline can be missing, since the lab draws what a document selects. */
 export interface DrawnPayment {
   readonly timeline: readonly State[];
   readonly ledgerEntries?: readonly Entry[];
@@ -14,7 +14,7 @@ interface State {
   readonly reason?: string | null;
 }
 
-/** An entry of the ledger. Negative amounts leave their account. */
+/** An entry of the ledger. A negative amount leaves the account. */
 interface Entry {
   readonly kind: string;
   readonly account?: { readonly displayName?: string } | null;
@@ -92,7 +92,7 @@ interface Movement {
   readonly amount: string;
 }
 
-/** Pairs what leaves one party with what reaches another: in each currency, the entries of a posting add up to nothing. */
+/** Pairs what leaves one party with what reaches another: in each currency, the entries of a posting add up to zero. */
 function movementsOf(entries: readonly Entry[]): Movement[] {
   const movements: Movement[] = [];
   const open: { readonly entry: Entry; readonly code: string; readonly formatted: string; left: bigint }[] = [];
@@ -104,7 +104,7 @@ function movementsOf(entries: readonly Entry[]): Movement[] {
       if (other.entry.kind !== entry.kind || other.code !== code || one.left * other.left >= 0n) continue;
       const [from, to] = one.left < 0n ? [one, other] : [other, one];
       const sum = one.left + other.left;
-      // When both end, one of them was part of no other movement: its text is the amount.
+      // If both are used up, one of them was part of no other movement: its formatted amount is that of this one.
       const isFrom = sum === 0n ? -BigInt(from.entry.amount?.amount ?? '') === to.left : sum > 0n;
       const [less, more] = isFrom ? [from, to] : [to, from];
       movements.push({

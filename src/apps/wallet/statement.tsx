@@ -10,7 +10,7 @@ function open(dialog: HTMLDialogElement | null): void {
   if (dialog && !dialog.open) dialog.showModal();
 }
 
-/** Shows the last thirty days of an account, up to the moment when it was opened. */
+/** Shows the last thirty days of an account, up to the moment when the statement was opened. */
 export function Statement({ accountId, onClose }: { accountId: string; onClose: () => void }) {
   const [period] = useState(() => {
     const to = Date.now() + 60_000;
@@ -71,7 +71,7 @@ export function Statement({ accountId, onClose }: { accountId: string; onClose: 
 /** The entries, newest first. */
 type Entries = Extract<StatementData['account'], { readonly statement: unknown }>['ledgerEntries'];
 
-/** Draws the balance over the entries that the list shows, up to now: a step at each. */
+/** Draws the balance over time, up to now, with a step at each entry that the list shows. */
 function BalanceLine({ edges }: Pick<Entries, 'edges'>) {
   const entries = edges.flatMap(({ node }) => (node.balanceAfter ? [{ ...node, after: node.balanceAfter }] : []));
   const [newest, oldest] = [entries[0], entries.at(-1)];

@@ -10,11 +10,11 @@ import { Statement } from './statement.tsx';
 /** Renders the wallet: balances, a payment, past payments, and a statement. */
 export function Wallet({ network }: { network: Network }) {
   const { data, error } = useQuery(Home, { variables: { locale } });
-  // Both write to the cache, which updates every view of their accounts and payments.
+  // Both subscriptions write to the cache, which updates every view of the accounts and payments.
   useSubscription(FollowAccounts, { variables: { locale } });
   useSubscription(FollowTransactions, {
     variables: { locale },
-    // A payment that has just begun: the list contains the executed ones. It counts in the limits until it fails.
+    // A payment that has just begun: the list contains executed payments. It counts towards the limits until it fails.
     onData: ({ client, data: { data } }) => {
       if (
         data &&
@@ -78,7 +78,7 @@ export function Wallet({ network }: { network: Network }) {
 
 const states = { IDLE: 'not connected', CONNECTING: 'connecting …', OPEN: 'live' } as const;
 
-/** Cuts and restores the network: changes in the meantime are shown as soon as it is back. */
+/** Renders the switch that cuts and restores the network. Changes in the meantime are shown as soon as it is back. */
 function NetworkSwitch({ network }: { network: Network }) {
   const { socket } = usePayments();
   const state = useConnectionState();

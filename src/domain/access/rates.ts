@@ -13,14 +13,14 @@ export interface Rates {
   readonly clientToken: Rate | null;
 }
 
-/** Changes to a platform's own limits. A null restores the limit of the settings. */
+/** Changes to a platform's own limits. Null restores the limit of the settings. */
 export type RateChanges = { readonly [limit in keyof Rates]?: Rate | null };
 
 /** The prefixes of the columns of `platform` that override the limits of the settings. */
 const prefixes = { platform: 'rate', apiToken: 'apiTokenRate', clientToken: 'clientTokenRate' } as const;
 const limits = Object.keys(prefixes) as (keyof Rates)[];
 
-/** These columns; null means that the settings apply. */
+/** The columns with these prefixes; null means that the settings apply. */
 export type RateColumns = {
   readonly [Column in `${(typeof prefixes)[keyof Rates]}${'Limit' | 'Burst'}`]: number | null;
 };

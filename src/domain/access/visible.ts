@@ -9,8 +9,8 @@ import type { Viewer } from './viewer.ts';
 export type Scope = Pick<Caller, 'platformId' | 'bound'>;
 
 /**
- * For each bound, the field of a row that must equal the customer, or the transaction of the payment, that the caller
- * is bound to; null if a caller with that bound sees no row.
+ * For each kind of bound, the field of a row that must equal the customer, or the payment's transaction, that the
+ * caller is bound to; null if a caller with that bound sees no rows.
  */
 interface Rule<Field extends string = string> {
   readonly CUSTOMER: Field | null;
@@ -23,9 +23,9 @@ const rules = {
   // A token for one payment shows the payment, but not its customer.
   customer: { CUSTOMER: 'id', PAYMENT: null },
   account: { CUSTOMER: 'customerId', PAYMENT: null },
-  // Events of quotes carry the id of their transaction, so one field serves both.
+  // Events of quotes contain the id of their transaction, so one field serves for both.
   event: { CUSTOMER: 'customerId', PAYMENT: 'transactionId' },
-  // For a customer's app: lookups for its payments. Only an app that may look up receivers sees any.
+  // A customer's app sees lookups for its payments, but only if it may look up receivers.
   lookup: { CUSTOMER: 'senderCustomerId', PAYMENT: null },
   // Records of a platform's servers (webhook endpoints, tokens): hidden from apps.
   ofPlatform: { CUSTOMER: null, PAYMENT: null },
@@ -103,7 +103,7 @@ export function maySee(noun: Noun, { bound }: Pick<Scope, 'bound'>, row: Readonl
   return field !== null && row[field] === idOf(bound);
 }
 
-/** Returns whether callers of this kind can see any row of a noun. */
+/** Returns whether callers with such a bound can see any row of a noun. */
 export function seesAny(noun: Noun, { bound }: Pick<Scope, 'bound'>): boolean {
   return bound.kind === 'PLATFORM' || rules[noun][bound.kind] !== null;
 }
@@ -124,9 +124,9 @@ function idOf(bound: Exclude<Caller['bound'], { kind: 'PLATFORM' }>): string {
 }
 
 /**
- * Binds a statement to a caller per call. The first three parameters of its text are the caller's platform, and the
- * customer and the transaction that the caller is bound to, each null if not bound. The call's own values start at $4.
- * The text restricts its rows with `visibleRow`.
+ * Returns a function that runs a statement for a caller. The first three parameters of its text are the caller's
+ * platform, and the customer and the transaction that the caller is bound to, each null if not bound. The call's own
+ * values start at $4. The text restricts its rows with `visibleRow`.
  */
 export function forCaller<Row>(statement: Statement<Row>) {
   return (on: Queryable, { platformId, bound }: Scope, ...values: readonly unknown[]): Promise<Row[]> => {

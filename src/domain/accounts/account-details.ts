@@ -52,8 +52,8 @@ interface WarnedAccount extends Pick<GivenAccount, 'accountType' | 'details'> {
 }
 
 /**
- * Returns warnings about an accepted account, to be read before it is paid: a name that its rail carries in other
- * characters, and, in the sandbox, details that PRODUCTION would refuse.
+ * Returns warnings about an accepted account, for whoever is about to pay it: a name that its rail transmits in other
+ * characters and, in the sandbox, details that PRODUCTION would refuse.
  * @param createdAt the time of its creation
  */
 export function accountWarnings(account: WarnedAccount, environment: Environment, createdAt: Date): InvalidField[] {
@@ -68,7 +68,7 @@ export function accountWarnings(account: WarnedAccount, environment: Environment
   ];
 }
 
-/** Returns how an account's rail alters the name of the owner; undefined if it carries the name unchanged. */
+/** Returns how an account's rail alters the name of the owner; undefined if it transmits the name unchanged. */
 export function nameFault({ accountType, beneficiary }: Omit<WarnedAccount, 'details'>) {
   const { characters }: AccountType = accountTypes[accountType];
   if (!characters || !beneficiary) return undefined;

@@ -21,13 +21,14 @@ import { railAnswer } from '../orders/rail-answer.ts';
 import { type Beneficiary, carriedOwner, ownerName, reasonOf } from './beneficiary.ts';
 
 /**
- * The lifecycle of an external account after registration (specification 3.3): the rail checks it again or, if the rail
- * is simulated, a request changes it (src/domain/sandbox). A change does not stop a payment that has begun: the account
- * must be ACTIVE only when a payment begins.
+ * The lifecycle of an external account after registration (specification 3.3): the rail checks the account again or, if
+ * the rail is simulated, a request changes it (src/domain/sandbox). A change does not stop a payment that has begun:
+ * the account must be ACTIVE only when a payment begins.
  */
 
 /**
- * For each status, the statuses from which it may be reached. The database refuses all other changes (status_moves).
+ * For each status, the statuses from which an account may change to it. The database refuses all other changes
+ * (status_moves).
  */
 export const statusSources: Readonly<Record<ExternalAccountStatus, readonly ExternalAccountStatus[]>> = {
   PENDING: [],
@@ -62,7 +63,7 @@ export const nextAccountCheck = untilNext(checks);
 
 /**
  * Checks up to `limit` due accounts with the rails, and commits each result. A failed check is repeated later, as is
- * the check of an account that has changed in the meantime.
+ * one whose account changed in the meantime.
  * @returns the number of accounts processed
  */
 export function checkDueAccounts(payments: Payments, limit: number): Promise<number> {

@@ -20,7 +20,7 @@ export type Beneficiary =
       readonly address?: Address | null | undefined;
     };
 
-/** Returns the account owner's name in the characters that its rail carries; undefined for a wallet. */
+/** Returns the account owner's name in the characters that its rail transmits; undefined for a wallet. */
 export function carriedOwner(type: ExternalAccountType, beneficiary: Beneficiary | null): string | undefined {
   const name = ownerName(beneficiary);
   const { characters }: AccountType = accountTypes[type];

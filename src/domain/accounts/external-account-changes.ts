@@ -53,8 +53,8 @@ export const updateExternalAccount = command((payments, caller, input: UpdateExt
 }));
 
 /**
- * Deletes an external account: it becomes INACTIVE permanently, and is no longer a default. Existing payments still
- * show it and continue; new ones cannot use it (decision 68). The same account can be registered again.
+ * Deletes an external account: it becomes INACTIVE permanently, and is no longer its customer's default. Existing
+ * payments still show it and continue; new ones cannot use it (decision 68). The same account can be registered again.
  * @throws Refusal ACCOUNT_NOT_FOUND, CONFLICT (deleted before), IDEMPOTENCY_MISMATCH
  */
 export const deleteExternalAccount = command((payments, caller, input: { readonly accountId: string } & Expecting) => ({

@@ -47,7 +47,8 @@ const at = pathsIn<ApproveTransaction & RejectTransaction>();
  * its platform (requires TRANSACT). The latter fails with MISSING_MANDATORY_PAYEE_DATA if mandatory receiver
  * information is neither given nor in the customer's record.
  * @throws Refusal TRANSACTION_NOT_FOUND, TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL, INVALID_INPUT,
- *   IDEMPOTENCY_MISMATCH, FORBIDDEN (also to the payment's requester), and the refusals of a held payment's command
+ *   IDEMPOTENCY_MISMATCH, FORBIDDEN (also for the payment's requester), and the refusals of the command that requested
+ *   a held payment
  */
 export const approveTransaction = decision('approveTransaction', (input: ApproveTransaction) => ({
   kind: 'approve',
@@ -55,8 +56,8 @@ export const approveTransaction = decision('approveTransaction', (input: Approve
 }));
 
 /**
- * Rejects a payment that awaits approval. It ends as REJECTED; if it is an incoming one, so does the sender's payment.
- * Money that was taken is refunded.
+ * Rejects a payment that awaits approval. It ends as REJECTED, and so does the sender's payment if it is an incoming
+ * payment. Money that was taken is refunded.
  * @throws Refusal like approveTransaction
  */
 export const rejectTransaction = decision('rejectTransaction', (input: RejectTransaction) => ({
@@ -159,7 +160,7 @@ async function decide(
 
 /**
  * Wakes the order of a decided payment. The decision is final whether or not this succeeds, so the caller does not wait
- * for it, and errors are only logged. An order that is not woken is processed at the deadline of the decision.
+ * for it, and errors are only logged. An order that is not woken is processed at the deadline for the decision.
  */
 function wakeOrder({ database, log }: Payments, { platformId }: Caller, transactionId: string): void {
   wakeOrders(database.pool, platformId, transactionId).then(

@@ -33,8 +33,8 @@ export interface Announced {
 
 /**
  * Creates the INCOMING transaction of a payment from a UMA address. It is PENDING until its platform approves or
- * rejects it, or the time for that runs out (decision 33). It is CREATED if the sender has only looked up the receiver
- * (pay-request.ts).
+ * rejects it, or until the time to do so runs out (decision 33). It is CREATED if the sender has only looked up the
+ * receiver (pay-request.ts).
  */
 export function announcedTransaction(announced: Announced, approvalMs: number): NewRow<Transaction> {
   const { id } = announced;

@@ -58,7 +58,7 @@ export async function proposeAdjustment(
 }
 
 /**
- * Approves a proposal, which moves its money. A person other than the proposer may approve it, once, before it expires.
+ * Approves a proposal, which moves the money. Anyone but the proposer can approve it, once, before it expires.
  * @throws RefusedByHand
  */
 export async function approveAdjustment(database: Database, id: string, operator: Operator): Promise<Adjustment> {
@@ -85,7 +85,7 @@ async function approve(act: Transaction, found: Adjustment, operator: Operator):
   return undefined;
 }
 
-/** Rejects a proposal without moving money. Its proposer may do so, too. @throws RefusedByHand */
+/** Rejects a proposal without moving money. Its proposer can do so, too. @throws RefusedByHand */
 export async function rejectAdjustment(database: Database, id: string, operator: Operator): Promise<Adjustment> {
   const found = await findAdjustment(database, id);
   await inTransaction(database, async (act) => {

@@ -45,7 +45,8 @@ export interface Payments {
 export interface Validated {
   readonly row: SnapshotRows[ResultType];
   /**
-   * The limits of the policies that would count the payment, with it included; only policies that the caller may see.
+   * The limits of the policies that would count the payment, as they would be with it; only policies that the caller
+   * may see.
    */
   readonly limits: readonly LimitState[];
   /** The deadline for its approval; null if it needs none. */
@@ -85,7 +86,7 @@ export function railOf<Ability extends keyof typeof abilities>(
   if (missing) {
     throw new Refusal('SERVICE_UNAVAILABLE', `the rail of ${tenant.environment} platforms ${abilities[missing]}`);
   }
-  // Every needed part has been found.
+  // The check above has found every needed part.
   return rail as RailWith<Ability>;
 }
 
@@ -125,7 +126,7 @@ export interface Command<Type extends ResultType> extends RefusalOptions {
    */
   readonly plan: () => Promise<CommandPlan>;
   /**
-   * Whether the plan only reads the database, so that building it again for a repeat is harmless. The key is then not
+   * Whether the plan only reads the database, so that building it again for a repeat is harmless. Then the key is not
    * looked up first, which saves most calls a round trip.
    */
   readonly readsOnly?: true;
@@ -273,7 +274,7 @@ const waits: Readonly<Record<LockTimeout['for'], string>> = {
 };
 
 function idOf(type: ResultType, row: SnapshotRows[ResultType]): string {
-  // The row has the named type.
+  // The row is of the type `type`.
   return type === 'Account' ? accountPublicId((row as Account).kind, row.id) : publicId(type, row.id);
 }
 

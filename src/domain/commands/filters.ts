@@ -35,8 +35,8 @@ import {
 
 /**
  * The filters of lists, the same in every API. Given fields are combined with AND, a list matches any of its values,
- * and both ends of a date range are inclusive. A malformed id, or one of another platform, matches nothing. So does a
- * condition on data that the caller may not see, because a match would reveal it.
+ * and date ranges include both ends. A malformed id, or an id of another platform, matches nothing. So does a condition
+ * on data that the caller may not see, because a match would reveal it.
  */
 
 export interface QuoteFilter extends CreationFilter {
@@ -188,9 +188,9 @@ export function whereAccounts(caller: Scope, filter: Given<AccountFilter>): Pris
 }
 
 /**
- * Matches payments that have begun. A quote's payment is PENDING until the quote is executed or funded, and EXPIRED
- * if that never happens, or if nobody approved the payment of an executed quote in time. The wording must match the
- * condition of the index transaction_begun.
+ * Matches payments that have begun. A quote's payment is PENDING until the quote is executed or funded, and EXPIRED if
+ * that never happens or if nobody approves the payment of the executed quote in time. The SQL must match the condition
+ * of the index transaction_begun.
  */
 const begun: Prisma.TransactionWhereInput = {
   OR: [
@@ -204,7 +204,7 @@ const notBegun: Prisma.TransactionWhereInput = {
   OR: [{ status: 'PENDING' }, { status: 'EXPIRED', failureReason: 'QUOTE_EXPIRED' }],
 };
 
-/** Returns the condition for payments with an amount on either side within a range of a currency. */
+/** Returns the condition for payments with an amount in a range, on either side, in a currency. */
 function ofAmount({ currency, min, max }: AmountRange): Prisma.TransactionWhereInput | object {
   const range = { ...(min != null && { gte: min }), ...(max != null && { lte: max }) };
   return byText(currency, (code) => ({

@@ -13,7 +13,7 @@ export interface Freezing {
   readonly reason: string;
 }
 
-/** The outcome: whether anything changed, and the time since which it is, or was, frozen. */
+/** The outcome: whether anything changed, and since when the customer or account is, or was, frozen. */
 export interface Frozen {
   readonly changed: boolean;
   readonly since: Date | null;

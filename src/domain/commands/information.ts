@@ -26,7 +26,7 @@ const fitting =
   (value) =>
     pattern.test(value) ? undefined : `must be ${words}`;
 
-/** The facts that a sender may give. Facts with these names are validated for any party (decision 48). */
+/** The facts that a sender may give. Facts with these names are validated for either party (decision 48). */
 const checks: ReadonlyMap<string, Check> = new Map([
   ['FULL_NAME', anyText],
   ['BIRTH_DATE', birthFault],
@@ -84,9 +84,9 @@ function factFault({ name, value }: InformationField, isRepeated: boolean, now: 
 }
 
 /**
- * Refuses facts about a sender that do not apply to the destination of its payment. For a destination other than a UMA
- * address only the purpose applies, and not even that if the destination is an internal account (specification 4.1).
- * For a UMA address, a fact must have a known name, or be requested by the receiver.
+ * Refuses facts about a sender that do not apply to the destination of the payment. To an external account only the
+ * purpose applies, and to an internal account nothing (specification 4.1). For a UMA address, a fact must have a known
+ * name, or be requested by the receiver.
  * @param requested the fields that the receiver at a UMA address requests; undefined for an account
  * @throws Refusal INVALID_INPUT with the path of the fact
  */

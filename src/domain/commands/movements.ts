@@ -15,7 +15,7 @@ export interface Flow {
   readonly platformAccountId?: string | undefined;
   readonly receivingCurrency: string;
   readonly received: bigint;
-  /** The internal account that receives; undefined if the money leaves. */
+  /** The internal account that receives the money; undefined if the money leaves the service. */
   readonly destinationAccountId?: string | undefined;
   /** The rail's share in the sending currency, if the rail converts the money itself (decision 83). */
   readonly lockedSent?: bigint | undefined;
@@ -75,8 +75,8 @@ export function debitInFull(accountId: string, currency: string, amount: bigint,
 }
 
 /**
- * Delivers the money out of CLEARING, and pays the platform its part of the fees. Money that the rail converts leaves
- * in the sending currency; for an internal account it returns in the receiving currency.
+ * Delivers the money from CLEARING, and pays the platform its part of the fees. Money that the rail converts leaves in
+ * the sending currency; for an internal account it returns in the receiving currency.
  */
 export function delivery(flow: Flow): Journal {
   const { transactionId, receivingCurrency: currency, received, destinationAccountId, lockedSent } = flow;
@@ -139,7 +139,7 @@ export function reservation(journal: Journal): Journal {
   return { ...journal, kind: 'debit', legs };
 }
 
-/** Moves money from CLEARING to SUSPENSE, where it is visible, since the rail has neither delivered nor returned it. */
+/** Moves money that the rail has neither delivered nor returned from CLEARING to SUSPENSE, where it is visible. */
 export function suspension(flow: Flow): Journal {
   const legs = move(clearing, { system: 'SUSPENSE' }, waitingMoney(flow));
   return { kind: 'suspension', transactionId: flow.transactionId, legs };
@@ -161,15 +161,15 @@ export function adjustment(accountId: string, currency: string, amount: bigint):
   return { kind: 'adjustment', legs };
 }
 
-/** The amounts that the provider was to move, or has moved, on the platform's account with the provider. */
+/** The amounts that the provider was supposed to move, or has moved, on the platform's account with the provider. */
 export interface Moves {
   readonly out?: Money;
   readonly in?: Money;
 }
 
 /**
- * Books the difference between the amounts moved by the provider and the promised ones on DIFFERENCES: a debit is the
- * operator's loss (decision 95). Undefined if they agree.
+ * Books the difference between the promised amounts and those that the provider moved on DIFFERENCES: a debit is the
+ * operator's loss (decision 95). Undefined if the amounts agree.
  */
 export function difference(transactionId: string, promised: Moves, moved: Moves): Journal | undefined {
   const legs = (['out', 'in'] as const).flatMap((side): Leg[] => {
@@ -181,7 +181,7 @@ export function difference(transactionId: string, promised: Moves, moved: Moves)
   return legs.length > 0 ? { kind: 'difference', transactionId, legs } : undefined;
 }
 
-/** Passes money from outside on to an external account: one journal for its arrival, one for its departure. */
+/** Passes money from outside on to an external account, with one journal for its arrival and one for its departure. */
 export function passage(currency: string, amount: bigint, transactionId: string): Journal[] {
   return [
     { kind: 'arrival', transactionId, legs: move(outside, clearing, { currency, amount }) },
@@ -220,7 +220,8 @@ function conversion(flow: Flow, direction: 1n | -1n): Leg[] {
 
 function platformShare(flow: Flow): Leg[] {
   if (flow.platformFee === 0n || flow.platformAccountId === undefined) return [];
-  // Exempt from the balance limit: the payment has been delivered, which a full platform account must not undo.
+  // Exempt from the balance limit: the payment has been delivered, and a full account of the platform must not prevent
+  // that from being booked.
   const account = { account: flow.platformAccountId, exempt: true } as const;
   return move({ system: 'FEES' }, account, { currency: flow.sendingCurrency, amount: flow.platformFee });
 }

@@ -36,13 +36,13 @@ export interface Parties extends TransferParties {
 }
 
 // With an array, Postgres keeps one plan of each statement for all calls. With generate_series up to a parameter, it
-// would plan each call anew.
+// would plan every call again.
 
 /** Returns the SQL source of the account that a parameter names, if the caller may see it. */
 const namedAccount = (parameter: string) =>
   `public.account a where ${visibleRow('account', 'a')} and a.id = ${parameter}`;
 
-/** Reads the accounts $4 and $5 as `source` and `destination`, and as many new ids as the array $6 has elements. */
+/** Reads the accounts $4 and $5 as `source` and `destination`, and creates as many ids as the array $6 has elements. */
 const transferPartiesSql = `
   (select account_snapshot(a) from ${namedAccount('$4')}) as source,
   (select account_snapshot(a) from ${namedAccount('$5')}) as destination,
@@ -79,7 +79,8 @@ const partiesStatement = forCaller(
 );
 
 /**
- * Reads a command's accounts in one statement. One that the caller may not see, or of a different kind, is undefined.
+ * Reads a command's accounts in one statement. An account that the caller may not see, or of a different kind, is
+ * undefined.
  */
 export async function readTransferParties(on: Queryable, caller: Scope, names: Named): Promise<TransferParties> {
   const { source, destination, ids } = names;
@@ -89,7 +90,8 @@ export async function readTransferParties(on: Queryable, caller: Scope, names: N
 }
 
 /**
- * Reads a command's parties in one statement. One that the caller may not see, or of a different kind, is undefined.
+ * Reads a command's parties in one statement. A party that the caller may not see, or of a different kind, is
+ * undefined.
  */
 export async function readParties(
   on: Queryable,
@@ -128,7 +130,7 @@ function transferPartiesOf({ source, destination, ids }: TransferPartiesRow, nam
   return {
     source: source?.kind === names.source?.kind ? (source ?? undefined) : undefined,
     destination: destination?.kind === names.destination?.kind ? (destination ?? undefined) : undefined,
-    // Two ids of the same microsecond may arrive in any order.
+    // Ids of the same microsecond may come in any order.
     ids: ids.sort(),
   };
 }

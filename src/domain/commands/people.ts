@@ -14,7 +14,7 @@ export interface Address {
 }
 
 type Text = string | null | undefined;
-/** Validates a value of one field. The type of the value depends on the field. */
+/** Validates the value of one field. Its type depends on the field. */
 type Check = (value: never, path: FieldPath, now: Date) => unknown;
 
 const text = (maxLength: number) => (value: Text, path: FieldPath) => checkText(value, path, maxLength);
@@ -54,6 +54,7 @@ export function checkFacts<Given extends object>(given: Given, path: FieldPath, 
     ...fields.map(
       ([name, check]) =>
         () =>
+          // Both APIs give each fact the type that its check expects.
           check(Reflect.get(given, name) as never, [...path, name], now),
     ),
   );

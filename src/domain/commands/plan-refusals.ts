@@ -176,7 +176,7 @@ function limitedRefusal(refusal: PlanRefusal, caller: Caller): RefusalParts | un
     case 'ACCOUNT_FROZEN':
       return maySee('account', caller, refusal) ? undefined : stranger;
     case 'CUSTOMER_IN_USE':
-      // A customer's holdings are shown only to callers who may read them (decision 62).
+      // What a customer holds is shown only to callers who may read it (decision 62).
       if (caller.permissions.includes('VIEW')) return undefined;
       return { code, message: 'the customer still holds money, or has payments under way' };
     case 'ACCOUNT_EXISTS':

@@ -4,8 +4,8 @@ import { reservation } from './movements.ts';
 
 /**
  * Converts the plan of a payment into one that awaits approval: the payment is CREATED, and its money is taken from the
- * account only if a policy reserves it. Its order is due at the deadline; the rail is not queried for it before the
- * approval. A transfer to an account here, which has no order, gets one as its timer. A quote that a deposit will
+ * account only if a policy reserves it. Its order is due at the deadline; the rail learns nothing of it before the
+ * approval. A transfer to an internal account, which has no order, gets one as a timer. A quote that a deposit will
  * execute has its own expiry.
  */
 export function waitingPlan(plan: Plan, { dueAt, dueInMs, reserves }: ApprovalRequired): Plan {

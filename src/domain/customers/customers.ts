@@ -118,14 +118,14 @@ export const createCustomer = command((payments, caller, input: CreateCustomer) 
   paths: { UMA_ADDRESS_EXISTS: at('umaAddress') },
 }));
 
-/** A business must have a name, so a missing one is replaced by an empty name, which is refused. */
+/** Gives a business without a name an empty one, which is then refused, since a business must have a name. */
 function withName(details: CustomerDetails): CustomerDetails {
   return details.customerType === 'BUSINESS' ? { ...details, legalName: details.legalName ?? '' } : details;
 }
 
 /**
- * Validates all details of a customer, and returns their columns. Only given details have a column, so this serves both
- * new and changed customers. A null clears the column.
+ * Validates all details of a customer, and returns their columns. Only given details have a column, so this works for
+ * new and for changed customers. Null clears a column.
  * @throws Refusal INVALID_INPUT
  */
 export function detailColumns(details: CustomerDetails, now: Date): Partial<DetailColumns> {
@@ -182,7 +182,7 @@ export function checkOf(answer: IdentityAnswer): IdentityCheck {
   return typeof answer === 'string' ? { status: answer } : answer;
 }
 
-/** Returns when a customer's identity is checked next, null if it need not be. */
+/** Returns when to check a customer's identity next; null if it need not be checked. */
 export function nextCheck(customerId: string, { checkInMs }: IdentityCheck) {
   return { customerId, dueInMs: checkInMs === undefined ? null : wholeMs(checkInMs) };
 }

@@ -30,7 +30,7 @@ export const leaseIdentityChecks = leasing<DueCheck>(
 
 const postpone = postponing(checks);
 
-/** Locks the customer, as do the commands that change its name and so restart its check. */
+/** Locks the customer, as commands do that change its name and so restart its check. */
 const lockStatement = statement<{ isDeleted: boolean }>(
   'lock_checked_customer',
   'select is_deleted from customer where platform_id = $1 and id = $2 for no key update',
@@ -49,8 +49,8 @@ const wakeStatement = statement<object>(
 );
 
 /**
- * Checks the identities of up to `limit` due customers with their rails, and commits the results. A customer whose
- * name has changed in the meantime, or whose check a webhook has made due, is checked again.
+ * Checks the identities of up to `limit` due customers with their rails, and commits the results. A customer is checked
+ * again if its name has changed in the meantime, or if a webhook has made its check due.
  * @returns the number processed
  */
 export function checkDueIdentities(payments: Payments, limit: number): Promise<number> {

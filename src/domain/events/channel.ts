@@ -134,8 +134,8 @@ export function only<T>(...messages: readonly T[]): AsyncIterableIterator<T> {
 }
 
 /**
- * Maps the messages of a channel. Messages without a `value` are skipped, and `last` ends the channel after its
- * message. The values of `firsts` precede all others. `return` releases the channel at once.
+ * Maps the messages of a channel. A message without a `value` is skipped, and the channel ends after one with `last`.
+ * The values of `firsts` precede all others. `return` releases the channel at once.
  */
 export function mapChannel<T, U>(
   channel: Channel<T>,

@@ -20,7 +20,7 @@ const pollMs = 1_000;
 
 /**
  * The live feed of this process. Each subscriber gets every event after its position, once and in order: it first
- * catches up from the database, and gets live events once it has reached the hub's position.
+ * catches up from the database, and gets live events as soon as it has reached the hub's position.
  */
 export class Feed {
   readonly previous: PreviousEvents;
@@ -71,7 +71,7 @@ export class Feed {
     return this.#listener.listening;
   }
 
-  /** The largest number of events, over all platforms, that are known but not yet dispatched by this process. */
+  /** The number of known events that this process has not dispatched yet, of the platform with the most. */
   get lag(): number {
     let most = 0n;
     for (const { head, target } of this.#hubs.values()) if (target - head > most) most = target - head;
@@ -142,7 +142,7 @@ export class Feed {
         .finally(() => this.#opening.delete(platformId));
     this.#opening.set(platformId, opening);
     const opened = await opening;
-    // Another subscriber may have opened it and ended, and a later one may have opened a newer hub.
+    // Another subscriber may have opened this hub and ended, and a later one may have opened a newer hub.
     return this.#hubs.get(platformId) ?? opened;
   }
 
@@ -214,7 +214,7 @@ export class Feed {
       this.#reads
         .head(platformId)
         .then(({ sequence, epoch }) => {
-          // The end of a feed moves backwards only if the whole database does.
+          // The end of a feed moves backwards only if the whole database was restored.
           const isUndone = sequence < before || (sequence === before && before === hub.head && epoch !== hub.epoch);
           if (isUndone) return this.#abandon(hub);
           if (!isCounted && sequence > hub.target) {

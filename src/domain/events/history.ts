@@ -7,8 +7,8 @@ import { type FollowedNoun, latestEventsOf } from './row-events.ts';
 const waitMs = 2_000;
 
 /**
- * Returns the latest event of each row, as of one moment, by the ids that the feed uses for them. Waits until each
- * row has reached its version. A row that does not reach it in time, because no sequencer runs, is omitted.
+ * Returns the latest event of each row, all as of one moment, by the ids that the feed uses for the rows. Waits until
+ * the events have reached the rows' versions. A row whose events do not in time, because no sequencer runs, is omitted.
  */
 export async function latestEvents(
   database: Pick<Database, 'pool'>,

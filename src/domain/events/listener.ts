@@ -4,7 +4,7 @@ import { OwnConnection } from '../../infra/database/connections/own-connection.t
 import type { Database } from '../../infra/database/database.ts';
 import { singleFlight } from '../../infra/instruments/single-flight.ts';
 
-/** The time that a new listener may take to connect before a retry, in milliseconds. */
+/** How long a new listener may take to connect before a retry, in milliseconds. */
 const listenTimeoutMs = 5_000;
 /** The number of polls that find events without a notification before the listener's connection counts as lost. */
 const maxMissedPolls = 3;
@@ -17,7 +17,7 @@ export interface Head {
 /** Listens for the notifications of sequencers on its own connection, which it renews. */
 export class FeedListener {
   readonly #connection: OwnConnection;
-  /** Connects, and counts a failure once, however many polls come meanwhile. */
+  /** Connects once, however many polls request it meanwhile, and so counts a failure once. */
   readonly #reconnect: () => Promise<void>;
   /** The number of polls that have found something new since the last notification. */
   #missedPolls = 0;

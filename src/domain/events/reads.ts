@@ -41,7 +41,7 @@ const eventsOfTypes = statement<Event>(
 const eventsOf = (of: Subject['of']) =>
   statement<Event>(
     `events_of_${of}_after`,
-    // Separately for each id: reads that many index rows, however many the others have.
+    // The limit applies to each id, so that an id's read does not grow with the number of events of the others.
     `select ${columns} from unnest($4::uuid[]) s(id) cross join lateral (
        select * from event e
        where platform_id = $1 and sequence > $2 and sequence <= $3 and ${of}_id = s.id
@@ -80,11 +80,11 @@ export async function hasPosition(on: Queryable, platformId: string, { sequence,
 
 export interface Page {
   readonly events: readonly Event[];
-  /** The sequence up to which all wanted events are included. */
+  /** The sequence up to which the page includes all wanted events. */
   readonly upTo: bigint;
 }
 
-/** The feed's reads, on separate connections: live reads, replays and requests do not wait for each other. */
+/** The feed's reads, on their own connections, so that live reads, replays and requests do not wait for each other. */
 export class FeedReads {
   /** The number of events read from the database since the start, by purpose. */
   readonly count = { live: 0, replay: 0 };
@@ -121,7 +121,7 @@ export class FeedReads {
 
   /** Reads a page of a replay: the next events of the filter's subject and types, a superset of the wanted ones. */
   async page(platformId: string, after: bigint, end: bigint, { subject, types }: EventFilter): Promise<Page> {
-    // Events of a subject have their own index; types have none.
+    // Events of a subject have an index; types have none.
     const spanEnd = after + BigInt(pageSpan);
     const to = !subject && types && spanEnd < end ? spanEnd : end;
     const range = [platformId, after.toString(), to.toString()];
@@ -131,7 +131,7 @@ export class FeedReads {
     });
     this.count.replay += events.length;
     const last = events.at(-1);
-    // A short page was the last one of its range.
+    // A page that is not full was the last one of its range.
     return { events, upTo: last && events.length === pageSize ? last.sequence : to };
   }
 

@@ -18,8 +18,8 @@ export class RecentMemory {
 }
 
 /**
- * The newest events of a platform's feed in memory, without a gap, for readers that were briefly away: when many
- * reconnect together, they read nothing from the database. `clear` releases its memory.
+ * The newest events of a platform's feed in memory, without a gap, for readers that were briefly disconnected: when
+ * many reconnect together, they read nothing from the database. `clear` releases its memory.
  */
 export class RecentEvents {
   readonly #memory: RecentMemory;
@@ -81,7 +81,7 @@ export class RecentEvents {
   #drop(): void {
     this.#memory.used -= this.#sizes[this.#start] ?? 0;
     this.#start += 1;
-    // Cutting the arrays copies them, so it is done rarely: each event is copied about once.
+    // Cutting the arrays copies them, so this is done so rarely that each event is copied about once.
     if (this.#start < newestEvents && this.#count > 0) return;
     this.#events = this.#events.slice(this.#start);
     this.#sizes = this.#sizes.slice(this.#start);

@@ -7,7 +7,7 @@ import { offer, type Subscriber } from './subscribers.ts';
 
 /** The number of events that a replay delivers before it yields to other work of the process. */
 const portion = 25;
-/** The time that a reader may take for a page before the next replay gets its turn, in milliseconds. */
+/** How long a reader may take for a page before the next replay gets its turn, in milliseconds. */
 const turnMs = 100;
 
 /** Replays the feed page by page, in turn, to subscribers that are behind. Live events and requests do not wait. */
@@ -28,8 +28,8 @@ export class Replays {
       });
       await channel.drained();
     }
-    // The position was compared with the hub's without an `await` since then, so the next event that the hub
-    // dispatches is the one that follows.
+    // Since the position was compared with the hub's there was no `await`, so the next event that the hub dispatches is
+    // the one that follows.
     if (!channel.ended) hub.live.add(subscriber);
   }
 
@@ -65,7 +65,7 @@ async function deliver({ events, upTo }: Page, subscriber: Subscriber): Promise<
     offered += 1;
     if (offered % portion > 0) continue;
     await Promise.race([channel.drained(), patience]);
-    // Awaiting the queue alone does not let live events and requests run.
+    // Awaiting only the queue does not let live events and requests run.
     await nextRound();
   }
   await Promise.race([channel.drained(), patience]);

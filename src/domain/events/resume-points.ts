@@ -22,7 +22,7 @@ interface Found {
   readonly position: FeedPosition | null;
   /** The sequence up to which the client may have received events. */
   readonly sent: bigint;
-  /** Whether the stream ended in an orderly way; if not, it may not even have been the last one. */
+  /** Whether the stream ended properly; if not, it may not even have been the client's last one. */
   readonly hasEnded: boolean;
 }
 
@@ -59,8 +59,9 @@ const beginStatement = statement<{ key: Buffer }>(
 );
 
 /**
- * Stores acknowledgements from any of the client's connections. An abandoned connection may reach this service after
- * the client's newer one, and so take over the key. The events sent on it do not show what the client has received.
+ * Stores acknowledgements from any of the client's connections. A connection that the client has abandoned may reach
+ * this service after its newer one, and so take over the key; but what is sent on it does not show what the client has
+ * received.
  */
 const writeStatement = statement<{ key: Buffer }>(
   'write_resume_points',
@@ -97,7 +98,7 @@ const seenMs = 900_000;
  */
 const collectMs = 3;
 const maxBatch = 500;
-/** A subject's keys are counted each time it has begun this fraction of their maximum number. */
+/** A subject's keys are counted each time it has begun this fraction of the maximum number of keys. */
 const countedPart = 0.1;
 
 /** The resume points of this process's streams. Streams that open together share a statement, and so do changes. */
@@ -141,7 +142,7 @@ export class ResumePoints {
     return point;
   }
 
-  /** Finds the state of an earlier stream with a point's key, and transfers the key to the point. */
+  /** Finds the state of the earlier stream with a point's key, and makes the point the owner of the key. */
   find(point: ResumePoint): Promise<Found | undefined> {
     return this.#opening.load(point);
   }
@@ -263,7 +264,7 @@ export class ResumePoint {
   #begun: bigint | null = null;
   #acknowledged: FeedPosition | null = null;
   #sent: bigint | null = null;
-  /** Whether no other connection of the client can have been sent more. */
+  /** Whether no other connection of the client can have received more. */
   #isNewest = true;
 
   constructor(store: ResumePoints, key: ResumeKey) {
@@ -294,8 +295,8 @@ export class ResumePoint {
   }
 
   /**
-   * Stores the start of a stream that does not resume. If the client acknowledges nothing, the stream is continued
-   * after this sequence when it is opened again; if it is null, the stream starts over.
+   * Stores the start of a stream that does not resume. If the client acknowledges nothing, the stream continues after
+   * this sequence when it is opened again; if this is null, the stream starts over.
    */
   async begin(position: bigint | null): Promise<void> {
     if (this.#isBegun) return;
@@ -309,7 +310,7 @@ export class ResumePoint {
   }
 
   acknowledge(position: FeedPosition): void {
-    // The client uses this connection, and therefore no longer an older one.
+    // The client uses this connection, so it no longer uses an older one.
     this.#isNewest = true;
     const before = this.#acknowledged?.sequence ?? this.#begun;
     if (before !== null && position.sequence <= before) return;

@@ -23,7 +23,7 @@ const nounsByType = new Map<EventType, FollowedNoun>(
   Object.entries(eventsOfNoun).flatMap(([noun, { types }]) => types.map((type) => [type, noun as FollowedNoun])),
 );
 
-/** Returns the noun of the changed row; undefined for an event of other rows. */
+/** Returns the noun of the row that changed; undefined for an event about something else. */
 export function nounOf({ type }: Pick<Event, 'type'>): FollowedNoun | undefined {
   return nounsByType.get(type);
 }

@@ -15,9 +15,9 @@ export const unmarkedRestore =
   'the database was restored, or a standby was promoted: follow the operating guide, then run `npm run ops -- restored --yes`';
 
 /**
- * One statement in its own transaction, sent as one message: a process that is paused or cut off in the meantime holds
- * no lock, since Postgres finishes the statement without it. The end of the transaction releases the lock, even behind
- * a connection pooler.
+ * One statement in its own transaction, sent as one message: a process that is then paused or cut off holds no lock,
+ * since Postgres finishes the statement without it. The end of the transaction releases the lock, even behind a
+ * connection pooler.
  */
 const step = `select case when pg_try_advisory_xact_lock(${stepLock}) then sequence_outbox(${batchSize}) end as count`;
 
@@ -48,7 +48,8 @@ export class Sequencer {
       const { rows } = await client.query<{ count: number | null }>(step);
       return rows[0]?.count ?? undefined;
     } catch (error) {
-      // After any error the next step uses a new connection, since this one may wait for a result that never arrives.
+      // After any error the next step uses a new connection, since this one may be waiting for a result that never
+      // arrives.
       this.#connection.drop();
       throw error;
     }
@@ -59,8 +60,8 @@ export class Sequencer {
   }
 
   /**
-   * Begins an epoch of the feed if the connected server is no longer the same one. Nothing is numbered on the
-   * connection before that: a restore or a failover breaks all connections.
+   * Begins a new epoch of the feed if the connected server is no longer the same one. Nothing is numbered on a
+   * connection before this check, and a restore or a failover breaks all connections.
    */
   async #followServer(client: pg.Client): Promise<void> {
     const { rows } = await client.query<{ waits: boolean }>('select follow_server() as waits');

@@ -104,7 +104,7 @@ async function store(database: Database, client: pg.Client, { breaches, checkpoi
     return { isCheckpoint: await storeAudit(database, client, finished, checkpoint), storeError: undefined };
   } catch (error) {
     if (isReplayConflict(error)) throw error;
-    // The result matters more than storing it, which a full disk may prevent.
+    // The result is returned even if it cannot be stored, for example because the disk is full.
     return { isCheckpoint: false, storeError: error };
   }
 }

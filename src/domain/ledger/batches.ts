@@ -8,7 +8,7 @@ interface ConflictKeys {
 
 /**
  * Divides groups of plans that share a transaction into batches. In a batch, all groups are checked one by one before
- * any is applied, so no group may change data on which the check of another depends. Of two groups that conflict, the
+ * any is applied, so no group may change data that the check of another depends on. Of two groups that conflict, the
  * earlier is in an earlier batch. The result is the same as if the groups were committed one after another.
  * @returns the batches in order, each a list of positions in `groups`
  * @throws Error when a plan's alternative changes something that the plan does not name
@@ -20,7 +20,8 @@ export function divideIntoBatches(groups: readonly PlanGroup[]): number[][] {
   let lastSpend = 0;
   for (const [position, group] of groups.entries()) {
     const { writes, reads } = keysOf(group);
-    // Payments are counted one after another (count_payments.sql), even within a batch: none overtakes another.
+    // Policies count payments one after another (count_payments.sql), even within a batch, so that none overtakes
+    // another.
     const spends = group.some(({ plan }) => plan.spend);
     let batch = spends ? lastSpend : 0;
     for (const key of reads) batch = Math.max(batch, (lastWrites.get(key) ?? -1) + 1);
@@ -49,7 +50,7 @@ function keysOf(group: PlanGroup): ConflictKeys {
 
 /**
  * Checks that an alternative changes only what its plan names. Locks and batches are derived from the plan, before it
- * is known which alternative is taken.
+ * is known whether the alternative is taken.
  * @throws Error for an alternative that changes more
  */
 function checkAlternative(planKeys: ConflictKeys, alternative: Alternative): void {

@@ -16,7 +16,7 @@ export interface Checkpoint {
   readonly epochId: number | null;
 }
 
-/** Identifies the rules: old rows have not been checked against a changed rule. */
+/** Identifies the rules, since old rows have not been checked against a changed rule. */
 const rulesDigest = createHash('sha256')
   .update(JSON.stringify(ledgerRules.map(({ rule, offenders }) => [rule, offenders(allRows)])))
   .digest();
@@ -90,7 +90,7 @@ export async function storeAudit(database: Database, client: pg.Client, finished
   });
 }
 
-/** Moves the checkpoint to this audit, unless another audit has replaced the one that it saw. */
+/** Moves the checkpoint to this audit, unless another audit has replaced the checkpoint that this one saw. */
 async function claim(primary: pg.ClientBase, runId: string, { coversUntil }: FinishedAudit, before: Checkpoint) {
   const claimed = await storeCheckpoint(primary, runId, coversUntil, rulesDigest, before.epochId, before.runId);
   return claimed.length === 1;

@@ -29,7 +29,7 @@ interface Waiting<Outcome> extends PlatformPlan {
 /** A queue of plans, whose transactions run one after another. */
 interface Lane<Outcome> {
   busy: boolean;
-  /** Set when its transaction takes so long that plans on other accounts should use another lane. */
+  /** Whether its transaction takes so long that plans on other accounts should use another lane. */
   slow: boolean;
   inFlight: readonly Waiting<Outcome>[];
   waiting: Waiting<Outcome>[];
@@ -41,23 +41,23 @@ interface Commit<Outcome> {
   alone(plan: PlatformPlan): Promise<Outcome>;
 }
 
-/** The maximum number of plans in one transaction: the first of them waits for the last. */
+/** The maximum number of plans in one transaction, since the first of them waits for the last. */
 const maxPlans = 16;
-/** The number of pool connections per lane; the others are for reading. */
+/** There is one lane for this many connections of the pool; the other connections are for reading. */
 const connectionsPerLane = 3;
 /** A transaction that takes longer than this, in milliseconds, probably waits for another process's locks. */
 const slowMs = 50;
 
 /**
  * Groups plans that arrive while others are being committed, and commits them in one statement and one durable
- * transaction. The fixed cost of a transaction is paid once, and payments of a busy account do not each wait for a
+ * transaction. The fixed cost of a transaction is incurred once, and payments of a busy account do not each wait for a
  * commit.
  * - A plan that finds all lanes empty starts at once, alone.
  * - The next lane is used only when the previous one has a full transaction waiting, or is slow: few full transactions
  *   cost less than many small ones.
  * - Plans on the same account share a lane, so that transactions of this process do not wait for each other.
- * - A plan that has waited as long as a request waits for a connection is not begun any more: its caller is about to
- *   get an unknown outcome.
+ * - A plan that has waited as long as a request waits for a connection is no longer begun: its caller is about to get
+ *   an unknown outcome.
  */
 export class CommitLanes<Outcome> {
   readonly #lanes: readonly Lane<Outcome>[];
@@ -130,12 +130,12 @@ export class CommitLanes<Outcome> {
         }
       }
     }
-    // Each is now committed alone: a failure does not affect the others, except those on the same account.
+    // Each plan is now committed alone: a failure does not affect the others, except those on the same account.
     const accounts = Map.groupBy(plans, (waiting) => waiting.account ?? waiting);
     await Promise.all(Array.from(accounts.values(), (ofAccount) => this.#commitEach(lane, ofAccount)));
   }
 
-  /** Commits the plans of one account in turn. If one times out, so do the account's plans that wait in the lane. */
+  /** Commits the plans of one account in turn. If one times out, the account's other plans in the lane do, too. */
   async #commitEach(lane: Lane<Outcome>, plans: readonly Waiting<Outcome>[]): Promise<void> {
     let lockTimeout: LockTimeout | undefined;
     for (const waiting of plans) {

@@ -51,7 +51,7 @@ export type PlanRefusal =
   /** The lookup has expired. */
   | { readonly code: 'LOOKUP_REQUEST_NOT_FOUND'; readonly id: string }
   | { readonly code: 'QUOTE_EXPIRED'; readonly id: string; readonly expiresAt: string }
-  /** The row that the plan changes has a different version from the one its caller expects. */
+  /** The row that the plan changes has a different version than its caller expects. */
   | { readonly code: 'OTHER_VERSION'; readonly type: ResultType; readonly id: string; readonly version: number }
   /** `type` is that of the record with this id; absent for an order to the rail, which no API shows. */
   | {
@@ -62,7 +62,7 @@ export type PlanRefusal =
       /** The deadline, which had passed when the decision arrived. */
       readonly dueAt?: string;
     }
-  /** `id` is that of the customer who has the address; null if the customer is another platform's. */
+  /** `id` is that of the customer who has the address; null if that customer is another platform's. */
   | { readonly code: 'UMA_ADDRESS_EXISTS'; readonly id: string | null }
   | { readonly code: 'CUSTOMER_DELETED'; readonly id: string }
   /** The customer holds `balances`, or has `payments` under way, of which `transactions` are the first. */
@@ -159,8 +159,8 @@ export function commitPlan(database: Database, platformId: string, plan: Plan): 
 }
 
 /**
- * Reports a commit to the recorder of its caller's statements, if there is one. Several requests may share a commit,
- * so each request records its own duration, including its wait for the others.
+ * Reports a commit to whatever records its caller's statements, if anything does. Several requests may share a commit,
+ * so each records its own duration, including its wait for the others.
  */
 function watched<T>(committing: Promise<T>): Promise<T> {
   const end = beginStatement('commit_batches', commitText);

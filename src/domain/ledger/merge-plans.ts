@@ -8,7 +8,7 @@ export function mergePlans(...plans: readonly Plan[]): Plan {
   return plans.reduce(merge, {});
 }
 
-/** The fields that consist of lists; other fields are lists themselves, or occur only once in a plan. */
+/** The fields that are objects of lists; other fields are lists themselves, or occur in only one of the plans. */
 const groups: ReadonlySet<string> = new Set<keyof Plan>(['insert', 'requireActive']);
 
 function merge(one: object, other: object): object {

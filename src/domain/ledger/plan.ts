@@ -30,10 +30,11 @@ export interface Plan {
     readonly lookups?: readonly string[];
   };
   /**
-   * The internal accounts that it will credit later, with the amounts: refused now if a balance would exceed its limit.
+   * The internal accounts that the payment will credit later, with the amounts. The plan is refused if a balance would
+   * exceed its limit.
    */
   readonly capacity?: readonly { readonly account: string; readonly amount: bigint }[] | undefined;
-  /** The payment that it begins, which policies allow or refuse, and count. */
+  /** The payment that it begins: policies allow or refuse it, and count it. */
   readonly spend?: Spend;
   readonly insert?: {
     readonly customer?: readonly NewRow<Customer>[];
@@ -49,19 +50,19 @@ export interface Plan {
   };
   readonly quotes?: readonly QuoteMove[];
   readonly transactions?: readonly TransactionMove[];
-  /** Customers to change. A deleted one must hold nothing, and have no payment under way. */
+  /** Customers to change. One to delete must hold no money and have no payment under way. */
   readonly customers?: readonly { readonly id: string; readonly set: Partial<Omit<Customer, 'platformId' | 'id'>> }[];
   readonly accounts?: readonly AccountMove[];
   /** When the rail checks an external account again, in milliseconds from now; null if its last answer was final. */
   readonly checks?: readonly { readonly accountId: string; readonly dueInMs: number | null }[];
   readonly journals?: readonly Journal[];
-  /** The balance correction that its only journal carries out: an approved proposal (decision 81). */
+  /** The approval of a balance correction, which its only journal carries out (decision 81). */
   readonly adjustments?: readonly Approval[];
-  /** The case that its only difference journal settles, with the order that it concludes (decision 95). */
+  /** The case that its only journal, a difference, settles, with the order that it concludes (decision 95). */
   readonly cases?: readonly SettledCase[];
   /**
    * When the rail is queried again for an order, in milliseconds from now; null once the order has its outcome.
-   * `begins`: the order has waited for an approval, and its age counts from now on.
+   * `begins`: the order waited for an approval, and its age counts from now on.
    */
   readonly orders?: readonly { readonly id: string; readonly dueInMs: number | null; readonly begins?: boolean }[];
   /** The version that a row changed by the plan must still have. */
@@ -83,7 +84,7 @@ export interface Spend {
   /** The amount sent, in the smallest unit of its currency. */
   readonly amount: bigint;
   readonly currency: string;
-  /** The receiver: an account's public id (with the country of an external one, if known), or a UMA address. */
+  /** The receiver: an account's public id, with the country of an external account if it is known, or a UMA address. */
   readonly accountId: string | null;
   readonly country: string | null;
   readonly umaAddress: string | null;
@@ -94,8 +95,8 @@ export interface Spend {
 }
 
 /**
- * The plan that replaces one that is too late for its quote. The database decides this under the quote's lock. It
- * changes nothing that its plan does not name. It may itself be too late, and have an alternative in turn.
+ * The plan that replaces one that is too late for its quote, which the database decides under the quote's lock. It
+ * changes nothing that the replaced plan does not name. It may itself be too late, and have an alternative in turn.
  */
 export interface Alternative extends Pick<Plan, 'quotes' | 'transactions' | 'journals'> {
   /** Quotes that must be EXPIRED and not paid yet. They are locked but not changed. */
@@ -152,13 +153,13 @@ export interface TransactionMove {
       | 'requestedInformation'
       | 'createdBy'
       | 'decidedById'
-      // Only to clear it.
+      // Set only to null.
       | 'approvalDueAt'
     >
   >;
   /** Whether the refund that `set` starts waits in suspense, so that it has no settlement time yet. */
   readonly refundWaits?: boolean | undefined;
-  /** Whether it pays a refund that waits in suspense; refused if none waits. `to` is the current status. */
+  /** Whether it pays a refund that waits in suspense. The plan is refused if none waits. `to` is the current status. */
   readonly paysRefund?: boolean | undefined;
   /** When settlement is expected, in milliseconds from now. */
   readonly expectedInMs?: number | undefined;
@@ -236,14 +237,14 @@ export interface Money {
 
 /**
  * The account of a leg. System accounts: OUTSIDE is the world beyond the rails, CLEARING is money on its way there,
- * LIQUIDITY is the other side of a conversion, FEES is the service's earnings, SUSPENSE is money that neither arrived
+ * LIQUIDITY is the other side of a conversion, FEES is what the service earns, SUSPENSE is money that neither arrived
  * nor came back, ADJUSTMENTS is the other side of operators' corrections, DIFFERENCES is the difference between what
  * providers have moved and what was promised.
  */
 export type Place =
   | {
       readonly account: string;
-      /** Exempt from the limit for new money: the money is a refund, or earned (check_balances.sql). */
+      /** Exempt from the limit for new money, because it is a refund or an earned fee (check_balances.sql). */
       readonly exempt?: true;
     }
   | { readonly system: SystemAccount };

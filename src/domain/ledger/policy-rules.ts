@@ -1,6 +1,6 @@
 import type { Rule } from './rule.ts';
 
-/** What a payment uses of a limit `l` of a policy. */
+/** How much of a policy's limit `l` a payment uses up. */
 const taken = "(case l.currency when '' then 1 else u.amount end)";
 /**
  * The end of the window of `l` in which a payment was counted; a rolling window ends for each payment separately

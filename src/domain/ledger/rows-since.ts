@@ -5,13 +5,13 @@ import type { Scope } from './rule.ts';
  * The rows that are newer than a checkpoint, or may still change (decision 94).
  *
  * Events and legs are exact: the events after the feed's number at the checkpoint, and the legs of an account after its
- * version then. Both numbers are assigned under a lock, so nothing can commit late behind them. Journals have only ids.
- * Each belongs to a change of a payment or of a balance, whose event is written in the same transaction, soon after the
- * journal. So a new journal is not older than the oldest new event, however late it was committed, even if the clock
- * was set back.
+ * version then. Both numbers are assigned under a lock, so no later commit can have a lower one. Journals have only
+ * ids. Each belongs to a change of a payment or of a balance, whose event is written in the same transaction, soon
+ * after the journal. So a new journal is not older than the oldest new event, however late it was committed, even if
+ * the clock was set back.
  */
 
-/** The maximum age of a journal relative to its first event: a hundred times the duration of a transaction. */
+/** How much older a journal can be than its first event: a hundred times the duration of a transaction. */
 const margin = '5 minutes';
 
 /** The start of the rows since the checkpoint for each platform, and the payments to check now. */
@@ -74,8 +74,7 @@ const paymentsSince = `seen as materialized (
   order by 1, 2`;
 
 /**
- * Selects where the new rows of each platform begin: with the first ones if the checkpoint does not know the
- * platform.
+ * Selects where the new rows of each platform begin: at its first rows if the checkpoint does not contain the platform.
  */
 const beginnings = `select array_agg(platform_id) as platforms, array_agg(sequence::text) as sequences, array_agg(first_journal) as journals
   from (

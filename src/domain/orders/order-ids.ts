@@ -4,13 +4,13 @@ import type { Caller } from '../access/caller.ts';
 import type { Operation } from '../access/operations.ts';
 
 /**
- * The ids of orders serve as idempotency keys at providers. They are derived from values that a client repeats, so
- * that a payment that is made again after a restore of the database has the same order as before it (decision 76).
+ * The ids of orders serve as idempotency keys at providers. They are derived from values that a client repeats, so that
+ * a payment that is made again after the database was restored has the same order as before (decision 76).
  */
 
 /**
- * Returns the id of a command's order. Identical idempotency keys produce identical ids. Without a key, nothing shows
- * that a command repeats another one, and the id is `fresh`.
+ * Returns the id of a command's order. Identical idempotency keys produce identical ids. Without a key nothing shows
+ * that a command repeats another, so the id is `fresh`.
  */
 export function orderIdOfKey(
   caller: Caller,

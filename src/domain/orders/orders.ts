@@ -31,7 +31,7 @@ export interface DueOrder extends Lease {
   /** The customer of this installation who receives an outgoing payment to a UMA address. */
   readonly receiver: Receiver | undefined;
   /**
-   * The receiving transaction in this installation: the receiver's, once announced, or the transaction itself if
+   * The receiving transaction in this installation: the receiver's, once announced, or this transaction itself if it is
    * INCOMING.
    */
   readonly incoming: Incoming | undefined;
@@ -93,8 +93,8 @@ interface LeasedRow
 const orders: LeasedTable = { table: 'rail_order', rows: 'orders', key: ['id', 'uuid'] };
 
 /**
- * Leases orders as `leases.ts` does, but in a database function, which is planned once: an order's data spans some
- * twenty rows.
+ * Leases orders as `leases.ts` does, but in a database function, which is planned once, since an order's data comes
+ * from some twenty rows.
  */
 const leaseOrdersStatement = statement<LeasedRow>(
   'lease_orders',
@@ -108,8 +108,8 @@ export async function leaseOrders(on: Queryable, limit: number): Promise<DueOrde
 }
 
 /**
- * Ends the leases of orders without an outcome, except those woken or concluded in the meantime: their lease has
- * changed.
+ * Ends the leases of orders without an outcome, except of those that were woken or concluded in the meantime: their
+ * lease has changed.
  */
 export const postponeOrders = postponing(orders);
 
@@ -149,8 +149,8 @@ export function expectedMs(rail: Rail, railRequest: RailRequest): number {
 }
 
 /**
- * Returns a rail's delay in whole milliseconds, bounded and with a default: an order without a due time would never
- * run.
+ * Returns a rail's delay in whole milliseconds, bounded and with a default, since an order without a due time would
+ * never run.
  */
 export function wholeMs(ms: number): number {
   return Number.isFinite(ms) ? Math.min(maxWaitMs, Math.max(0, Math.ceil(ms))) : 60_000;
@@ -190,7 +190,8 @@ function dueOrder(row: LeasedRow): DueOrder {
 }
 
 /**
- * The longest time to decide (PAYMENT_APPROVAL_MS), in milliseconds. More can remain only if the clock was set back.
+ * The longest time for a decision (PAYMENT_APPROVAL_MS), in milliseconds. More can remain only if the clock was set
+ * back.
  */
 const maxApprovalMs = 60_000;
 
@@ -218,7 +219,7 @@ const lockOrderStatement = statement<object>(
   'select from rail_order where platform_id = $1 and id = $2 and due_at > clock_timestamp() for update',
 );
 
-/** Runs after the locking statement, to see the changes that were committed while that one waited. */
+/** Runs after the locking statement, so that it sees the changes that were committed while that one waited. */
 const wakeOrderStatement = statement<object>(
   'wake_order',
   `update rail_order o set due_at = clock_ms() from transaction t
@@ -228,8 +229,8 @@ const wakeOrderStatement = statement<object>(
 
 /**
  * Makes an order that waits for its rail due now. An order that has its outcome, or is unknown, stays unchanged. So
- * does a settled order that is still to be queried once more, unless `alsoSettled` says that its money may have come
- * back: the rail is queried only once more, and a query that comes too early would miss money that is returned later.
+ * does a settled order with one query left, unless `alsoSettled` says that its money may have come back: if that query
+ * came too early, it would miss money that is returned later.
  * @param on a transaction
  */
 export async function wakeOrder(

@@ -7,10 +7,11 @@ import { within } from '../../infra/instruments/within.ts';
 
 /**
  * How long a rail may take to answer, in milliseconds. The lease of an account check is longer, and that of an order is
- * renewed, so no other process has taken it when its outcome is written. One silent rail does not block all other work.
+ * renewed, so no other process has taken the work when its outcome is written. And one silent rail does not block all
+ * other work.
  */
 const answerMs = 10_000;
-/** The time that a request needs for its commit after the rail's answer, in milliseconds. */
+/** How long a request takes to commit after the rail's answer, in milliseconds. */
 const afterMs = 1_000;
 
 /**

@@ -12,8 +12,8 @@ export function railRequest(order: DueOrder, settled: boolean): RailOrder {
     kind: order.kind,
     ...moneyOf(order),
     account: externalAccount(order),
-    // The money of a rate locked for an external receiver goes there, even if a customer here has since taken the
-    // address.
+    // If the rate was locked for an external receiver, the money goes there, even if a customer here has taken the
+    // address since.
     umaAddress: order.receiver && !order.lock ? undefined : counterpartyAddress(order),
     lock: order.lock,
     settled,
@@ -28,7 +28,7 @@ function stepOf(order: DueOrder): RailStep {
   return isPull(order) ? 'PULL' : 'SETTLEMENT';
 }
 
-/** Returns the money that the rail is to move: the amount that arrives, or for a pull the amount that is sent. */
+/** Returns the money that the rail must move: the amount that arrives or, for a pull, the amount that is sent. */
 function moneyOf(order: DueOrder): { readonly amount: bigint; readonly currency: string } {
   const { sentAmount, sentCurrency, receivedAmount, receivedCurrency } = order.transaction;
   return isPull(order) && sentAmount !== null && sentCurrency !== null

@@ -54,8 +54,8 @@ export function checkScenario(
 }
 
 /**
- * Refuses a scenario for a step that its payment does not have. Every payment has a settlement, and some have one step
- * before it.
+ * Refuses a scenario for a step that the payment does not have. Every payment has the settlement, and some have one
+ * step before it.
  * @throws Refusal INVALID_INPUT
  */
 export function checkStep(scenario: Scenario | null, step?: RailStep): void {

@@ -5,7 +5,7 @@ import { type Operator, recordAct } from '../access/operator-acts.ts';
 import { changedColumns, formatRate, ownRates, type Rate, type RateChanges, type Rates } from '../access/rates.ts';
 
 /**
- * Changes a platform's own rate limits. Instances, which cache credentials, follow within two seconds.
+ * Changes a platform's own rate limits. Instances cache credentials, and apply the change within two seconds.
  * @returns its current limits, null if those of the settings apply
  * @throws Error for an unknown platform
  */

@@ -123,7 +123,7 @@ export const platformCurrencies: ReadonlyMap<string, PlatformCurrency> = new Map
   currencies.map(({ code }) => [code, { ...currencySettings, code, deliveryRail: deliveryRails[code] }]),
 );
 
-/** Whether the platform itself verifies its customers: no setting offers that yet. */
+/** Whether the platform verifies its customers itself: there is no setting for that yet. */
 export const isRegulatedFinancialInstitution = false;
 
 /** Returns the caller's platform. */

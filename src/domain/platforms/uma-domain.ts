@@ -23,9 +23,9 @@ export function umaDomainIn(written: string, path: FieldPath): string {
 }
 
 /**
- * Checks that a platform may take a UMA domain itself (decision 61): one that it already had or, in the sandbox, a
- * reserved one. The platform's row must be locked. Whether another platform has the domain is detected when it is
- * stored.
+ * Checks that a platform may take a UMA domain without the operator (decision 61): one that it already had or, in the
+ * sandbox, a reserved one. The platform's row must be locked. Whether another platform has the domain is detected when
+ * it is stored.
  * @throws Refusal INVALID_INPUT (not allowed in this environment), CONFLICT (only the operator may assign it; too many)
  */
 export async function requireMayTake(

@@ -36,7 +36,7 @@ export interface GivenLimit {
   readonly payments?: number | null | undefined;
 }
 
-/** The payments that a second person must approve, and the rules that apply until then. */
+/** The payments that a second person must approve, and how they wait until then. */
 export interface GivenApproval {
   readonly always: boolean;
   readonly above: readonly { readonly currency: string; readonly amount: GivenAmount }[];
@@ -95,7 +95,7 @@ export const setPolicy = recordCommand((database, caller, input: SetPolicy) => (
       await requireSubject(transaction, caller, subject);
       await requireAccounts(transaction, caller, terms.receiverAccountIds);
       const key = { platformId: caller.platformId, subjectId: subject.uuid };
-      // Once this lock is taken, payments are counted under the new terms.
+      // Payments that come after this lock are counted under the new terms.
       await lockStatement(transaction.client, key.platformId, key.subjectId);
       const { now: updatedAt } = await readClock(transaction.client);
       const { policy: policies } = transaction.prisma;
@@ -281,7 +281,7 @@ const unknownTimeZone = () => invalid('expected an IANA time zone such as Europe
 
 const timeZoneStatement = statement<object>('time_zone', 'select now() at time zone $1::text');
 
-/** Checks that Postgres also knows the time zone, because it applies the policy to payments. */
+/** Checks that Postgres also knows the time zone, because Postgres applies the policy to payments. */
 async function requireTimeZone({ pool }: Database, timeZone: string): Promise<void> {
   await timeZoneStatement(pool, timeZone).catch((error: unknown) => {
     throw sqlState(error) === '22023' ? unknownTimeZone() : error;

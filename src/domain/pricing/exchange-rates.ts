@@ -41,15 +41,15 @@ const at = pathsIn<RatesQuery>();
 
 /**
  * Returns indicative rates for an amount (smallest units of the source). Destinations for which the amount is out of
- * range are omitted, unless requested by name; duplicates are returned once. An amount that no payment may move is
- * refused.
+ * range are omitted, unless requested by name; duplicates are returned once. An amount outside the limits of every
+ * payment is refused.
  * @throws Refusal INVALID_CURRENCY, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE
  */
 export async function readExchangeRates(payments: Payments, caller: Caller, query: RatesQuery) {
   const source = requireCurrency(query.source, at('source'));
   const lockedAmount = smallestUnits(query.sendingAmount ?? defaultAmount, source, at('sendingAmount'));
   const requested = query.destinations?.map((code) => requireCurrency(code, at('destinations')));
-  // One rate per currency: otherwise a short request could produce a long response.
+  // One rate per currency, so that a short request cannot produce a long response.
   const destinations = requested ? [...new Set(requested)] : currencies.filter((currency) => currency !== source);
   const platformFee = await readPlatformFee(payments.database.pool, caller, source.code);
   const rates = await Promise.all(

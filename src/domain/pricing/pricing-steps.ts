@@ -2,7 +2,7 @@ import { type Currency, formatMajor } from '../../core/currencies.ts';
 import { type Fraction, rateDigits, tenTo, toDecimal, toExactDecimal, toRatio } from '../../core/fraction.ts';
 import type { RateTerms } from '../../rails/rail.ts';
 
-/** The roundings behind the amounts of a quote, stored with it to explain every unit. */
+/** The roundings behind the amounts of a quote, stored with the quote to explain every unit. */
 
 export interface PricingStep {
   /** The amount that was rounded. */

@@ -91,7 +91,7 @@ export function convertToSending({ fixedFees, shareAfterFee, unitsBought }: Term
   return { exact, amount: roundUp(exact) };
 }
 
-/** Returns a fee in proportion to an amount in minor units, rounded half up. */
+/** Returns a fee that is a fraction of an amount in minor units, rounded half up. */
 export function variableFee(charged: bigint, rate: Fraction): Rounded {
   const exact = multiply(whole(charged), rate);
   return { exact, amount: roundHalfUp(exact) };

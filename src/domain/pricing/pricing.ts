@@ -1,5 +1,5 @@
 /**
- * The price of a quote: computed purely and exactly, with one rounding per conversion.
+ * The price of a quote: computed exactly and without side effects, with one rounding per conversion.
  *
  * With F the fixed fees in the sending currency, v the sum of the variable fee rates and k the number of receiving
  * smallest units that one sending smallest unit buys at the rate:
@@ -7,7 +7,7 @@
  *     SENDING locked    receive = round half up ((send − F) × (1 − v) × k)
  *     RECEIVING locked  send    = round up (F + receive ÷ k ÷ (1 − v))
  *
- * The amounts satisfy the rate law, (send − fees) × k = receive, but for rounding. With RECEIVING locked, or one
+ * Except for rounding, the amounts satisfy the rate law, (send − fees) × k = receive. With RECEIVING locked, or one
  * variable fee, it holds within one smallest unit of one of the two currencies. With SENDING locked and two variable
  * fees, each of which is rounded on its own, it holds within half a receiving unit and one sending unit together.
  */

@@ -18,9 +18,10 @@ export function receivingLimits(request: Pick<PricingRequest, 'sending' | 'recei
   const { fixedFees, shareAfterFee, unitsBought } = terms;
   if (!isLess(whole(0n), shareAfterFee)) return undefined;
   const { minSendingAmount, maxSendingAmount } = request.rate;
-  /** Returns the unrounded receiving amount for an amount to send. (A quote computes the reverse, and rounds it up.) */
+  /** Returns the unrounded receiving amount for an amount to send. (A quote computes the reverse, rounded up.) */
   const worth = (send: bigint) => multiply(multiply(whole(send - fixedFees), shareAfterFee), unitsBought);
-  // A receiving amount whose exact cost is less than one unit below the minimum costs the minimum after rounding up.
+  // A receiving amount whose exact cost is less than one unit below the minimum costs the minimum, since costs are
+  // rounded up.
   const least = minSendingAmount - 1n;
   const min = least < fixedFees ? 1n : roundDown(worth(least)) + 1n;
   const most = smaller(maxSendingAmount, maxAmount);

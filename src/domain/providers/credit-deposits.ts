@@ -48,8 +48,8 @@ const postpone = postponing(deposits);
 
 /**
  * Credits up to `limit` deposits. First the provider makes the money available; then one transaction records the
- * payment and its journal, and marks the deposit as credited. Each is leased for 30 seconds; if a process dies, another
- * takes over. Deposits that cannot be credited await an operator.
+ * payment and its journal, and marks the deposit as credited. Each deposit is leased for 30 seconds; if a process dies,
+ * another takes over. Deposits that cannot be credited await an operator.
  * @returns the number processed
  */
 export function creditDeposits(payments: Payments, limit: number): Promise<number> {
@@ -69,7 +69,7 @@ async function credit(payments: Payments, deposit: DueDeposit): Promise<void> {
   await retryLostRaces(() =>
     inTransaction(payments.database, async ({ client }) => {
       const locked = await lockStatement(client, platformId, id);
-      // Another process has credited it, or it is left to an operator.
+      // Another process has credited the deposit or left it to an operator.
       if (locked.length === 0) return;
       const outcome = await commitPlanOn(client, platformId, planCredit(deposit));
       if (outcome.kind === 'done') return void (await creditedStatement(client, platformId, id, deposit.newId));
@@ -91,7 +91,7 @@ async function leaveToPerson(payments: Payments, on: Queryable, deposit: DueDepo
   await unattributedStatement(on, platformId, id, reason);
 }
 
-/** Plans the payment of a deposit: INCOMING and COMPLETED at once, even on a frozen account. */
+/** Plans the payment of a deposit: INCOMING and COMPLETED at once, even to a frozen account. */
 function planCredit(deposit: DueDeposit): Plan {
   const { platformId, newId: id, customerId, accountId, amount, currency, payer, memo } = deposit;
   return {

@@ -21,7 +21,7 @@ export function listDeposits({ prisma }: Pick<Database, 'prisma'>): Promise<Depo
 
 /**
  * Assigns a deposit to an account, which the workers then credit. Also retries a deposit that its account could not
- * take.
+ * receive.
  * @param id `Deposit:…`
  * @param accountId an internal account of the same platform and currency: `InternalAccount:…`
  * @throws RefusedByHand
@@ -48,7 +48,8 @@ export function attributeDeposit(database: Database, id: string, accountId: stri
 }
 
 /**
- * Closes a deposit that is for no account of this installation, such as the operator's own, without moving money.
+ * Closes, without moving money, a deposit that is for no account of this installation, such as the operator's own
+ * money.
  * @throws RefusedByHand
  */
 export function closeDeposit(database: Database, id: string, operator: Operator & { readonly reason: string }) {

@@ -6,7 +6,7 @@ import { connectedRail, type Payments } from '../commands/command.ts';
 import { depositId } from '../orders/order-ids.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 
-/** How often a provider is queried for unreported deposits, in milliseconds. A query is leased for as long. */
+/** How often a provider is queried for unreported deposits, in milliseconds; also the length of a query's lease. */
 const askMs = 60_000;
 /** How long before the last deposit a query begins, in milliseconds: the provider may list deposits out of order. */
 const overlapMs = 120_000;
@@ -47,8 +47,8 @@ const storeStatement = statement<object>(
 );
 
 /**
- * Queries the due providers for deposits, and stores each settled one once. This also finds deposits that no webhook
- * has reported: each query begins where the previous one ended, or where the oldest unsettled deposit began.
+ * Queries the due providers for deposits, and stores each settled one once, even if no webhook has reported it. The
+ * period of a query begins where the previous one ended, or where the oldest unsettled deposit began.
  * @returns the number of providers queried
  */
 export async function findDeposits(payments: Payments, limit: number): Promise<number> {
@@ -68,7 +68,7 @@ export async function findDeposits(payments: Payments, limit: number): Promise<n
   return due.length;
 }
 
-/** Queries one provider. Returns where the next query begins. */
+/** Queries one provider. Returns where the period of the next query begins. */
 async function ask(payments: Payments, { platformId, environment, depositsFrom }: DueConnection): Promise<Date> {
   const rail = connectedRail(payments, { platformId, environment });
   if (!rail?.deposits) return depositsFrom;

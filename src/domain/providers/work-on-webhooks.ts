@@ -59,7 +59,7 @@ async function workOn(payments: Payments, { platformId, webhookId, environment, 
   });
 }
 
-/** Every transaction locks orders in the same order, which prevents deadlocks. */
+/** Sorts reports by order, so that all transactions lock orders in the same sequence, which prevents deadlocks. */
 function ordersIn(news: readonly RailNews[]): readonly OrderNews[] {
   const orders = news.filter((one) => one.kind === 'order');
   return orders.toSorted((one, other) => one.orderId.localeCompare(other.orderId));

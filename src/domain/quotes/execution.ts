@@ -40,7 +40,7 @@ export interface StartOptions {
 }
 
 /**
- * Plans the single execution of a quote, before its expiry: statuses and order (specification 3.1, decision 50).
+ * Plans the statuses and the order of a quote's only execution, before its expiry (specification 3.1, decision 50).
  * @param expectedInMs the estimated time until the money arrives, in milliseconds
  */
 export function begin(
@@ -63,7 +63,8 @@ export function begin(
 }
 
 /**
- * Plans the execution of a quote whose money is here: it is debited, and the rail gets an order to pay it out.
+ * Plans the execution of a quote whose money is in an internal account: it is debited, and the rail gets an order to
+ * pay it out.
  * @param arrived the external deposit for this quote, which is first credited to the source
  */
 export function execution(

@@ -7,7 +7,7 @@ import type { Plan, QuoteMove } from '../ledger/plan.ts';
 
 const expiredStatement = statement<{ platformId: string; id: string; transactionId: string }>(
   'expired_quotes',
-  // The subquery reads the clock once. If it were read for each row, Postgres could not use the index.
+  // The subquery reads the clock once: if the clock were read for each row, Postgres could not use the index.
   `select platform_id, id, transaction_id from quote
    where status = 'PENDING' and expires_at <= (select clock_timestamp()) order by expires_at limit $1`,
 );
@@ -46,7 +46,7 @@ export async function expireQuotes(payments: Payments, limit: number) {
     expired.map((quote) => [{ platformId: quote.platformId, plan: quoteEnd(quote, reason, 'after') }]),
     (error, position) => logFailure({ err: error }, position),
   );
-  // Another process may have expired it at the same time, or this one did and the answer to its commit was lost.
+  // Another process may have expired the quote at the same time, or this one did and the answer to its commit was lost.
   const isDone = (refusal: PlanRefusal | null | undefined) => refusal === null || refusal?.code === 'QUOTE_EXPIRED';
   for (const [position, refusal] of refusals.entries())
     if (refusal && !isDone(refusal)) logFailure({ refusal }, position);

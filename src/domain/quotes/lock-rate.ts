@@ -16,7 +16,7 @@ import { at, type CreateQuote } from './quote-input.ts';
 export interface LockedPrice {
   readonly price: Pricing;
   readonly lock: RateLock;
-  /** How long the lock holds from the creation of the quote, in milliseconds. */
+  /** How long the lock is valid from the creation of the quote on, in milliseconds. */
   readonly validMs: number;
 }
 
@@ -78,7 +78,7 @@ export async function lockRate(payments: Payments, caller: Caller, quote: ToLock
 /**
  * Returns whether the rail locks the rate of a quote. It does so for a conversion of money in an internal account that
  * goes to a known account, and for any payment to a UMA address that the rail has found.
- * @throws Refusal INVALID_INPUT (such an address would be paid from an external account: a pull takes longer than a
+ * @throws Refusal INVALID_INPUT (such an address would be paid from an external account, but a pull takes longer than a
  *   lock lasts)
  */
 function isLockable({ request, parties, to }: ToLock): boolean {

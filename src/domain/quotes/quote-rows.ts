@@ -44,7 +44,7 @@ export function newRows(
   const rateDetails = jsonOf(price.rateDetails);
   const common = {
     platformId: tenant.platformId,
-    // The sending customer: a platform that pays to a customer's account is the sender itself.
+    // The sending customer; null if the platform itself is the sender, even if it pays to a customer's account.
     customerId: parties.source ? parties.source.customerId : (parties.customer?.id ?? null),
     sourceKind: input.source.kind,
     sourceAccountId: parties.source?.id ?? null,

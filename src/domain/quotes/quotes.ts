@@ -107,7 +107,7 @@ async function planQuote(
   if (source.kind === 'REALTIME_FUNDING' && !payments.validateOnly) {
     quote.paymentInstructions = await instructions(payments, caller, quote, transaction.reference);
   }
-  // A payment that the customer's deposit will execute counts from now on, and stops counting when the quote expires.
+  // For policies, a payment that the customer's deposit will execute counts from now on, until the quote expires.
   const isPayment = input.immediatelyExecute || source.kind === 'REALTIME_FUNDING';
   const { requireActive, capacity } = requirements({ sender: parties.customer?.id, source: parties.source }, to, price);
   const base = {
@@ -197,7 +197,7 @@ async function quotePrice(
     const message = `the receiver accepts ${bounds}; ${formatMajor(received, to.receiving)} would arrive`;
     throw new Refusal('AMOUNT_OUT_OF_RANGE', message, { path, value });
   }
-  // A dry run requests nothing from the provider that the provider would have to store.
+  // A dry run makes no request after which the provider would store something.
   if (payments.validateOnly) return { price };
   const lock = await lockRate(payments, caller, { parties, to, sender, request, listed: price, orderId });
   return lock ? { price: lock.price, lock } : { price };

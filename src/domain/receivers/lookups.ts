@@ -76,8 +76,8 @@ const at = pathsIn<LookUpReceiver>();
 /**
  * Looks up how the receiver at a UMA address can be paid (specification 4.14): a customer of this installation, or a
  * receiver that the rail finds. The lookup is valid for ten minutes.
- * @throws Refusal FORBIDDEN, INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND, RATE_LIMITED (its token has too many
- *   lookups), SERVICE_UNAVAILABLE (the rail does not answer), IDEMPOTENCY_MISMATCH
+ * @throws Refusal FORBIDDEN, INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND, RATE_LIMITED (the caller's token has
+ *   too many lookups), SERVICE_UNAVAILABLE (the rail does not answer), IDEMPOTENCY_MISMATCH
  */
 export async function lookUpReceiver(
   payments: Payments,
@@ -88,7 +88,7 @@ export async function lookUpReceiver(
   authorize(caller, 'lookUpReceiver');
   const { platformId } = caller;
   const readData = () => findReceiver(payments, caller, input);
-  // Without a key to store, this is one statement. A transaction around it would take twice as long.
+  // Without a key to store, one statement is enough. A transaction around it would take twice as long.
   if (idempotencyKey === null || idempotencyKey === undefined) {
     return { row: await payments.database.prisma.lookup.create({ data: await readData() }), replayed: false };
   }
@@ -103,7 +103,7 @@ export async function lookUpReceiver(
         return { result: { type: 'Lookup', row: { platform_id: platformId, id: row.id } }, answer: { row } };
       };
     },
-    // A lookup never changes, and outlives the key that created it.
+    // A lookup never changes, and is stored for longer than the key with which it was created.
     repeat: async ({ row }) => {
       if (!row) throw new Error('the stored result of a lookup has no row');
       const where = { AND: [visibleLookups(caller), { id: row.id }] };
@@ -199,7 +199,7 @@ function pricedCurrencies(
   );
 }
 
-/** Returns the limits for receiving a currency from each of the sender's currencies, if the rail converts it. */
+/** Returns the limits for receiving a currency, for each of the sender's currencies that the rail converts to it. */
 async function sendingLimits(rail: RailWith<'rate'>, senders: readonly SendingCurrency[], receiving: Currency) {
   const all = await Promise.all(
     senders.map(async ({ code, fixedFee, variableFeeRate }) => {
@@ -237,7 +237,7 @@ export async function readLookup(
   const uuid = uuidOf(lookupId, 'Lookup');
   const [found] = uuid && seesLookups(caller) ? await lookupStatement(payments.database.pool, caller, uuid) : [];
   if (!found) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', path);
-  // The database decides this once the quote holds its locks. This check only spares the rail a useless call.
+  // The database decides this once the quote holds its locks: this check only avoids a useless call to the rail.
   if (found.expired) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', lookupExpired, path);
   const { lookup } = found;
   if (lookup.umaAddress !== umaAddress) {
@@ -251,7 +251,7 @@ export function lookupCurrencies(lookup: Pick<Lookup, 'currencies'>): readonly L
   return trustedJson<readonly LookupCurrency[]>(lookup.currencies);
 }
 
-/** Returns the facts about the sender that a receiver asks for. */
+/** Returns the facts about the sender that a receiver requires or accepts. */
 export function lookupFields(lookup: Pick<Lookup, 'requiredFields'>): readonly RequiredField[] {
   return trustedJson<readonly RequiredField[]>(lookup.requiredFields);
 }
@@ -280,7 +280,8 @@ const inQuote = pathsIn<{ readonly lookupId: string; readonly source: object; re
 
 /**
  * Reads from a receiver lookup the parts that a quote omits: its destination and its source account (decision 24). A
- * lookup stores both permanently, so a repeated request means the same. Its expiry is checked with the quote.
+ * lookup stores both unchangeably, so that a repeated request has the same meaning. Its expiry is checked with the
+ * quote.
  * @param currency the sending currency; undefined if the quote names its source itself
  * @throws Refusal FORBIDDEN, LOOKUP_REQUEST_NOT_FOUND, INVALID_INPUT (the lookup named no sender: `source`),
  *   INVALID_CURRENCY (the sender has no account in the currency: `currency`)

@@ -9,9 +9,9 @@ import { connectedRail, type Payments } from '../commands/command.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 
 /**
- * Compares the amount that a platform's provider should hold according to the books with the provider's balance.
- * According to the books, it holds all money that came in from outside minus all money that went out. Payments under
- * way may count on one side only, so the difference is a range.
+ * Compares the amount that a platform's provider should hold according to the books with the provider's balance. In the
+ * books this is all money that came in from outside minus all money that went out. Payments under way may be counted on
+ * one side only, so the difference is a range.
  */
 
 /** The two sides of a balance, in smallest units. */
@@ -30,8 +30,8 @@ export interface Beyond {
 
 /**
  * `booked`: the amount that came from OUTSIDE minus the amount that went there. `less` and `more`: how much less or
- * more the provider may hold, since a payment may have ended on one side only: payments under way, and those that ended
- * after the provider was queried. The provider also holds the deposits that are not credited yet.
+ * more the provider may hold, because of payments that may have ended on one side only: those under way, and those that
+ * ended after the provider was queried. The provider also holds the deposits that are not credited yet.
  */
 const bookedStatement = statement<{ currency: string; booked: string; less: string; more: string }>(
   'booked_outside',
@@ -60,7 +60,7 @@ const bookedStatement = statement<{ currency: string; booked: string; less: stri
    ) l group by l.currency`,
 );
 
-/** A change that is committed after the query may have begun up to this long before it, in milliseconds. */
+/** How long before the query a change that is committed after it may have begun, in milliseconds. */
 const commitMs = 60_000;
 
 /**
@@ -106,7 +106,8 @@ async function onOwnConnection<T>({ database }: Payments, work: (client: Queryab
 }
 
 /**
- * Returns whether the provider's amount beyond the books matches the operator's own money on record, by default zero.
+ * Returns whether the amount that the provider holds beyond the books agrees with the operator's own money on record,
+ * by default zero.
  */
 export function agrees({ beyondLow, beyondHigh }: Beyond, known: Beyond | undefined): boolean {
   return beyondLow <= (known?.beyondHigh ?? 0n) && beyondHigh >= (known?.beyondLow ?? 0n);

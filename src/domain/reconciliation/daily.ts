@@ -4,13 +4,13 @@ import { runReconciliation } from './reconciliation.ts';
 
 /** The daily reconciliation: the service compares each day once it is over, and again while it has open differences. */
 
-/** The number of past days for which a missed day, or one with open differences, is still compared. */
+/** How many days back a day that was missed or has open differences is still compared. */
 const missedDays = 7;
 const openDays = 31;
 
 /**
  * Selects a platform's due days, oldest first, in UTC: those without a finished reconciliation and, once a day, those
- * with open differences. The previous day is due from the hour `$2`. A worker that begins a day holds it for 15
+ * with open differences. The previous day is due from the hour `$2` on. A worker that begins a day reserves it for 15
  * minutes.
  */
 const dueStatement = statement<{ from: Date; to: Date }>(

@@ -33,10 +33,10 @@ export interface Reconciled {
 }
 
 /**
- * Selects the orders of a period that move money outside or that the rail converts, and those that movements name. An
- * order whose pull has settled is followed by a payout, and counts as settled whatever the payout's outcome. If an
- * operator settled an order that moved a different amount, that amount is used: the difference is in the books
- * (decision 95).
+ * Selects the orders of a period that move money outside or for which the rail converts money, and those that movements
+ * name. An order whose pull has settled is followed by a payout, and counts as settled whatever the payout's outcome.
+ * If an operator settled an order for which the provider moved a different amount, that amount is used, since the
+ * difference is in the books (decision 95).
  */
 const ordersStatement = statement<OrderHere>(
   'orders_to_reconcile',
@@ -111,9 +111,9 @@ function differencesOfOrders(orders: readonly OrderHere[], movements: readonly R
     if (order.amount !== movement.amount || order.currency !== movement.currency) {
       return [{ ...about, ...there, fault: 'OTHER_AMOUNT' }, ...doubled];
     }
-    // A refunded collection has failed.
+    // A collection that was refunded counts as failed.
     const state = movement.state === 'SETTLED' && returned.has(order.id) ? 'FAILED' : movement.state;
-    // A payment that was returned before its arrival was seen here has failed here: on both sides, the money is back.
+    // A payment that was returned before the service saw it arrive has FAILED here: on both sides, the money is back.
     const isBack = order.state === 'FAILED' && state === 'RETURNED';
     if (order.state !== state && !isBack) return [{ ...about, ...there, fault: 'OTHER_OUTCOME' }, ...doubled];
     return doubled;

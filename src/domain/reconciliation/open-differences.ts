@@ -17,8 +17,8 @@ export function listDifferences({ prisma }: Pick<Database, 'prisma'>, { all }: {
 }
 
 /**
- * Closes a difference after an investigation, without moving money. For a balance, the provider's amount beyond the
- * books is on record from then on.
+ * Closes a difference after an investigation, without moving money. For a balance, the amount that the provider holds
+ * beyond the books is on record from then on.
  * @param id such as `ReconciliationDifference:…`
  * @throws RefusedByHand
  */

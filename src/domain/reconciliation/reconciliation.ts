@@ -25,7 +25,8 @@ export interface Outcome extends Omit<Reconciled, 'differences'> {
 }
 
 /**
- * The movements of a period in one currency, in digits of smallest units. `booked` and `held` are as of the comparison.
+ * The movements of a period in one currency, as digits, in smallest units. `booked` and `held` are as of the
+ * comparison.
  */
 export interface DayTotal extends Readonly<Record<Exclude<keyof Total, 'currency'>, string>> {
   readonly currency: string;
@@ -72,7 +73,7 @@ export async function runReconciliation(payments: Payments, tenant: Tenant, peri
   }
 }
 
-/** Returns the balances whose two sides differ by more than the known difference of each. */
+/** Returns the balances whose two sides differ by anything but the difference on record. */
 async function wrongBalances({ prisma }: Transaction, platformId: string, balances: readonly BothBalances[]) {
   const closed = await prisma.reconciliationDifference.findMany({
     where: { platformId, fault: 'OTHER_BALANCE', closedAt: { not: null } },
@@ -104,9 +105,9 @@ const noteStatement = statement<object>(
 );
 
 /**
- * Stores the differences found, and marks the period's others as gone. A difference between orders remains the same
- * one, and stays closed, as long as both sides report the same. A balance difference remains the same one until it is
- * closed.
+ * Stores the differences found, and marks the period's others as gone. A difference about an order counts as the same
+ * one, and stays closed, as long as both sides report the same. A difference of a balance counts as the same one until
+ * it is closed.
  */
 async function store(
   { client, prisma }: Transaction,

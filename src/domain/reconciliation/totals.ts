@@ -41,7 +41,7 @@ export function totalsOf(orders: readonly OrderHere[], movements: readonly RailM
     const order = byId.get(orderId ?? returnOf ?? '');
     const isInPeriod = order ? order.inPeriod : at === undefined || (at >= from && at < to);
     if (!isInPeriod || state !== 'SETTLED') continue;
-    // A collection's refund is paid out.
+    // The refund of a collection goes out.
     const isPaid = returnOf !== undefined || (order ? order.kind === 'PAYOUT' : direction === 'OUT');
     add(currency, isPaid ? 'paidThere' : 'receivedThere', amount);
   }

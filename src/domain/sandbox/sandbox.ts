@@ -84,8 +84,8 @@ const depositPath = pathsIn<SandboxSend>();
  * forwarded without another call. Without an amount, the deposit is exactly the amount that the quote requires. Money
  * that does not match the quote, or arrives after its expiry, fails the payment and stays in the customer's account in
  * that currency. The database decides this by its clock and the quote's status, under the quote's lock: no deposit is
- * refused for its timing, and each quote takes one. Money that this account cannot take, such as a deleted customer's,
- * is refused and returned to its payer, and the quote can still be paid.
+ * refused because of its timing, and each quote takes only one. Money that this account cannot receive, for example
+ * because the customer was deleted, is refused and returned to its payer, and the quote can still be paid.
  * @throws Refusal FORBIDDEN, QUOTE_NOT_FOUND, INVALID_INPUT (not real-time funded), INVALID_CURRENCY, INVALID_AMOUNT,
  *   AMOUNT_OUT_OF_RANGE, CONFLICT (paid before), USER_NOT_READY, CUSTOMER_DELETED, CUSTOMER_FROZEN, ACCOUNT_FROZEN,
  *   IDEMPOTENCY_MISMATCH
@@ -146,16 +146,16 @@ async function planDeposit(payments: Payments, caller: Caller, input: SandboxSen
 /**
  * Plans the handling of a deposit after its quote's expiry. Nothing is converted: the money goes to the customer's
  * account in the sending currency, as part of the payment that it was meant for. A payment that is not marked EXPIRED
- * yet fails with QUOTE_EXPIRED. One that is marked stays EXPIRED, because that status is terminal and its streams have
- * ended; it takes one deposit. Any further deposit is refused with CONFLICT.
+ * yet fails with QUOTE_EXPIRED. One that is marked stays EXPIRED, because that status is terminal and the payment's
+ * streams have ended, and takes one deposit. Any further deposit is refused with CONFLICT.
  * @param arrived the journal of the deposit, to the customer's account
  * @param amount the total that arrived, in smallest units of the sending currency
  */
 function planLateDeposit(quote: Quote, arrived: Journal, amount: bigint): Alternative {
   const reason = `${amount} arrived after the quote's expiry; the money is in the customer's ${quote.sendingCurrency} account`;
   return {
-    // The previous plan was refused by the clock, so this one checks only the status: setting the clock back has no
-    // effect.
+    // The previous plan was refused because of the clock, so this one checks only the status: setting the clock back
+    // has no effect.
     quotes: [{ id: quote.id, from: ['PENDING'], to: 'FAILED', reason }],
     transactions: [
       { id: quote.transactionId, from: ['PENDING'], to: 'FAILED', reason, set: { failureReason: 'QUOTE_EXPIRED' } },

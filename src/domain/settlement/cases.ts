@@ -10,8 +10,8 @@ import { type DueOrder, isPull } from '../orders/orders.ts';
 import { paymentUuid } from './order-by-hand.ts';
 
 /**
- * Cases of contradictory rail reports, which are never trusted: an operator investigates. An order has at most one per
- * kind.
+ * Cases: contradictory reports of a rail, which are never trusted, so that an operator must investigate. An order has
+ * at most one per kind.
  */
 
 /** An outcome that does not contradict an earlier one. */
@@ -57,7 +57,7 @@ export async function contradictionOf(
   const [row] = await statusStatement(pool, order.platformId, order.transaction.id);
   if (!row) return undefined;
   const { status, pulled } = row;
-  // The payment continues after its pull, or fails later: the pulled money is in the books.
+  // After a pull, the payment continues or fails later: either way the pulled money is in the books.
   const settled = isPull(order) ? pulled : status === 'COMPLETED' || status === 'REFUNDED';
   const failed = !settled && ['FAILED', 'REJECTED', 'EXPIRED'].includes(status);
   const isOther = outcome.kind === 'settled' ? failed : settled && ['failed', 'rejected'].includes(outcome.kind);
@@ -72,7 +72,7 @@ export function otherOutcome(outcome: RailOutcome, status: string): Contradictio
 
 /**
  * Describes how the amount of a settled order differs from the ordered amount; undefined if it does not. For a locked
- * rate the rail must report the amount. `sentCurrency`: the currency in which a lock is paid.
+ * rate the rail must report the amount. `sentCurrency`: the currency of a lock's sent amount.
  */
 export function otherAmount(
   outcome: RailOutcome,

@@ -8,7 +8,7 @@ import { concludeWithoutCredit, isCreditRefused } from './refused-credit.ts';
 
 /**
  * Ends an order by hand if its rail can no longer report its outcome (decision 80). The payment ends as if the rail had
- * refused it: its money is back at its source. Not offered by any API, only by the operators' command.
+ * refused it: the money goes back to its source. Not offered by any API, only by the operators' command.
  */
 
 /** The result. `said`: the rail's answer; undefined if it was not queried. */
@@ -49,9 +49,9 @@ function waitsForPlatform({ receiver, incoming }: DueOrder): boolean {
 }
 
 /**
- * Queries the rail once more, with the method that sends nothing if it has one.
- * @returns the rail's report, if it does not know the outcome
- * @throws RefusedByHand if it does
+ * Queries the rail once more, with the method that sends nothing if the rail has one.
+ * @returns the rail's report, if the rail does not know the outcome
+ * @throws RefusedByHand if the rail knows it
  */
 async function askOnceMore(payments: Payments, order: DueOrder): Promise<string> {
   const outcome = await askWithoutSending(payments, order, '. --without-asking ends the order anyway');

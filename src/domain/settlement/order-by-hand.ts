@@ -14,7 +14,7 @@ import { findOrder } from '../orders/rail-request.ts';
 
 /**
  * Runs work on the order of a payment under its lease, so that no worker processes it in the meantime. Afterwards the
- * order is due again, unless it has its outcome: if the work was refused, workers continue.
+ * order is due again, unless it has its outcome: if the work was refused, the workers continue with it.
  * @param id the payment: `Transaction:…`
  * @throws RefusedByHand
  */
@@ -84,8 +84,8 @@ const firstStatement = statement<object>(
 
 /**
  * Takes the lease of a payment's order, even from a running worker: the database accepts that worker's outcome only if
- * it arrives before this one. The order becomes the first due and is leased in the same transaction, so that no other
- * process can lease it. An order that has ended is left alone: it may be waiting for a return of the money.
+ * it arrives before this one. The order is made the first due one and leased in the same transaction, so that no other
+ * process can lease it. An order that has ended is left alone, since it may be waiting for a return of the money.
  */
 async function takeOrder({ database }: Payments, transactionId: string): Promise<DueOrder | undefined> {
   return inTransaction(database, async ({ client }) => {

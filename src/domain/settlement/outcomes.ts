@@ -68,7 +68,7 @@ export function planDelivery(order: DueOrder, { watchMs, information }: Settled)
   }
   const to = order.destination;
   if (to?.kind === 'INTERNAL' && to.customerId !== transaction.customerId) {
-    // The receiver has its own transaction: the money leaves through this one and arrives through that one.
+    // The receiver has its own transaction: the money leaves through the sender's and arrives through the receiver's.
     const arrival = directArrival(order, to);
     const sent: Plan = { orders, quotes, transactions: [move], journals: [delivery(flow)] };
     return groupOf(order, mergePlans(sent, arrival));
@@ -127,7 +127,8 @@ export function planFailure(order: DueOrder, failure: Failure): PlanGroup {
 /** Plans the bank's return of a delivered payment: REFUNDED, with delivery and debit reversed. */
 export function planReturn(order: DueOrder, reason: string): PlanGroup {
   const { transaction, platformAccount } = order;
-  // The platform's part of the fees is taken back if its account still holds it; otherwise the service bears it.
+  // The platform's part of the fees is taken back if the platform's account still holds it; otherwise the service bears
+  // it.
   const flow = {
     ...flowOfOrder(order),
     platformAccountId: platformAccount?.canReturnFee ? platformAccount.id : undefined,
@@ -187,7 +188,7 @@ export function planClose(order: DueOrder): PlanGroup {
   return groupOf(order, { orders: [{ id: order.id, dueInMs: null }] });
 }
 
-/** Returns the default failure reason of the receiving side; a transfer-in fails like any payment. */
+/** Returns the default failure reason of the receiving side; a transferIn fails like any payment. */
 function defaultReason({ transaction }: DueOrder): FailureReason {
   return transaction.type === 'INCOMING' && transaction.sourceKind === 'ACCOUNT'
     ? 'QUOTE_EXECUTION_FAILED'

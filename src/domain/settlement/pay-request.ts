@@ -7,9 +7,9 @@ import { simulatedDecision } from './simulated-approval.ts';
 
 /**
  * An incoming UMA payment in CREATED (specification 3.2): its sender has looked up the receiver, but not sent its pay
- * request yet. No money is under way, and the platform has not been asked for approval. When the request arrives, the
- * payment becomes PENDING, and the approval period begins. If it does not arrive within the lifetime of a quote, the
- * payment expires.
+ * request yet. No money is under way, and the platform has not been asked for approval yet. When the request arrives,
+ * the payment becomes PENDING, and the approval period begins. If it does not arrive within the lifetime of a quote,
+ * the payment expires.
  */
 
 /** Returns the time left for the pay request, in milliseconds by the database's clock. */

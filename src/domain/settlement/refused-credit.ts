@@ -19,13 +19,13 @@ export interface Conclusion {
 /** A credit that the database refused: the balance would exceed its limit, or the customer is deleted. */
 type CreditRefusal = Extract<PlanRefusal, { code: 'AMOUNT_OUT_OF_RANGE' | 'CUSTOMER_DELETED' }>;
 
-/** Returns whether a plan was refused because the receiving account cannot take the credit. */
+/** Returns whether a plan was refused because an account cannot receive a credit. */
 export function isCreditRefused(refusal: PlanRefusal): refusal is CreditRefusal {
   return refusal.code === 'AMOUNT_OUT_OF_RANGE' || refusal.code === 'CUSTOMER_DELETED';
 }
 
 /**
- * Concludes an order again after the database refused its outcome, because an account cannot take the money
+ * Concludes an order again after the database refused its outcome because an account cannot receive the money
  * (check_balances.sql). The money is returned: by the rail if it was collected, by a refund if an internal account was
  * debited. If the refund cannot be credited either, it waits in suspense for an operator: the customer has been
  * deleted, or the balance would exceed even the limit for refunds. Each of these outcomes credits less than the one
@@ -42,12 +42,13 @@ export async function concludeWithoutCredit(
     return { order, outcome, group: suspendRefund(order, group) };
   }
   if (outcome?.kind === 'settled' && isShareOnly(order, refusal.id)) {
-    // Delivered anyway: the service keeps the part of the fees that the platform's account cannot take.
+    // The payment is delivered anyway: the service keeps the part of the fees that the platform's account cannot
+    // receive.
     payments.log.error({ order: order.id, refusal }, "the platform's fee was not paid: the account cannot receive it");
     const withoutShare = { ...order, platformAccount: undefined };
     return { order: withoutShare, outcome, group: planDelivery(withoutShare, outcome) };
   }
-  // The sender, perhaps on a different platform, reads this, so it reveals neither the receiver's account nor its
+  // The sender, who may be on a different platform, reads this, so it reveals neither the receiver's account nor its
   // balance.
   const why =
     refusal.code === 'CUSTOMER_DELETED'

@@ -20,7 +20,7 @@ import { planDelivery } from './outcomes.ts';
 
 interface SettledByHand {
   readonly orderId: string;
-  /** Whether only the payment's pull has settled: its payout follows. */
+  /** Whether only the payment's pull has settled, so that its payout follows. */
   readonly isPull: boolean;
   readonly said: string;
   readonly stands: string;
@@ -31,8 +31,8 @@ interface SettledByHand {
 }
 
 /**
- * Settles the payment of a case. The rail is queried once more, and its answer states the amounts moved: none is
- * entered manually.
+ * Settles the payment of a case. The rail is queried once more, and the amounts moved are taken from its answer: none
+ * is entered by hand.
  * @param id the payment: `Transaction:…`
  * @throws RefusedByHand
  */
@@ -70,7 +70,7 @@ async function askOnceMore(payments: Payments, order: DueOrder): Promise<Omit<To
   return { outcome, said, stands, moved };
 }
 
-/** Returns the amounts that the provider was supposed to move on the platform's account with it. */
+/** Returns the amounts that the provider was supposed to move on the platform's account with the provider. */
 function promisedOf(order: DueOrder): Moves {
   const { lock, kind, transaction, destination } = order;
   const { amount, currency } = railRequest(order, false);
@@ -125,7 +125,7 @@ async function settle(payments: Payments, facts: ToSettle, operator: Operator & 
   throw endedMeanwhile(refusal);
 }
 
-/** Plans the delivery as promised, and the difference. Reconciliation finds money that is returned later. */
+/** Plans the delivery as promised, and the difference. If money is returned later, reconciliation finds it. */
 function planSettlement(
   { order, outcome, moved }: ToSettle,
   journal: Journal | undefined,

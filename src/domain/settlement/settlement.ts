@@ -37,8 +37,8 @@ const caseMs = 60_000;
 
 /**
  * The approximate number of orders for which rails are queried at a time: as many as a rail has connections
- * (upstream-client.ts). With more, orders that wait for a connection would reach their time limit: a slow provider
- * would answer none of them in time, and all would be sent again.
+ * (upstream-client.ts). With more, orders would wait for a connection until their time limit: a slow provider would
+ * answer none of them in time, and all would be sent again.
  */
 const askedAtOnce = 32;
 
@@ -93,13 +93,13 @@ async function settleTogether(payments: Payments, orders: readonly DueOrder[]): 
       }
     }),
   );
-  // A conclusion whose money an account cannot take is replaced, until no account can refuse anything.
+  // A conclusion whose money an account cannot receive is replaced by another, until no account refuses anything.
   for (let remaining: readonly Conclusion[] = concluded; remaining.length > 0; )
     remaining = await commitConcluded(payments, remaining, postponements);
   return postponements;
 }
 
-/** Returns the attributes of an order's span, with the payment's id, by which operators can find the span. */
+/** Returns the attributes of an order's span. Operators can find the span by the payment's id. */
 function attributesOf({ id, kind, platformId, transaction, attempts }: DueOrder) {
   return {
     'payments.platform.id': platformId,
@@ -112,7 +112,7 @@ function attributesOf({ id, kind, platformId, transaction, attempts }: DueOrder)
 
 /**
  * Commits conclusions independently, and postpones those that fail.
- * @returns the conclusions that replace those whose money an account could not take
+ * @returns the conclusions that replace those whose money an account could not receive
  */
 async function commitConcluded(payments: Payments, concluded: readonly Conclusion[], postponements: Postponement[]) {
   const groups = concluded.map(({ group }) => group);
@@ -192,7 +192,7 @@ async function settle(payments: Payments, order: DueOrder, onOutcome: (outcome: 
       // The payment has ended in another way.
       return planClose(order);
   }
-  // A payment whose money is still to be pulled is not announced yet.
+  // A payment is not announced until its money has been pulled.
   if (isPull(order)) return askRail(false);
   if (isToAnnounce(order)) return planAnnouncement(payments, order, order.receiver);
   if (incoming?.transaction.approvalDueAt) {
@@ -231,8 +231,8 @@ async function waitForApproval({ database }: Payments, order: DueOrder): Promise
 }
 
 /**
- * Returns whether an order's receiver is a customer of this installation whose platform has not been told of the
- * payment.
+ * Returns whether an order's receiver is a customer of this installation to whose platform the payment has not been
+ * announced.
  */
 function isToAnnounce(order: DueOrder): order is DueOrder & { readonly receiver: Receiver } {
   return order.receiver !== undefined && !order.incoming && !order.lock && !isPull(order);

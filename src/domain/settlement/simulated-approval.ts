@@ -18,7 +18,7 @@ const decisions: Readonly<Record<'APPROVE' | 'REJECT', Decision>> = {
 };
 
 /**
- * Decides on a waiting incoming payment as its scenario specifies, if it does. An earlier decision stands.
+ * Decides on a waiting incoming payment as its scenario specifies, if it does. A decision that was made earlier stands.
  * @returns when to process the order again: at once after a decision
  */
 export async function decideBySimulation(payments: Payments, order: DueOrder, leftMs: number): Promise<Postponement> {

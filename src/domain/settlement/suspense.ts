@@ -40,7 +40,7 @@ interface Onward {
   readonly ids: readonly string[];
 }
 
-/** The result of a release. `paid-before`: nothing was done now. */
+/** The result of a release. `paid-before`: the refund had already been paid, and nothing was done. */
 interface Release {
   readonly kind: 'paid' | 'paid-before';
   readonly suspended: SuspendedRefund;
@@ -79,10 +79,10 @@ export async function listSuspense(database: Database): Promise<SuspendedRefund[
 
 /**
  * Pays the refund of a payment whose money waits in suspense. It goes to the internal account that paid; for a payment
- * from an external account, to its owner's internal account in that currency. A deleted customer's refund is forwarded
- * to the platform's own account, since nothing stays with a deleted customer (decision 36). The journals, the refund's
- * `settledAt` and the events are one commit. A second release, even a concurrent one, finds the refund paid and does
- * nothing.
+ * from an external account, to the internal account of its owner in that currency. A deleted customer's refund is
+ * forwarded to the platform's own account, since nothing stays with a deleted customer (decision 36). The journals, the
+ * refund's `settledAt` and the events are one commit. A second release, even a concurrent one, finds the refund paid
+ * and does nothing.
  * @throws RefusedByHand
  */
 export async function releaseSuspense(database: Database, transactionId: string, operator: Operator): Promise<Release> {

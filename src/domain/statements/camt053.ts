@@ -6,8 +6,8 @@ import { Refusal } from '../../core/refusal.ts';
 import { past } from './period.ts';
 import type { StatementEntry, StatementHead } from './statement.ts';
 
-// ISO 20022, Bank to Customer Statement, camt.053.001.08. The members of an object are in the order of the elements,
-// which the standard fixes. Identifiers have at most 35 characters, so UUIDs are written without hyphens.
+// ISO 20022, Bank to Customer Statement, camt.053.001.08. The members of the objects are in the order that the standard
+// prescribes for the elements. Identifiers have at most 35 characters, so UUIDs are written without hyphens.
 
 const namespace = 'urn:iso:std:iso:20022:tech:xsd:camt.053.001.08';
 const builder = new XMLBuilder({ ignoreAttributes: false, attributeNamePrefix: '@' });
@@ -55,9 +55,7 @@ class CamtWriter {
     return { NbOfNtries: String(count), Sum: formatDecimal(BigInt(amount), this.#decimals) };
   }
 
-  /**
-   * Writes the part before the entries. In a period that is not over, the last balance is an interim one, as of now.
-   */
+  /** Writes the part before the entries. If the period is not over, the last balance is an interim one, as of now. */
   head(id: string, head: StatementHead, period: Period): string {
     const { from, to } = past(period, head);
     const code = to < period.to ? 'ITBD' : 'CLBD';
@@ -89,7 +87,7 @@ class CamtWriter {
       Sts: { Cd: 'BOOK' },
       BookgDt: at,
       ValDt: at,
-      // 32 characters plus those of a leg's number: at most 35.
+      // 32 characters, a dot and the leg's number: at most 35.
       AcctSvcrRef: `${compact(entry.journalId)}.${entry.leg}`,
       BkTxCd: { Prtry: { Cd: entry.kind.toUpperCase() } },
       ...(refs && { NtryDtls: { TxDtls: { Refs: refs } } }),

@@ -12,8 +12,8 @@ export function past({ from, to }: Period, { madeAt }: { readonly madeAt: Date }
 }
 
 /**
- * Returns SQL for the version of an internal account at a moment: postings until then have versions up to it. Inside a
- * subquery it is computed once, not per row. `account` has the columns platform_id and id.
+ * Returns SQL for the version of an internal account at a moment: postings until then have versions up to it. As a
+ * subquery it is computed once, not for each row. `account` has the columns platform_id and id.
  */
 export function versionBefore(account: string, moment: string): string {
   return `(select account_version_before(${account}.platform_id, ${account}.id, ${moment}))`;

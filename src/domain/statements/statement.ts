@@ -90,8 +90,8 @@ const entriesStatement = forCaller(
 );
 
 /**
- * Reads the entries of a statement in chunks, oldest first. Postings never change, and their versions determine which
- * belong to the statement, so all entries match the snapshot of the head.
+ * Reads the entries of a statement in chunks, oldest first. Postings never change, and their versions decide which of
+ * them belong to the statement, so all entries match the snapshot of the head.
  */
 export async function* statementEntries(
   { pool }: Pick<Database, 'pool'>,

@@ -66,7 +66,7 @@ type TransferIn = Omit<Transfer, 'amount'> & { readonly amount?: GivenAmount | n
  * Pulls money in one currency from an external to an internal account (specification 4.6). The destination is credited
  * once the rail has collected the money. Without an amount, the rail decides how much it pulls.
  * @throws Refusal as transferOut does, except INSUFFICIENT_BALANCE; INVALID_INPUT also for a wallet (decision 30), and
- *   AMOUNT_OUT_OF_RANGE also if the destination cannot take the amount
+ *   AMOUNT_OUT_OF_RANGE also if the destination cannot receive the amount
  */
 export const transferIn = command((payments, caller, input: TransferIn, idempotencyKey) => ({
   operation: 'transferIn',

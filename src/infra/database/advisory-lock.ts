@@ -4,8 +4,8 @@ import { DatabaseClient, Hosts } from './connections/hosts.ts';
 
 /**
  * Runs `work` under a session advisory lock: of several processes that call it together, one works and the others wait.
- * The lock belongs to a separate connection, which `work` may use. It ends with that connection, even if the process is
- * killed.
+ * The lock belongs to a separate connection, which `work` may use. The lock ends with that connection, even if the
+ * process is killed.
  * @param lock a number that no other kind of work in this database uses
  */
 export async function withAdvisoryLock<T>(

@@ -2,8 +2,8 @@ import type { Planning } from './connections/read-scope.ts';
 import { getDatamodel } from './generated/pothos.ts';
 import { columnName } from './rows.ts';
 
-// Compiles conditions in the form of Prisma's `where`, as filters and visibility rules write them, to SQL. Throws for
-// an unknown condition.
+// Compiles conditions in the form of Prisma's `where`, in which filters and visibility rules are written, to SQL.
+// Throws for an unknown condition.
 
 /** The parameters and table aliases of one statement under construction. */
 export class Binding {
@@ -38,8 +38,8 @@ export class Binding {
 export type Binds = Pick<Binding, 'values' | 'bind' | 'alias' | 'aliases' | 'planning'>;
 
 /**
- * The fields whose values differ widely in frequency, or form ranges: a generic plan would read all rows for a rare
- * value.
+ * Fields whose values differ widely in frequency, or that are compared with ranges: for a rare value, a generic plan
+ * would read all rows.
  */
 const uneven: ReadonlySet<string> = new Set(
   `Transaction.status Transaction.type Transaction.failureReason Transaction.sentCurrency Transaction.receivedCurrency
@@ -90,8 +90,8 @@ export function columnOf(model: string, field: string): string | undefined {
 type Where = Readonly<Record<string, unknown>>;
 
 /**
- * The names, of fields and of operators, whose values are written into the text as literals: with a parameter, Postgres
- * would not use a partial index of such rows. These are values of enums.
+ * The names of fields and operators whose values, all of them enum values, are written into the text as literals: with
+ * a parameter, Postgres would not use a partial index of such rows.
  */
 export const literalNames: ReadonlySet<string> = new Set(['kind', 'not']);
 
@@ -107,8 +107,8 @@ export function conditionsOf(model: string, alias: string, where: object, binds:
   return text;
 }
 
-// By the types of Prisma's `where`, AND and OR contain conditions or lists of them, `in` a list, and a relation
-// conditions.
+// By the types of Prisma's `where`, AND and OR have conditions or lists of conditions, `in` has a list, and a relation
+// has conditions.
 function conditions(model: string, alias: string, where: Where, binds: Binds, found: Found): string[] {
   return Object.entries(where).flatMap(([name, condition]): string[] => {
     if (condition === undefined) return [];
@@ -176,7 +176,7 @@ function comparisons(left: string, field: ModelField, condition: unknown, binds:
   });
 }
 
-/** @throws Error if it is no value of an enum */
+/** @throws Error if it is not the value of an enum */
 function literal(field: ModelField, value: unknown): string {
   if (field.kind === 'enum' && typeof value === 'string' && /^\w+$/.test(value)) return `'${value}'`;
   throw new Error(`a read does not support the value ${value} for ${field.name}`);

@@ -38,7 +38,8 @@ export interface Database {
   joinPrisma<T>(client: pg.ClientBase, work: (prisma: Prisma.TransactionClient) => Promise<T>): Promise<T>;
   /**
    * Runs a composed statement whose result is a single text, in half the time of pg's own query. A repeated text is
-   * prepared, unless its plan depends on its values. If the request has its own reader (read-scope.ts), that one reads.
+   * prepared, unless its plan depends on its values. If the request has its own reader (read-scope.ts), that reader is
+   * used.
    */
   readText(text: string, binding: Pick<Binding, 'values' | 'planning'>): Promise<string>;
   /** Connects for statements that read no rows themselves: those that only call a function of the ledger. */
@@ -48,8 +49,8 @@ export interface Database {
   /** The time allowed for a statement's result to arrive, in milliseconds; after that, its connection is destroyed. */
   readonly answerTimeoutMs: number;
   /**
-   * Wakes the background work of this process: `committed` after any commit, `received` after that of a provider's
-   * webhook.
+   * Wakes the background work of this process: `committed` after any commit, `received` after a commit that stores a
+   * provider's webhook.
    */
   readonly commits: EventEmitter<{ committed: []; received: [] }>;
   close(): Promise<void>;
@@ -79,7 +80,8 @@ const INT8 = 20;
 /** The additional time for a statement's result to arrive. After that, the result and its connection count as lost. */
 const graceMs = 2_000;
 /**
- * Prisma's required time limit for one transaction in milliseconds; the session's shorter limits end one that hangs.
+ * The time limit for one transaction that Prisma requires, in milliseconds. A transaction that hangs is ended by the
+ * session's shorter limits.
  */
 const defaultTransactionMs = 30_000;
 
@@ -90,7 +92,7 @@ function answerTimeoutMs(statementMs = defaultStatementMs): number {
 interface ConnectionOptions {
   readonly url: string;
   readonly role: DatabaseRole;
-  /** The purpose of the connection, which its name states: the role's work by default. */
+  /** The purpose of the connection, which is part of its name; by default the work of the role. */
   readonly use?: string | undefined;
   readonly statementMs?: number | undefined;
   readonly settings?: readonly string[] | undefined;
@@ -110,7 +112,8 @@ export function connectionConfig({ url, role, use, statementMs, settings }: Conn
     options: [address.options, ...own].join(' ').trim(),
     application_name: connectionName(use ?? role.replace('gateway_', ''), address.applicationName),
     keepAlive: true,
-    // After this, the system probes the other end ten times, a second apart (libuv): 15 s in all. Its default is hours.
+    // After this, the system probes the other end ten times, a second apart (libuv): 15 s in all. By default it would
+    // wait for hours.
     keepAliveInitialDelayMillis: 5_000,
     types: {
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>
@@ -121,8 +124,8 @@ export function connectionConfig({ url, role, use, statementMs, settings }: Conn
 
 /**
  * Returns the parameters of a connection through a pooler. A pooler does not pass on session settings, so they are
- * stored with the login in the database (pooler.ts). All instances use one name: a pooler sets the name again if the
- * next client's differs.
+ * stored with the login in the database (pooler.ts). All instances use the same connection name, since a pooler sets
+ * the name again for each client with another one.
  */
 function pooledConfig({ url, prepares }: Pooler, { role, use }: ConnectionOptions): ConnectionConfig {
   const address = readAddress(url);
@@ -184,7 +187,7 @@ export function openPool(connection: ConnectionConfig, { role, poolSize, acquire
     max: poolSize ?? 10,
     connectionTimeoutMillis: acquireTimeoutMs ?? 5_000,
     idleTimeoutMillis: 30_000,
-    // A session keeps the catalog entries that it has read until it ends.
+    // A session caches the catalog entries that it has read until it ends, so it must end now and then.
     maxLifetimeSeconds: 1_800,
   });
   // Without this listener, an idle connection closed by the server would end the process. The pool replaces it.
@@ -195,7 +198,8 @@ export function openPool(connection: ConnectionConfig, { role, poolSize, acquire
   pool.on('remove', (client) => idle.delete(client));
   pool.on('release', (error, client) => {
     if (!error) idle.add(client);
-    // The others have probably lost the server, too, or become read-only: a statement on one of them would also fail.
+    // The pool's other connections have probably lost the server, too, or become read-only: a statement on one of them
+    // would also fail.
     else if (isAnswerTimeout(error) || isReadOnly(error)) {
       connection.hosts?.suspect();
       for (const other of idle) discard(other, error);
@@ -210,6 +214,6 @@ export function openPool(connection: ConnectionConfig, { role, poolSize, acquire
  */
 function discard(client: pg.PoolClient, error: Error): void {
   client.emit('error', error);
-  // A client of a pool is a pg.Client, whose types alone declare the connection.
+  // A pool's client is a pg.Client, and only the types of pg.Client declare the connection.
   (client as pg.PoolClient & pg.Client).connection.stream.destroy();
 }

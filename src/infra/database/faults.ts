@@ -47,7 +47,7 @@ export function isReadOnly(error: unknown): boolean {
   return sqlState(error) === '25006';
 }
 
-/** The SQLSTATEs, or whole classes of them, of temporary failures: the same statement may succeed later. */
+/** The SQLSTATEs of temporary failures, or whole classes of them: the same statement may succeed later. */
 const transientStates = [
   '08', // connection exceptions
   '25006', // read only: a standby, or a primary that is being replaced
@@ -86,7 +86,7 @@ export function isDatabaseFault(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = sqlState(error);
   if (code !== undefined && connectionErrors.has(code)) return true;
-  // Whatever the reason, Postgres ends the session or refuses a new one: the login, the database, a firewall.
+  // For whatever reason (the login, the database, a firewall), Postgres has ended the session or refused a new one.
   if (error instanceof pg.DatabaseError) return isTransient(code) || isFatal(error.severity);
   if (connectionMessages.test(error.message) || error.name === 'TooLate') return true;
   if (error.name.startsWith('Prisma') && code !== undefined && prismaCodes.has(code)) return true;

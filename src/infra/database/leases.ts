@@ -4,8 +4,8 @@ import { fieldName } from './rows.ts';
 import { type CamelCased, type NounsArgument, type Queryable, statement } from './statement.ts';
 
 /**
- * Leased work: workers of any number of processes take a table's due rows, by the database's clock. No worker waits for
- * another, and a dead worker's row is free at the end of its lease.
+ * A table with leased work: the workers of any number of processes take its due rows, by the database's clock. No
+ * worker waits for another, and a dead worker's row is free at the end of its lease.
  */
 export interface LeasedTable {
   readonly table: string;
@@ -28,7 +28,7 @@ export interface Lease {
 interface Claim {
   /** The column that counts the leases of a row, or null: `attempts` by default. */
   readonly counter?: string | null;
-  /** The condition of the index of due rows, if it has one that the time does not imply. */
+  /** The condition of the index of due rows, if it has one that the due time does not imply. */
   readonly where?: string;
   /** Common table expressions ending with `due`, the `ctid as row` of rows to lease. By default the $1 earliest due. */
   readonly due?: string;
@@ -68,8 +68,8 @@ export interface Postponement {
 }
 
 /**
- * Creates the function that gives back leased rows, or renews their leases, and returns their new times. A row whose
- * lease was lost stays unchanged (undefined): it was made due again, or another worker has it.
+ * Creates the function that gives back leased rows or renews their leases, and returns their new times: undefined for a
+ * row whose lease was lost, which stays unchanged, since it was made due again or another worker has it.
  */
 export function postponing({ table, rows, key: [key, type] = platformKey, dueAt = 'due_at' }: LeasedTable) {
   const field = fieldName(key);
@@ -110,7 +110,7 @@ export function untilNext(leased: LeasedTable): (on: Queryable) => Promise<numbe
   return async (on) => (await next(on))[0]?.waitMs;
 }
 
-/** The time that a worker has for a row of `workOnDue`, in milliseconds: longer than a rail may take to respond. */
+/** How long a worker may take for a row of `workOnDue`, in milliseconds: longer than a rail may take to respond. */
 const workMs = 30_000;
 
 /** Returns the delay after a failure in milliseconds: longer each time, up to an hour. */

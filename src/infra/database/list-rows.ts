@@ -3,10 +3,11 @@ import { type Binds, conditionsOf, fieldsOfModel, literalNames, tableOf } from '
 import type { Planning } from './connections/read-scope.ts';
 import { columnName, fieldName } from './rows.ts';
 
-// The rows of a list that belong to something (an account, a customer, a reference) are found by the index on it,
+// The rows of a list that belong to something (an account, a customer, a reference) are found by the index on that,
 // however many rows the platform has. By itself, Postgres would use another index if it expects an early match, such as
-// all payments from the newest on: for an account with few payments, it would read them to the end. To prevent that,
-// the other conditions are wrapped in `(…) is true`, and an order that the index does not have comes after `offset 0`.
+// that of all payments, newest first: for an account with few payments, it would read this index to the end. To prevent
+// that, the other conditions are wrapped in `(…) is true`, and an order that the index does not have is applied after
+// `offset 0`.
 
 /** The fields that match few rows of a platform, by model, and whether the index on each has the order of ids. */
 const finders: Readonly<Record<string, Readonly<Record<string, boolean>>>> = {
@@ -62,10 +63,10 @@ export function oneOfFew(alias: string, column: string, value: string): string {
   return `${alias}.${column} = ${value} and ${alias}.${column} between ${value} and ${value}`;
 }
 
-/** A query as it was written once. */
+/** A query that has been written before. */
 interface Written {
   readonly text: string;
-  /** Its parameters: the places of values in the condition, or values that the shape contains. */
+  /** Its parameters: the positions of values in `values`, or values that the shape contains. */
   readonly parameters: readonly (number | boolean)[];
   readonly aliases: number;
   readonly planning: Planning;
@@ -98,7 +99,7 @@ export function listRows(list: ListRows, binds: Binds): string {
   return query.text;
 }
 
-/** Describes all of these conditions that determines their text, and adds the values to `values`, each once. */
+/** Describes everything about conditions that determines their text, and adds the values to `values`, each once. */
 function shapeOf(conditions: readonly Condition[], values: unknown[]): string {
   let shape = '';
   for (const [name, value] of conditions) {
@@ -110,7 +111,7 @@ function shapeOf(conditions: readonly Condition[], values: unknown[]): string {
 function valueShape(value: unknown, values: unknown[]): string {
   if (value === null || value === undefined || typeof value === 'boolean') return String(value);
   if (typeof value !== 'object' || value instanceof Date) {
-    // Otherwise it would be unknown which of two equal values a parameter is.
+    // Otherwise it would be unclear which of two equal values a parameter stands for.
     const same = values.indexOf(value);
     if (same >= 0) return `=${same}`;
     values.push(value);
@@ -124,7 +125,7 @@ function valueShape(value: unknown, values: unknown[]): string {
 function writeRows(list: ListRows, conditions: readonly Condition[], binds: Binds): string {
   const { model, alias, below = [] } = list;
   // For a parent, all plans use the same index. But Postgres considers a generic plan more expensive, and would plan
-  // each list of a document anew: for twenty lists, this takes ten times as long as running them.
+  // each list of a document again: for twenty lists, this takes ten times as long as running them.
   if (below.length > 0) binds.planning ??= 'once';
   const platform = conditions.find(([name]) => name === 'platformId');
   const { choices, used } = below.length > 0 || !platform ? nothingChosen : choose(model, conditions);
@@ -165,8 +166,8 @@ function textOf(model: string, alias: string, conditions: readonly Condition[], 
 }
 
 /**
- * Writes the remaining conditions on rows that the chosen ones find. A further row that they name is looked up once for
- * all.
+ * Writes the remaining conditions on the rows that the chosen ones find. Another row that they are about is looked up
+ * only once.
  */
 function restOf(
   model: string,
@@ -252,7 +253,7 @@ function wayOf(model: string, alias: string, choice: readonly Condition[], platf
       isOrdered ||= isOrderedFinder === true;
       continue;
     }
-    // A condition on the other row that does not depend on this one: that row is looked up once.
+    // A condition on another row that does not depend on this row, so that the other row is looked up once.
     const id = idOfNamed(model, condition, choice);
     if (id !== undefined) {
       rest.push(namedRow(model, condition, id, platformId, binds));

@@ -29,7 +29,7 @@ const loginSettings = () =>
  * its own settings. Connections that override them, such as those for background work, are not affected.
  * @param direct the address of the server itself, with the same login
  * @throws PoolerError if the logins differ
- * @throws OwnerError for a login that owns tables, which needs its role for migrations
+ * @throws OwnerError for a login that owns tables, which needs its own role for migrations
  */
 export async function prepareLogin(pooled: string, direct: string): Promise<void> {
   const login = loginOf(pooled);
@@ -86,7 +86,7 @@ export async function findPooler(url: string, direct: string): Promise<Pooler> {
 /** Returns the identity of a running server's database, which distinguishes it from all others. */
 async function identityOf(client: pg.Client): Promise<string | undefined> {
   const { rows } = await client.query<{ identity: string }>(
-    // As a number: the sessions may have different time zones.
+    // As a number, since the sessions may have different time zones.
     'select oid || $1 || extract(epoch from pg_postmaster_start_time()) as identity from pg_database where datname = current_database()',
     [' '],
   );
@@ -99,12 +99,12 @@ async function missingSettings(client: pg.Client): Promise<string[]> {
   const settings = loginSettings().filter(([name]) => !name.startsWith('tcp_'));
   const { rows } = await client
     .query<{ name: string; now: string; wanted: string }>(
-      // Setting the wanted value, until the rollback, shows how Postgres formats it.
+      // Setting the wanted value until the rollback shows how Postgres formats it.
       'select name, current_setting(name) as now, set_config(name, value, true) as wanted from unnest($1::text[], $2::text[]) as s (name, value)',
       [settings.map(([name]) => name), settings.map(([, value]) => value)],
     )
     .catch((error: unknown) => {
-      // The login may not take the role, so its setting would have no effect.
+      // The login is not allowed to take the role, so the setting of the role would have no effect.
       if (sqlState(error) === '42501') return { rows: [{ name: 'role', now: '', wanted: role }] };
       throw error;
     });
@@ -116,7 +116,7 @@ async function missingSettings(client: pg.Client): Promise<string[]> {
 async function preparesStatements(client: pg.Client): Promise<boolean> {
   const name = 'payments_gateway_probe';
   const seen = 'select from pg_prepared_statements where name = $1';
-  // Left behind by another instance that was killed in between.
+  // The statement was left behind by an instance that was killed in between.
   if ((await client.query(seen, [name])).rowCount) await client.query(`deallocate ${name}`);
   await client.query({ name, text: 'select 1' });
   if ((await client.query(seen, [name])).rowCount === 0) return true;

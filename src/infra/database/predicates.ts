@@ -1,7 +1,7 @@
 import { fieldsOfModel, type ModelField } from './conditions.ts';
 
 // Compiles conditions in the form of Prisma's `where` to a function that tests a row in memory: the counterpart of
-// conditions.ts, for past versions of rows. Conditions that the row alone does not decide are not compiled.
+// conditions.ts, for past versions of rows. It refuses conditions that the row alone does not decide.
 
 type Row = Readonly<Record<string, unknown>>;
 type Where = Readonly<Record<string, unknown>>;
@@ -9,10 +9,10 @@ type Where = Readonly<Record<string, unknown>>;
 /** Finds a row of the same platform that another row refers to. Undefined if there is none. */
 export type FindRow = (model: string, id: string) => Row | undefined;
 
-/** Whether a row meets conditions. `find` finds the rows that `references` lists. */
+/** A test of whether a row meets conditions. `find` finds the rows that `references` lists. */
 export interface Predicate {
   readonly matches: (row: Row, find: FindRow) => boolean;
-  /** The fields that refer to other rows, whose fields the conditions also test. */
+  /** The fields that refer to other rows, if the conditions also test fields of those rows. */
   readonly references: readonly Reference[];
 }
 
@@ -37,7 +37,7 @@ const unchanging: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Returns the fields of a model that never change; none for a model on which other rows' conditions must not depend.
+ * Returns the fields of a model that never change; none for a model on which conditions of other rows must not depend.
  */
 export function unchangingFields(model: string): readonly string[] {
   return unchanging[model] ?? [];

@@ -4,7 +4,7 @@ import type { Prisma } from './generated/client/client.ts';
 import { listRows } from './list-rows.ts';
 import { columnName, fieldsOf, rowFromFields, type SnapshotRows } from './rows.ts';
 
-/** The type of conditions on the rows of each noun: Prisma's, of which conditions.ts supports a part. */
+/** The types of conditions on the rows of each noun: Prisma's, although conditions.ts supports only a part of them. */
 interface WhereInputs {
   readonly Account: Prisma.AccountWhereInput;
   readonly ClientToken: Prisma.ClientTokenWhereInput;
@@ -64,7 +64,7 @@ function select<N extends Noun>(noun: N, columns: string, { where, orderBy, take
   const binding = new Binding();
   const sorted = orderBy?.flatMap(Object.entries<'asc' | 'desc'>) ?? [];
   const orderText = sorted.map(([field, direction]) => `t.${columnName(field)} ${direction}`).join(', ');
-  // A literal instead of a parameter: the planner must know that a page is short.
+  // A literal instead of a parameter, since the planner must know that a page is short.
   const limit = take === undefined ? undefined : Math.trunc(take);
   const order = limit !== undefined &&
     sorted[0] && { columns: sorted.map(([field]) => columnName(field)), read: sorted[0][1], limit };

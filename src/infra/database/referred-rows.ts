@@ -7,10 +7,10 @@ type Row = Readonly<Record<string, unknown>>;
 
 const maxRows = 20_000;
 
-/** Caches the rows that predicates refer to, with the fields that never change: each is read once. */
+/** Caches the rows that predicates refer to, with the fields that never change, so that each row is read once. */
 export class ReferredRows {
   readonly #database: Parameters<typeof readRows>[0];
-  // As in core/bounded-cache.ts, which database modules may not import.
+  // As in core/bounded-cache.ts, which database modules are not allowed to import.
   readonly #known = new LRUCache<string, Row>({ maxSize: maxRows, sizeCalculation: () => 1 });
 
   constructor(database: Parameters<typeof readRows>[0]) {

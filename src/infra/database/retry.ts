@@ -3,13 +3,14 @@ import { lostRaces } from '../instruments/instruments.ts';
 import { sqlState } from './faults.ts';
 
 /**
- * The SQLSTATEs of a lost race without effect: serialization failure, deadlock, unique violation (seen by the next
- * run).
+ * The SQLSTATEs of a lost race without effect: serialization failure, deadlock, unique violation (the next run sees the
+ * other row).
  */
 const lostRace = new Set(['40001', '40P01', '23505']);
 
 /**
- * Runs a command up to five times while it loses races, with random pauses up to 200 ms. Each lost run was rolled back.
+ * Runs a command up to five times while it loses races, with random pauses of up to 200 ms. Each run that lost was
+ * rolled back.
  */
 export async function retryLostRaces<T>(command: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {

@@ -44,7 +44,7 @@ export function fieldName(column: string): string {
 type Revive = (value: unknown) => unknown;
 type Reviver = readonly [field: string, column: string, revive: Revive | undefined, isNumber: boolean];
 
-/** By column type; Postgres writes the values as JSON in one of these forms only. */
+/** The functions that restore values, by column type. Postgres writes such values as JSON only in these forms. */
 const reviveByType: Record<string, Revive> = {
   BigInt: (value) => BigInt(value as string | number),
   DateTime: (value) => new Date(value as string),

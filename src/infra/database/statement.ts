@@ -7,7 +7,7 @@ export type Queryable = Pick<pg.Pool, 'query'>;
 /** A prepared statement: runs with its values and returns the rows. */
 export type Statement<Row> = (on: Queryable, ...values: readonly unknown[]) => Promise<Row[]>;
 
-/** A row with field names in camel case: the compiler rejects a name with an underscore, as in column names. */
+/** A row with field names in camel case: the compiler rejects names with an underscore, such as those of columns. */
 export type CamelCased<Row> = { [Field in keyof Row]: Field extends `${string}_${string}` ? never : Row[Field] };
 
 type Noun = keyof SnapshotRows;
@@ -35,7 +35,7 @@ export function statementTexts(): ReadonlyMap<string, string> {
  * Creates a prepared statement. Its rows have field names in camel case: the column `due_at` is the field `dueAt`. If a
  * column holds a whole row as JSON (`to_json`, `account_snapshot`), `nouns` names its noun, and the field is that row.
  * @param name says what the statement does
- * @throws Error if another text has the name: a connection that has prepared one would refuse the other
+ * @throws Error if another text has the same name: a connection that has prepared one would refuse the other
  */
 export function statement<Row extends CamelCased<Row>>(
   name: string,

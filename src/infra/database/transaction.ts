@@ -41,7 +41,7 @@ interface TransactionOptions {
   readonly onBroken?: (error: unknown) => void;
 }
 
-/** Runs `work` in one transaction on the caller's connection, as `inTransaction` does with one of the pool. */
+/** Runs `work` in one transaction on the caller's connection, as `inTransaction` does on a connection of the pool. */
 export async function transactionOn<T>(
   client: pg.ClientBase,
   work: () => Promise<T>,

@@ -17,18 +17,18 @@ export interface Readiness {
   readonly writable: boolean;
   /** Whether it has every migration of this program. */
   readonly schema: boolean;
-  /** Whether the feed moves: false if an event has waited in the outbox for too long. */
+  /** Whether the feed advances: false if an event has waited in the outbox for too long. */
   readonly feed: boolean;
 }
 
 export interface ReadinessLimits {
   /** The time limit of a check in milliseconds, including its connection. */
   readonly answerMs: number;
-  /** The longest that one event may be the oldest in the outbox, in milliseconds. */
+  /** How long one event may be the oldest in the outbox, in milliseconds. */
   readonly standstillMs: number;
   /** The interval between the instance's own checks, in milliseconds. */
   readonly everyMs: number;
-  /** The longest that a session is used, in ms: a server that accepts no new ones may still serve old ones. */
+  /** How long a session is used, in ms, since a server that accepts no new sessions may still serve old ones. */
   readonly sessionMs: number;
 }
 
@@ -89,7 +89,7 @@ export class ReadinessWatch {
     this.#database = database;
     this.#log = log;
     this.#limits = { ...readinessLimits, ...limits };
-    // Awaited by each check; without this, an unreadable folder would end the process before the first check.
+    // Each check awaits it, but without this handler an unreadable folder would end the process before the first check.
     this.#migrations.catch(() => undefined);
   }
 
@@ -97,7 +97,7 @@ export class ReadinessWatch {
     this.#timer = setInterval(() => void this.check(), this.#limits.everyMs).unref();
   }
 
-  /** Records that the instance does its work from now on. */
+  /** Records that the instance has started its work. */
   begin(): void {
     this.#isServing = true;
   }
@@ -149,7 +149,7 @@ export class ReadinessWatch {
     const [state] = await stateStatement(client, names, checksums);
     if (!state) throw new Error('readiness returned no row');
     const schema = state.applied === migrations.length;
-    // A read-only database, or one of another program, is already reported.
+    // A database that is read-only or lacks the schema is already reported.
     if (state.writable && schema) await tryRequest(client);
     return {
       database: true,
@@ -159,7 +159,7 @@ export class ReadinessWatch {
     };
   }
 
-  /** Returns whether the feed moves: whether the oldest event in the outbox has not been the same for too long. */
+  /** Returns whether the feed advances: false if the oldest event in the outbox has been the same for too long. */
   #moves(oldest: bigint | null): boolean {
     const now = performance.now();
     if (oldest === null) this.#oldest = undefined;
@@ -217,7 +217,7 @@ export class ReadinessWatch {
     return client;
   }
 
-  /** Drops the connection without waiting for the other end. */
+  /** Drops the connection without waiting for the server. */
   #forget(): void {
     const client = this.#client;
     this.#client = undefined;

@@ -15,7 +15,8 @@ export const earlyRefusals = new Counter({
   help: 'Requests refused because of load (SERVICE_UNAVAILABLE) or a rate limit (RATE_LIMITED), before they reached their API.',
   labelNames: ['code'] as const,
 });
-// Initialized, so that the first refusal is an increase: Prometheus does not count a series that begins above zero.
+// Initialized with zero, so that the first refusal is an increase: Prometheus sees no increase in a series that begins
+// above zero.
 for (const code of ['SERVICE_UNAVAILABLE', 'RATE_LIMITED']) earlyRefusals.inc({ code }, 0);
 
 /** The requests in progress, as admission control counts them (http/in-flight.ts). */

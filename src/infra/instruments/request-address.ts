@@ -26,7 +26,7 @@ export function refuseWrongAddresses(server: EventEmitter): void {
     else refuseUpgrade(answer as Duplex);
     return true;
   };
-  // Does what Node does without listeners, but after the check.
+  // Does what Node does if there is no listener, but after the check.
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     response.writeContinue();
     server.emit('request', request, response);
@@ -77,7 +77,7 @@ function takeAddress(request: IncomingMessage): string | undefined {
   return undefined;
 }
 
-/** The last valid one: most requests have the same. */
+/** The last valid host, since most requests have the same. */
 let lastAuthority: string | undefined;
 
 function isAuthority(host: string): boolean {

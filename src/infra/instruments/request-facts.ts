@@ -70,7 +70,7 @@ export function beginDeadline(ms: number): void {
 
 /**
  * Returns how many milliseconds the current request may wait for something; `atMost` for work without a deadline.
- * @param reserved how many of them it needs afterwards
+ * @param reserved how many milliseconds the request needs after the wait
  */
 export function msLeft(atMost: number, reserved = 0): number {
   const facts = currentRequest();

@@ -26,7 +26,7 @@ export class RefusedAddress extends Error {
   }
 }
 
-/** Public addresses that lead to a cloud's services for its machines. (Others are in refused ranges.) */
+/** Public addresses that lead to a cloud's internal services. (All others are in ranges that are refused anyway.) */
 const cloudInternal: ReadonlySet<string> = new Set(['168.63.129.16']);
 /** The only part of IPv6 that is assigned for global unicast (RFC 4291, 2.4). */
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
@@ -49,8 +49,8 @@ export function isLoopbackAddress(address: string): boolean {
 }
 
 /**
- * Returns a lookup for a socket, which fails unless every address is allowed. It checks the addresses that the socket
- * uses, so changing the name's addresses after an earlier check has no effect.
+ * Returns a lookup for a socket, which fails unless every address is allowed. It checks the very addresses that the
+ * socket uses, so changing the name's addresses after an earlier check is of no use.
  */
 export function checkedLookup(resolve: Resolver, allowed: (address: string) => boolean): LookupFunction {
   return (hostname, options, callback) => {

@@ -92,7 +92,7 @@ async function takesTime(tried: Tried): Promise<void> {
   const drive = driveOf(tried, 'slow');
   const rail = await tried.open();
   let first = await drive.ask(rail);
-  // A lost answer reveals no outcome; the order still reaches one in time.
+  // A lost answer reveals no outcome, but the order must still reach one in time.
   for (let lost = 0; first.kind === 'unknown' && lost < 3; lost += 1) first = await drive.ask(rail);
   if (first.kind !== 'pending') throw new Breach(`the order is under way, and the rail answered ${words(first)}`);
   await expectSettledOnce(tried, drive, rail);
@@ -108,7 +108,7 @@ function isSilent(fault: ProviderFault, times: number) {
   };
 }
 
-/** Simulates a killed process, which sees no answer: another one opens the rail, and knows nothing of the first. */
+/** Simulates a killed process, which sees no answer: another process opens the rail, and knows nothing of the first. */
 async function killed(tried: Tried): Promise<void> {
   const drive = driveOf(tried, 'settles');
   await drive.ask(await tried.open());
@@ -160,7 +160,7 @@ export async function withFault(
   }
 }
 
-/** Checks that the rail gives no answer while the provider is silent: any would be a guess. */
+/** Checks that the rail gives no answer while the provider is silent, since any answer would be a guess. */
 export async function expectNoAnswer(tried: Tried, ask: () => Promise<string | undefined> | undefined): Promise<void> {
   for (const fault of ['is-down', 'loses-answers'] as const) {
     await withFault(tried, fault, async () => {
@@ -191,7 +191,7 @@ async function expectSettledOnce(tried: Tried, drive: TrialDrive, rail: Rail): P
   await expectMoved(tried, drive, 1n);
 }
 
-/** A settled order stays settled, or its money is returned. */
+/** The answers allowed after `settled`: a settled order stays settled, or its money is returned. */
 const stands = ['settled', 'returned', 'unknown'];
 
 async function expectStanding(drive: TrialDrive, rail: Rail, kinds: readonly string[] = stands): Promise<void> {
@@ -202,7 +202,7 @@ async function expectStanding(drive: TrialDrive, rail: Rail, kinds: readonly str
 }
 
 /**
- * Checks that the provider has moved an order's amount this many times.
+ * Checks that the provider has moved the amount of an order this many times.
  * @throws Breach otherwise
  */
 export async function expectMoved({ trial: { provider } }: Tried, drive: TrialDrive, times: bigint): Promise<void> {

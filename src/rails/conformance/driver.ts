@@ -7,7 +7,7 @@ import type { TrialOrder, TrialTimes } from './trial.ts';
 /** The error for a rail that breaks the contract of the port. */
 export class Breach extends Error {}
 
-/** The error for a check that a rail or its provider does not support. */
+/** The error for a check that cannot be run, because the rail or its provider does not support it. */
 export class NotTried extends Error {}
 
 /** The maximum wait that a rail may request from the gateway, in milliseconds: a day. */
@@ -18,7 +18,7 @@ const retryMs = 20;
 /** A rail's answer; `unknown` if it threw or did not answer in time. */
 export type Answer = RailOutcome | { readonly kind: 'unknown'; readonly error: unknown };
 
-/** A new order, with the fields that the gateway adds to it. */
+/** A new order of the trial, to which this adds the fields that the gateway sets. */
 export class TrialDrive {
   readonly id: string;
   readonly #times: TrialTimes;

@@ -32,7 +32,7 @@ async function accepts(tried: Tried): Promise<void> {
   if (first.id !== again.id) throw new Breach(`the same webhook had the id ${first.id}, and then ${again.id}`);
   const other = await rail.receiveWebhook?.(await webhookOf(tried, orderId));
   if (other?.id === first.id) throw new Breach(`two webhooks have the id ${first.id}`);
-  // Another process handles it, perhaps for the second time.
+  // Another process may handle the webhook, perhaps for the second time.
   for (const reader of [rail, await tried.open()]) {
     const news = (await reader.readWebhook?.(webhook.body)) ?? [];
     if (!news.some((one) => one.kind === 'order' && one.orderId === orderId)) {
@@ -77,7 +77,7 @@ async function takesOnce(tried: Tried): Promise<void> {
   await provider?.setFault('loses-answers');
   await take(rail).catch(() => undefined);
   await provider?.setFault('none');
-  // Another process takes over and repeats the call, twice in case its first answer was lost, too.
+  // Another process takes over and repeats the call, twice in case the answer to its first call was lost, too.
   const successor = await tried.open();
   for (const one of [successor, successor]) {
     const taken = await take(one);

@@ -37,7 +37,7 @@ export const lockChecks: readonly Check[] = [
 
 type Side = LockRequest['lockedSide'];
 
-/** The maximum time that a lock may hold, in milliseconds: a day. */
+/** The longest time for which a lock may be valid, in milliseconds: a day. */
 const maxValidMs = 86_400_000;
 
 interface Locked {
@@ -83,7 +83,7 @@ async function keepsTime(tried: Tried): Promise<void> {
   expectLocked(locked, await locked.drive.outcome(rail));
 }
 
-/** The fraction of its lifetime after which a lock is used. The rest is for the call. */
+/** The fraction of a lock's lifetime after which it is used. The rest is for the call. */
 const lastMoment = 0.8;
 
 async function losesAnswers(tried: Tried): Promise<void> {

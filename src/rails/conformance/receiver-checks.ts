@@ -28,7 +28,8 @@ async function finds(tried: Tried): Promise<void> {
 }
 
 /**
- * Checks that the rail gives no answer for a silent provider: reporting no receiver would refuse a possible payment.
+ * Checks that the rail gives no answer while the provider is silent: if it reported no receiver, a possible payment
+ * would be refused.
  */
 async function isDown(tried: Tried): Promise<void> {
   providerOf(tried);

@@ -5,7 +5,7 @@ import type { LockRequest } from '../rate-lock.ts';
 
 /** The trial of a rail: the author's input to the conformance suite, as the export `trial` of a module. */
 export interface RailTrial {
-  /** Opens the rail, as a starting process does. The provider keeps its state. Called several times. */
+  /** Opens the rail as a starting process would. Called several times, while the provider keeps its state. */
   open(): Promise<Rail>;
 
   /**
@@ -16,8 +16,8 @@ export interface RailTrial {
   order(course: Course, kind: RailOrder['kind']): TrialOrder | undefined;
 
   /**
-   * Returns a conversion whose payment settles, for a rail that locks rates. The suite sets its ids. If its locks hold
-   * for less time than an order may take (`TrialTimes`), the suite also waits for one to end.
+   * Returns a conversion whose payment settles, for a rail that locks rates. The suite sets its ids. If the rail's
+   * locks are valid for less time than an order may take (`TrialTimes`), the suite also uses one near its end.
    */
   lock?(lockedSide: LockRequest['lockedSide']): TrialLock | undefined;
 
@@ -45,17 +45,17 @@ export interface TrialReceivers {
   /** An address that has a receiver, and one that has none. */
   readonly known: string;
   readonly unknown: string;
-  /** Returns a settling payment to the known address, for a rail that locks rates. */
+  /** Returns a payment to the known address that settles, for a rail that locks rates. */
   lock?(lockedSide: LockRequest['lockedSide']): TrialLock;
 }
 
 /** Webhooks and deposits, for a rail with `receiveWebhook` or `deposits`: each only if the rail has the method. */
 export interface TrialIncoming {
-  /** Returns a new webhook about this order, as the provider signs and sends it now. */
+  /** Returns a new webhook about this order, as the provider would sign and send it now. */
   webhook?(orderId: string): Promise<RailWebhook>;
   /** Creates a deposit for a customer, and returns it as the rail should list it once it has settled. */
   deposit?(): Promise<Pick<RailDeposit, 'amount' | 'currency' | 'customerId'>>;
-  /** Returns the amount of a deposit that the provider has made available: nothing, its amount, or a multiple of it. */
+  /** Returns how much the provider has made available for a deposit: nothing, its amount, or a multiple of it. */
   taken?(reference: string): Promise<bigint>;
 }
 
@@ -74,7 +74,7 @@ export interface TrialProvider {
 
 /**
  * A fault of a provider. `loses-answers`: it carries out requests, but the connection ends before its answer.
- * `is-down`: it neither answers nor does anything. `is-slow`: its answers take longer than the gateway waits.
+ * `is-down`: it neither answers nor carries anything out. `is-slow`: its answers take longer than the gateway waits.
  * `contradicts`: it reports a settled order as failed.
  */
 export type ProviderFault = 'none' | 'loses-answers' | 'is-down' | 'is-slow' | 'contradicts';

@@ -49,7 +49,7 @@ export function checkSandboxAccount(
   if (suffix === refusedSuffix) {
     return { accepted: false, explanation: 'the bank does not know this account (sandbox suffix 105)' };
   }
-  // A new account never counts as old, whatever the pace.
+  // A new account never counts as old, even with a pace of zero.
   const old = ageMs > 0 && ageMs >= paceMs;
   const statusCourse = statuses[suffix];
   const verificationCourse = ownerName === undefined ? undefined : verifications[suffix];

@@ -20,8 +20,8 @@ export function waysToPay(request: FundingRequest): PaymentInstruction[] {
 }
 
 /**
- * Derives 32 bytes for one purpose of one quote or account. Identical owners and purposes produce identical bytes, so
- * nothing is stored; different ones differ. They serve as a private key if a payment instruction needs one.
+ * Derives 32 bytes for one purpose of one quote or account: the same ones each time, so that nothing need be stored,
+ * and different ones for every owner and purpose. They serve as a private key if a payment instruction needs one.
  */
 function seedOf(owner: string, purpose: string): Buffer {
   return createHash('sha256').update(`sandbox funding ${purpose} ${owner}`).digest();
@@ -32,22 +32,22 @@ function digitsOf(owner: string, purpose: string, count: number): string {
   return (seedOf(owner, purpose).readBigUInt64BE(0) % 10n ** BigInt(count)).toString().padStart(count, '0');
 }
 
-// Bank accounts: one per quote and account. Numbers have the check digits of their formats, so that clients' validation
-// accepts them. Bank codes belong to no real bank.
+// Bank accounts, one for each quote and account. Numbers have the check digits of their formats, so that clients'
+// validation accepts them. Bank codes belong to no real bank.
 
 const bankName = 'Sandbox Bank';
 
 const usAccount: Way = ({ owner, reference }) => ({
   accountType: 'US_ACCOUNT',
   accountNumber: digitsOf(owner, 'US_ACCOUNT', 17),
-  // A well-known one with a valid checksum.
+  // A well-known number with a valid checksum.
   routingNumber: '021000021',
   accountCategory: 'CHECKING',
   bankName,
   reference,
 });
 
-/** Creates an IBAN for euros. It is Maltese, because an account number of 18 digits gives every quote its own. */
+/** Creates an IBAN for euros. It is Maltese, because a Maltese account number has 18 digits, enough for every quote. */
 const ibanAccount: Way = ({ owner, reference }) => {
   const iban = composeIBAN({ countryCode: 'MT', bban: `SBOX00001${digitsOf(owner, 'IBAN', 18)}` });
   if (iban === null) throw new Error('the sandbox bank code does not make a valid IBAN');
@@ -97,7 +97,7 @@ const plainAccount =
   ): Way =>
   ({ owner, reference }) => {
     const plain = { accountType, accountNumber: digitsOf(owner, accountType, count), bankName, reference };
-    // The two have every field of the type.
+    // Together, the two have every field of the type.
     return { ...plain, ...bank } as Plain<Type>;
   };
 

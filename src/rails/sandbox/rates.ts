@@ -39,7 +39,7 @@ const midPrices: Readonly<Record<CurrencyCode, string>> = {
   USDT: '0.9995',
 };
 
-/** The fraction that the sender pays above the mid price when the two currencies differ. */
+/** The fraction by which the sender's price is above the mid price if the two currencies differ. */
 const spread = '0.004';
 
 /** The fixed fee in US dollars, rounded down to whole smallest units of each currency. */
@@ -106,7 +106,7 @@ function decimalText(fault: (text: string) => string | undefined) {
   });
 }
 
-/** The replacement of the table's entry for a pair. Omitted fees keep the table's values. */
+/** The entry that replaces the table's for a pair. Omitted fees keep the table's values. */
 const overrideSchema = z.strictObject(
   {
     /** Sending units per receiving unit, major units, fee-exclusive: used unchanged, without a spread. */

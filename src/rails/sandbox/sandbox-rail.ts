@@ -38,7 +38,7 @@ interface MagicSuffix {
   readonly moneyStuck?: boolean;
 }
 
-/** The account suffixes whose payments are accepted and then fail, after `paces` steps (decision 21). */
+/** The suffixes of accounts whose payments are accepted and fail after `paces` steps (decision 21). */
 const magicSuffixes: Readonly<Record<string, MagicSuffix>> = {
   '002': { explanation: 'insufficient funds at the source (sandbox suffix 002)', paces: 1 },
   '003': { explanation: 'the account is closed or invalid (sandbox suffix 003)', paces: 1 },
@@ -56,7 +56,7 @@ export function sandboxRail({ paceMs, rates }: SandboxRailOptions): SandboxRail 
     paymentInstructions: async (request) => waysToPay(request),
     lookUp: async (umaAddress) => testReceiver(umaAddress),
     expectedMs: (order) => durationMs(order, paceMs),
-    // The first call starts nothing, so it is made when there is an outcome.
+    // A first call would start nothing, so it is made only when there is an outcome.
     firstAskMs: (order) => durationMs(order, paceMs),
     collectionAmount: () => 10_000n,
     checkAccount: async (account, ownerName, ageMs) => checkSandboxAccount(account, ownerName, { ageMs, paceMs }),

@@ -19,7 +19,7 @@ const scenarioSchema = z.object({
   deposit: z.enum(['SHORT', 'TWICE', 'LATE']).optional(),
 } satisfies Record<keyof Scenario, z.ZodType>);
 
-/** Returns the scenario for one step of its payment; an empty one if it concerns another step. */
+/** Returns the scenario if it is for this step of its payment; an empty one if it is for another step. */
 export function scenarioAt(step: RailStep, value: unknown): Scenario {
   const scenario = readScenario(value);
   return (scenario.step ?? 'SETTLEMENT') === step ? scenario : {};

@@ -47,13 +47,13 @@ export function testReceiver(umaAddress: string): UmaReceiver | undefined {
   };
 }
 
-/** Returns the number of settlement steps of a payment by the other party's address. */
+/** Returns how many settlement steps a payment takes, which the other party's address determines. */
 export function umaPaces(umaAddress: string | undefined): number {
   const found = umaAddress === undefined ? undefined : partOf(umaAddress);
   return found ? paces[found.part] : 1;
 }
 
-/** Returns the outcome of a payment by the other party's address; undefined if it lets the payment settle. */
+/** Returns the outcome of a payment, which the other party's address determines; undefined if the payment settles. */
 export function umaOutcome(umaAddress: string | undefined, kind: RailOrderKind): RailOutcome | undefined {
   const part = umaAddress === undefined ? undefined : partOf(umaAddress)?.part;
   if (part === 'fail.compliance') {

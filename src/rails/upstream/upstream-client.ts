@@ -4,7 +4,7 @@ import { InexactJson, parseJson } from '../../core/json.ts';
 import { transactionRecord } from './upstream-records.ts';
 
 export const upstreamConnection = z.object({
-  /** Ends with the version, such as https://host/2025-10-13. */
+  /** The URL, which ends with the version, such as https://host/2025-10-13. */
   baseUrl: z.string(),
   clientId: z.string().min(1),
   secret: z.string().min(1),
@@ -83,7 +83,7 @@ export class UpstreamClient {
     return this.#send('GET', path, schema);
   }
 
-  /** Sends a command under an idempotency key. The same key means the same command. @throws as `get` does */
+  /** Sends a command under an idempotency key, which identifies the command. @throws as `get` does */
   post<Schema extends z.ZodType>(path: string, schema: Schema, command: Command): Promise<z.infer<Schema>> {
     return this.#send('POST', path, schema, command);
   }
@@ -118,7 +118,7 @@ export class UpstreamClient {
     const text = await body.text();
     const what = `${method} ${path.replace(/\?.*/, '')}`;
     const content = jsonIn(text, what);
-    // These errors omit the response text, which could repeat the data sent, as could a parser's error.
+    // These errors omit the response text and errors of the parser, since both could repeat data that was sent.
     if (statusCode >= 200 && statusCode < 300) {
       if (content === undefined) throw new UpstreamFault('UNREADABLE', `upstream's answer to ${what} is not JSON`);
       return schema.parse(content);

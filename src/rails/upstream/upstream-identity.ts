@@ -22,7 +22,7 @@ export async function checkIdentity(
 
 type Named = Omit<IdentityRequest, 'attempts'>;
 
-/** Returns the upstream counterpart of a customer, which is created now if the rail was connected later. */
+/** Returns the upstream counterpart of a customer. Creates it if the customer is older than the rail's connection. */
 export async function customerThere(client: UpstreamClient, customer: Named): Promise<{ readonly id: string }> {
   return (await readCustomer(client, customer)) ?? (await makeCustomer(client, customer));
 }

@@ -64,7 +64,7 @@ export function hasBegun({ status, quoteId }: TransactionRecord): boolean {
 
 function movementOf(transaction: TransactionRecord): RailMovement {
   const { id, type, createdAt, status, description, receivedAmount, sentAmount } = transaction;
-  // An outgoing payment has moved the amount that it took from the account there.
+  // An outgoing payment has moved the amount that it took from the upstream account.
   const moved = type === 'OUTGOING' ? (sentAmount ?? receivedAmount) : receivedAmount;
   return {
     orderId: orderIdIn(description),

@@ -11,7 +11,7 @@ import type { UpstreamUma } from './upstream-uma.ts';
 export interface UpstreamTimes {
   /** The delay before an order under way is queried again. */
   readonly pollMs: number;
-  /** How long after its settlement a payment may come back; it is then queried once more. */
+  /** How long after its settlement a payment may come back; after that it is queried once more. */
   readonly watchMs: number;
 }
 
@@ -126,7 +126,7 @@ export class UpstreamOrders {
       return await this.#outcomeOfOrder(order, { sentAmount, ...transaction });
     } catch (error) {
       if (!(error instanceof UpstreamRefusal)) throw error;
-      // Nothing was created under this key, and the refusal is stored under it, so nothing ever will be.
+      // Nothing was created under this key, and nothing ever will be, since the refusal is stored under it.
       const explanation = `refused by the upstream service: ${error.message} (${error.code})`;
       return { kind: 'failed', explanation, ...(error.code === 'QUOTE_EXPIRED' && { failureReason: 'QUOTE_EXPIRED' }) };
     }
@@ -189,12 +189,12 @@ export class UpstreamOrders {
       case 'REJECTED':
         return settled ? { kind: 'contradiction', explanation } : { kind: 'rejected', explanation };
       case 'REFUNDED':
-        // If this gateway never saw the payment settle, it only counts as undelivered.
+        // If this gateway never saw the payment settle, the payment counts only as undelivered.
         return settled ? { kind: 'returned', explanation } : { kind: 'failed', explanation };
       case 'FAILED':
       case 'EXPIRED':
         if (settled) return { kind: 'contradiction', explanation };
-        // Stuck: upstream has neither delivered nor returned the money.
+        // The money is stuck if upstream has neither delivered nor returned it.
         return { kind: 'failed', explanation, moneyStuck: refund !== undefined && !refund.settledAt };
     }
   }
@@ -215,7 +215,7 @@ export class UpstreamOrders {
   }
 }
 
-/** The codes for a key that has executed a different quote, and for a quote that has already been executed. */
+/** The codes for a key that was used to execute a different quote, and for a quote that has already been executed. */
 const executedBefore: ReadonlySet<string> = new Set(['IDEMPOTENCY_MISMATCH', 'CONFLICT']);
 
 /** Returns the amount that a payout took from the upstream account, if reported. A collection takes nothing there. */

@@ -10,8 +10,8 @@ const promisedShare = 0.9;
 
 /**
  * Locks a rate through an upstream quote: from the platform's internal account in the sending currency, to the external
- * account or to the platform's own internal account in the receiving currency (decision 83). Its memo names the order
- * that will execute it.
+ * account or to the platform's own internal account in the receiving currency (decision 83). The memo of the upstream
+ * quote names the order that will execute it.
  */
 export async function lockRate(
   client: UpstreamClient,

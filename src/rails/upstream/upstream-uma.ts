@@ -31,7 +31,8 @@ export class UpstreamUma {
   }
 
   /**
-   * Returns the parties of an upstream quote to a UMA address: the sender's customer, and the freshly found receiver.
+   * Returns the parties of an upstream quote to a UMA address: the sender's counterpart, and the receiver, which is
+   * looked up again.
    */
   async parties({ address, sender }: UmaPayment, { sending, receiving }: Pick<LockRequest, 'sending' | 'receiving'>) {
     const { id: customerId } = await customerThere(this.#client, sender);

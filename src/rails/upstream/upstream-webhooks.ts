@@ -53,7 +53,8 @@ export function verifyWebhook(secret: string | undefined, webhook: RailWebhook):
 }
 
 /**
- * Returns whether upstream requests approval of a payment to a customer there, which is decided later and elsewhere.
+ * Returns whether upstream requests approval of a payment to a customer there. That is decided later, and not by this
+ * rail.
  * @throws InexactJson
  */
 function asksForApproval(body: Uint8Array): boolean {
@@ -61,7 +62,7 @@ function asksForApproval(body: Uint8Array): boolean {
   return data?.type === 'INCOMING_PAYMENT' && data.transaction?.status === 'PENDING';
 }
 
-/** Reads the news in a webhook, about orders, deposits or a customer's identity; empty for any other webhook. */
+/** Reads what a webhook says about orders, deposits or a customer's identity; empty for any other webhook. */
 export function newsIn(body: Uint8Array): readonly RailNews[] {
   const parsed = messageSchema.safeParse(jsonIn(body));
   const transaction = parsed.data?.transaction;

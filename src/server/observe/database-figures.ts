@@ -3,9 +3,9 @@ import { DatabaseClient } from '../../infra/database/connections/hosts.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { firstDue } from '../../infra/database/leases.ts';
 
-/** The time limit for reading the figures, in milliseconds; after it, the scrape omits them. */
+/** The time limit for reading the figures, in milliseconds. The scrape omits those that come later. */
 const limitMs = 2_000;
-/** The maximum number of rows counted: enough for an alert, and a backlog must not slow down the scrape. */
+/** The maximum number of rows counted: enough for an alert, so that a backlog does not slow down the scrape. */
 const maxCount = 100_000;
 
 const countOf = (rows: string) => `(select count(*)::int from (select ${rows} limit ${maxCount}) as counted)`;
@@ -13,8 +13,9 @@ const ageOf = (time: string) => `coalesce(greatest(0, extract(epoch from clock_t
 const lastAudit = '(select finished_at, broken from audit_run order by id desc limit 1) as last_audit';
 
 /**
- * The figures of the server. They are read first, without any table of the service: a lock on one of those must not hide the
- * sessions that wait for it. Figures that the role may not see are null. Process 0 stands for a prepared transaction.
+ * The figures of the server. They are read first, and from no table of the service, since a lock on one must not hide
+ * the sessions that wait for it. Figures that the role may not see are null. Process 0 stands for a prepared
+ * transaction.
  */
 const serverFigures = `select
   case when pg_has_role('pg_read_all_stats', 'usage') then

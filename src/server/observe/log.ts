@@ -24,7 +24,7 @@ const hiddenNames = [
 const options: LoggerOptions = {
   redact: { paths: hiddenNames.flatMap((name) => [name, `*.${name}`]), censor: '[hidden]' },
   serializers: { err: errorFacts },
-  // Each line names its request and platform. Fields of the line itself come last and take precedence.
+  // Each line names its request and platform. The line's own fields come last and take precedence.
   mixin: () => ({ ...factsOfWork() }),
 };
 
@@ -40,7 +40,7 @@ function factsOfWork(): object | undefined {
   return { ...facts, platform };
 }
 
-/** Returns the logged form of an error: without rows and values of a statement, which may be personal data. */
+/** Returns an error as it is logged: without a statement's rows and values, which may be personal data. */
 function errorFacts(error: unknown): object {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) };
   const { code, severity, constraint, table, column, routine } = error as Partial<pg.DatabaseError>;
@@ -58,7 +58,7 @@ function errorFacts(error: unknown): object {
   };
 }
 
-/** Removes the values that Postgres reports as invalid, and the arguments of a call that Prisma shows. */
+/** Removes the invalid values that Postgres quotes, and the arguments of a call that Prisma shows. */
 function safeMessage(error: Error): string {
   if (error instanceof pg.DatabaseError && error.code?.startsWith('22')) {
     return error.message.replaceAll(/"[^"]*"/g, '"…"');

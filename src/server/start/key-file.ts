@@ -11,7 +11,7 @@ interface KeyFile {
   readonly pattern: RegExp;
   readonly characters: number;
   readonly setting: 'SECRET_KEY' | 'CLIENT_TOKEN_KEY';
-  /** The consequences of a new key, for error messages. */
+  /** What a new key would make unusable, for error messages. */
   readonly loss: string;
 }
 
@@ -88,7 +88,7 @@ async function readKey(file: string): Promise<string | undefined> {
     return await readFile(file, 'utf8');
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined;
-    // A folder of that name is invalid, like an empty file.
+    // A folder with that name is as invalid as an empty file.
     if (hasCode(error, 'EISDIR')) return '';
     throw error;
   }
@@ -101,7 +101,7 @@ async function makeKey(file: string, { encoding }: KeyFile): Promise<string> {
   try {
     await writeFile(draft, `${randomBytes(keyBytes).toString(encoding)}\n`, { mode: 0o600, flush: true });
     await link(draft, file).catch((error: unknown) => {
-      // Another process has stored its key first: all use that one.
+      // Another process has stored its key first: all processes use that one.
       if (!hasCode(error, 'EEXIST')) throw error;
     });
   } finally {

@@ -25,8 +25,8 @@ export function listKeysInUse({ prisma }: Pick<Transaction, 'prisma'>): Promise<
 }
 
 /**
- * Checks that this instance has all keys that others on its database use: without one of them it could not read the
- * data they have stored, or would refuse their tokens. Then stores the ids of its own keys.
+ * Checks that this instance has all keys that others on its database use: without one of them it could not read data
+ * that they have stored, or would refuse their tokens. Then stores the ids of its own keys.
  * @returns a sentence about each missing key, outside production
  * @throws ConfigError in production, for each missing key
  */
@@ -51,8 +51,8 @@ export async function missingKeys(database: Pick<Database, 'prisma'>, config: Ke
 }
 
 /**
- * Returns a sentence if no instance uses the settings' SECRET_KEY, so that none could read what it encrypts. Undefined
- * if an instance uses it, or if none has a SECRET_KEY.
+ * Returns a sentence if no instance uses the settings' SECRET_KEY, so that no instance could read what is encrypted
+ * with it. Undefined if an instance uses it, or if none has a SECRET_KEY.
  */
 export async function strangeKey(database: Pick<Database, 'prisma'>, config: Keys): Promise<string | undefined> {
   const inUse = (await listKeysInUse(database)).filter(({ setting }) => setting === 'SECRET_KEY');
@@ -66,7 +66,7 @@ function missingOf(inUse: readonly KeyInUse[], config: Keys): string[] {
   return inUse.flatMap(({ setting, keyId: id }) => missingKey(config, setting as KeySetting, id));
 }
 
-/** Returns a sentence about a key in use that the settings lack. An instance without any key of its kind needs none. */
+/** Returns a sentence about a key in use that the settings lack. Settings without any key of this kind need none. */
 function missingKey(config: Keys, setting: KeySetting, id: string): string[] {
   const own = idsOfKeys(config, setting);
   if (own.length === 0 || own.includes(id)) return [];

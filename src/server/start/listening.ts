@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { type Config, ConfigError, type GatewaySettings } from '../config.ts';
 
-/** Listens for a moment, so that a bad HOST or PORT (a ConfigError) ends a start before the database is touched. */
+/** Listens for a moment, so that a wrong HOST or PORT (a ConfigError) ends the start before the database is touched. */
 export async function checkListening(config: Config): Promise<void> {
   if (config.ROLE !== 'work') await tryPort(config);
   if (config.METRICS_PORT !== undefined) await tryPort(config, 'METRICS');

@@ -1,16 +1,14 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/**
- * The growth of the heap between two collections of the old generation, in percent of the heap that the last one left.
- */
+/** How much the heap grows between two collections of the old generation, in percent of its size after the last one. */
 const growthPercent = 100;
 
 /**
  * Sets how V8 uses memory, before anything else is loaded.
- * - The heap grows before its old generation is collected. By default, a mostly idle process may grow by a third only.
- *   Then the buffers of large bodies trigger a collection every two seconds, each of which delays all requests by
- *   about 20 ms (docs/limits.md). The heap of an idle service is small, so this costs next to no memory.
+ * - The heap grows before its old generation is collected. By default, the heap of a mostly idle process may grow only
+ *   by a third. Then the buffers of large bodies trigger a collection every two seconds, and each delays all requests
+ *   by about 20 ms (docs/limits.md). The heap of an idle service is small, so this costs next to no memory.
  * - Prisma's query compiler (WebAssembly) is compiled function by function, on the first call: most are never called.
  */
 export function setMemoryFlags(): void {
@@ -18,10 +16,10 @@ export function setMemoryFlags(): void {
   setFlagsFromString('--wasm-lazy-compilation');
 }
 
-/** The delay in milliseconds before the garbage of the start is collected: the start's work has ended by then. */
+/** The delay before the garbage of the start is collected, in milliseconds: by then the work of the start has ended. */
 const collectAfterMs = 5_000;
 
-/** Releases about 150 MB that only the start needed: by itself, V8 keeps it while there is little activity. */
+/** Releases about 150 MB that only the start needed: by itself, V8 keeps them as long as there is little activity. */
 export function collectStart(): void {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc');

@@ -7,8 +7,8 @@ import { type Config, ConfigError } from '../config.ts';
 import { reachDatabase } from './reach-database.ts';
 
 /**
- * Migrates the settings' database to the current schema for a start, or checks it, as MIGRATE requires. An embedded
- * database is always migrated.
+ * Migrates the settings' database to the current schema at a start, or only checks its schema, as MIGRATE requires. An
+ * embedded database is always migrated.
  * @returns the address for the program, whose login need not own the tables, and the pooler for its requests
  * @throws MigrationError
  * @throws PoolerError for an unusable pooler
@@ -50,7 +50,7 @@ export async function preparePooledLogin({ DATABASE_DIRECT_URL, DATABASE_URL = '
 }
 
 /**
- * Checks that the settings' database has the current schema, for a command, which never migrates.
+ * Checks that the settings' database has the current schema, for a command: commands never migrate.
  * @returns the address for the program, whose login need not own the tables
  * @throws MigrationError
  */

@@ -8,10 +8,10 @@ import type { Config } from '../config.ts';
 /** Reports which setting leads to no database, and why, for the person who started the program. */
 export class DatabaseUnreachable extends Error {}
 
-/** The longest that a start waits for an unresponsive database, in ms: it may be starting at the same time. */
+/** How long a start waits for an unresponsive database, in ms, since the database may be starting at the same time. */
 const patienceMs = 10_000;
 
-/** The service's connections: the owner's login for migrations, the server itself, and the server of DATABASE_URL. */
+/** The addresses to which the service connects: with the owner's login, of the server itself, and of DATABASE_URL. */
 const addresses = {
   owner: ['DATABASE_OWNER_URL', 'DATABASE_DIRECT_URL', 'DATABASE_URL'],
   direct: ['DATABASE_DIRECT_URL', 'DATABASE_URL'],
@@ -19,7 +19,7 @@ const addresses = {
 } as const satisfies Record<string, readonly (keyof Config)[]>;
 
 /**
- * Connects to each of these addresses, so that a wrong one is named before anything is done.
+ * Connects to each of these addresses, so that a wrong one is reported before anything else is done.
  * @param log receives a line when it waits; without it, nothing is retried
  * @throws DatabaseUnreachable
  */
@@ -45,7 +45,7 @@ export async function reachDatabase(
   }
 }
 
-/** Returns whether the same address may soon lead to a database. A wrong login, database or certificate stays wrong. */
+/** Returns whether the same address may soon lead to a database: not if the login, database or certificate is wrong. */
 function mayPass(error: unknown): boolean {
   return isDatabaseFault(error) && !/^(28|3D|42)/.test(sqlState(error) ?? '');
 }

@@ -37,8 +37,8 @@ export interface LocalSandbox {
 
 /**
  * Creates the platform of the local sandbox, unless it exists: two customers with money and external accounts to pay
- * to. Of several instances that start together, one creates it and the others wait. An interrupted start is continued
- * by the next one, since every step has an idempotency key.
+ * to. Of several instances that start together, one creates it and the others wait. If the creation is interrupted, the
+ * next start continues it, since every step has an idempotency key.
  */
 export async function prepareSandboxPlatform(payments: Payments): Promise<LocalSandbox> {
   const caller = await withAdvisoryLock(payments.database.url, PREPARATION_LOCK, () => findOrCreate(payments));
@@ -62,7 +62,7 @@ async function findPayer(payments: Payments, caller: Caller): Promise<SandboxPay
   return made;
 }
 
-/** The balance that suffices for a first day, in cents. */
+/** A balance that is enough for a first day, in cents. */
 const enough = 1_000_00n;
 
 async function findAblePerson({ database }: Payments, { platformId }: Caller): Promise<SandboxPayer | undefined> {
@@ -204,7 +204,7 @@ const inEur = (iban: string, swiftBic: string) => ({
   details: { iban, swiftBic },
 });
 
-/** Each owner's last account is the newest, which lists show first. */
+/** The accounts of a sample person. The last one is the newest, which lists show first. */
 const accountsOfPerson = [
   { ...inUsd('1234567890'), beneficiary: person },
   {

@@ -2,8 +2,7 @@ import { switchSpans } from '../../infra/instruments/spans.ts';
 import type { Config } from '../config.ts';
 
 /**
- * The longest that a stop waits for the last spans to be sent, in ms: short enough for the whole stop to take under 10
- * s.
+ * How long a stop waits until the last spans are sent, in ms: short enough for the whole stop to take less than 10 s.
  */
 const flushMs = 1_000;
 
@@ -41,7 +40,8 @@ export async function startTracing({
   });
   const provider = new sdk.TracerProvider({
     resource: resources.resourceFromAttributes({ 'service.name': service }),
-    // The caller's decision to sample its trace is followed. Of traces without a caller, a share is kept.
+    // Follows the caller's decision about whether its trace is sampled, and samples a share of the traces without a
+    // caller.
     sampler: new sdk.ParentBasedSampler({ root: new sdk.TraceIdRatioBasedSampler(share) }),
     spanProcessors: [new sdk.BatchSpanProcessor({ exporter })],
   });

@@ -8,8 +8,8 @@ interface Finding {
 }
 
 /**
- * Refuses unsafe settings that ALLOW_UNSAFE does not allow. (Whether the login owns the tables is checked with the
- * database: owners.ts.)
+ * Refuses unsafe settings that ALLOW_UNSAFE does not allow. (Whether the login owns the tables is checked once the
+ * database is connected: owners.ts.)
  * @param tlsVerified false if the environment disables all certificate verification
  * @throws ConfigError that names each, and how to allow it
  */

@@ -3,7 +3,7 @@ import type { Database } from '../../infra/database/database.ts';
 import { statement } from '../../infra/database/statement.ts';
 
 /**
- * The maximum number of rows that one statement deletes: few enough that other statements need not wait for its locks.
+ * The maximum number of rows that one statement deletes: so few that other statements need not wait long for its locks.
  */
 const batchSize = 500;
 /** The SQL for the time before which expired rows are deleted (decision 6). */
@@ -54,7 +54,7 @@ const deleteResumePointsStatement = statement<{ subject: string }>(
    ) returning subject`,
 );
 
-/** Deletes client tokens long past their expiry, with their policies. Revoked tokens wait for their expiry, too. */
+/** Deletes client tokens long after their expiry, with their policies. Revoked tokens are also deleted only then. */
 const deleteTokensStatement = statement<{ id: string }>(
   'forget_client_tokens',
   `with token as (delete from client_token where (platform_id, id) in (
@@ -66,7 +66,7 @@ const deleteTokensStatement = statement<{ id: string }>(
    select id from token`,
 );
 
-/** Deletes the counts of policies that no month includes any more. */
+/** Deletes counted payments that are too old for every window of a policy. */
 const deleteUsesStatement = statement<{ policyId: string }>(
   'forget_policy_uses',
   `delete from policy_use where (platform_id, transaction_id, policy_id) in (
@@ -87,9 +87,9 @@ const deleteWebhooksStatement = statement<{ webhookId: string }>(
 
 /**
  * Deletes a batch of rows past their retention: idempotency records; ended webhook deliveries whose last attempt is
- * that old, with their attempts; client tokens; counts of policies; expired lookups without a quote (after an hour if no key
- * names them); resume points of ended streams; processed provider webhooks. Any number of processes may run it
- * together.
+ * past it, with all attempts; client tokens; payments counted by policies; expired lookups without a quote (after an
+ * hour if no key names them); resume points of ended streams; processed provider webhooks. Any number of processes may
+ * run it together.
  * @returns whether there may be more
  */
 export async function deleteExpired({ pool }: Database): Promise<boolean> {

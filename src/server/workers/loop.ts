@@ -11,15 +11,15 @@ export interface Loop {
 
 /**
  * Runs `round` again and again until stopped. A round returns how many milliseconds to pause; if one throws, the next
- * follows after a second, and the reason is logged once (FaultStates). After a `wake` during a round, only `restMs`
- * follow, so no work is missed.
- * @param restMs the first part of each pause, which no `wake` ends: one round does all work that arrived during it
+ * follows after a second, and the reason is logged once (FaultStates). After a `wake` during a round the pause is only
+ * `restMs` long, so no work is missed.
+ * @param restMs the first part of each pause, which no `wake` ends, so that one round does all work that has arrived
+ *   during it
  */
 export function startLoop(name: string, log: Logger, round: () => Promise<number>, restMs = 0): Loop {
   const succeeded = loopSuccess.labels(name);
   const failed = loopFailures.labels(name);
-  // Prometheus notices the first failure only if there is an earlier value; the alert compares it with the last
-  // success.
+  // Prometheus sees the first failure as an increase only if there is an earlier value.
   failed.inc(0);
   succeeded.setToCurrentTime();
   const states = FaultStates.of(log);

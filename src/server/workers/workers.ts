@@ -29,10 +29,11 @@ const reportedIdleMs = 1_000;
 /** The time to collect due orders before a settlement round, whose fixed cost is that of settling some payments. */
 const settlementRestMs = 20;
 /**
- * The pauses of a sequencer: short after a step with work, and twice as long after each step without, up to the
- * longest, so an idle instance costs the database half as much. A commit of this process wakes an idle sequencer. Only
- * the first change after an idle period that comes from a process without a sequencer waits for the end of the pause. A
- * commit does not shorten the pause of a busy sequencer: under load, each change would then be a step of its own.
+ * The pauses of a sequencer: short after a step with work, and twice as long after each step without work, up to a
+ * maximum, so that an idle instance costs the database half as much. A commit of this process wakes an idle sequencer.
+ * So only a change from a process without a sequencer waits for the end of a pause, if it is the first after an idle
+ * period. A commit does not shorten the pause of a busy sequencer: otherwise, under load, each change would be a step
+ * of its own.
  */
 const busySequencerMs = 4;
 const longestIdleSequencerMs = 80;
@@ -45,7 +46,7 @@ const reconciliationMs = 300_000;
 /** The interval between deletions of rows past retention, and the pause between batches, for other work. */
 const housekeepingMs = 3_600_000;
 const betweenBatchesMs = 100;
-/** The pause if another process was sequencing: it did the work, and changes since then wait for the next step. */
+/** The pause if another process was sequencing: that process did the work, and later changes wait for the next step. */
 const contendedSequencerMs = 10;
 
 /**
@@ -124,7 +125,7 @@ export function startWorkers(payments: Payments, webhooks: Webhooks, { sequencer
   database.commits.on('committed', wake).on('received', wakeReceived);
 
   return {
-    /** Starts no more webhook attempts, and ends those in progress, which take longest. `stop` includes it. */
+    /** Starts no more webhook attempts, and ends those in progress, which take longest. `stop` does this, too. */
     stopDelivering: () => delivery.stop(),
     async stop(): Promise<void> {
       database.commits.off('committed', wake).off('received', wakeReceived);
@@ -221,8 +222,9 @@ function startAccountChecks(payments: Payments, log: Logger): Loop {
 const followStatement = statement<{ backMs: number | null }>('follow_clock', 'select follow_clock() as back_ms');
 
 /**
- * Compares the database's clock with the latest time seen by any process. If it was set back, moves the schedules of
- * orders, account checks and webhooks with it and logs a warning: quotes then also live longer than promised.
+ * Compares the database's clock with the latest time seen by any process. If the clock was set back, moves the due
+ * times of orders, account checks and webhooks with it and logs a warning, also because quotes then live longer than
+ * promised.
  */
 async function followClock(database: Database, log: Logger): Promise<void> {
   const [row] = await followStatement(database.pool);
@@ -230,10 +232,10 @@ async function followClock(database: Database, log: Logger): Promise<void> {
   log.warn({ backMs: Math.round(row.backMs) }, "the database's clock was set back; due times were moved accordingly");
 }
 
-/** The longest that a session may block others, in seconds: as long as a request waits for a lock. */
+/** How long a session may block others before this is logged, in seconds: as long as a request waits for a lock. */
 const patienceSeconds = 2;
 
-/** Creates the check that logs which session blocks others: when the blocking begins, changes, and is over. */
+/** Creates the check that logs which sessions block others, whenever that begins, changes or ends. */
 export function lockWatch({ pool }: Database, log: Logger, seconds = patienceSeconds): () => Promise<void> {
   let said = '';
   return async () => {
@@ -251,7 +253,7 @@ export function lockWatch({ pool }: Database, log: Logger, seconds = patienceSec
   };
 }
 
-/** Returns the lock waited for, and the number of waiting sessions: `AccessShareLock on customer: 12`. */
+/** Returns each lock that sessions wait for, with their number: `AccessShareLock on customer: 12`. */
 function waitingFor(sessions: readonly LockSession[]): string[] {
   const waiting = Map.groupBy(sessions, ({ waitsFor }) => waitsFor);
   waiting.delete(null);

@@ -12,9 +12,9 @@ export interface Outcome {
   readonly text: string;
 }
 
-/** The service ends an operation after 10 s; one that takes longer than this is not limited. */
+/** The service ends an operation after 10 s; one that takes longer than this has escaped that limit. */
 const limitMs = 20_000;
-/** A stream that opened may have nothing to send: it is abandoned after this time. */
+/** A stream can open and have nothing to send: it is abandoned after this time. */
 const silenceMs = 40;
 
 /** Sends probes to a gateway. */
@@ -107,7 +107,7 @@ async function firstOf(
   return text;
 }
 
-/** Returns the headers that a client can send at all. */
+/** Returns those headers that an HTTP client is able to send. */
 function sendable(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, value.replace(/[^\t\x20-\x7e\x80-\xff]/g, '')]),

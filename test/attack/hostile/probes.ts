@@ -7,7 +7,7 @@ import { calls } from '../matrix/graphql-calls.ts';
 import { type Operation, requests } from '../matrix/rest-matrix.ts';
 import type { Things } from '../matrix/things.ts';
 
-/** A request, good or bad, over one transport. Its body is as sent over the wire. */
+/** A request, good or bad, over one transport. Its body is what is sent over the wire. */
 export interface HttpProbe {
   readonly transport: 'JSON' | 'GET' | 'event stream' | 'REST';
   readonly method: string;
@@ -35,7 +35,7 @@ export interface Hostility {
 
 const long = (count: number, of = 'x') => of.repeat(count);
 
-/** Values that no field expects, and some that one does. Created for each probe, which may change them. */
+/** Values that no field expects, and some that a field does. Created anew for each probe, which may change them. */
 const values: readonly (() => unknown)[] = [
   () => null,
   () => '',
@@ -168,7 +168,7 @@ function torn(text: string, choices: Choices): string {
   }
 }
 
-/** Draws a valid operation with its variables, and corrupts it in as many ways as the choices say. */
+/** Draws a valid operation with its variables, and corrupts it in as many ways as the choices decide. */
 function drawOperation(choices: Choices, hostility: Hostility): Record<string, unknown> {
   // A valid but large operation: its answer would exceed the size limit.
   if (choices.oneIn(12)) return { query: largest, variables: {} };
@@ -235,7 +235,7 @@ function jsonOf(value: unknown): string {
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : jsonOf(value));
 
-/** Draws a body as sent: mostly JSON, sometimes not. */
+/** Draws the body to send: mostly JSON, sometimes not. */
 function drawBody(value: unknown, choices: Choices): string | Buffer {
   const json = jsonOf(value);
   if (!choices.oneIn(8)) return json;
@@ -312,7 +312,7 @@ function drawHeaders(
   return headers;
 }
 
-/** Draws a probe: the same choices give the same one. */
+/** Draws a probe: the same choices give the same probe. */
 export function drawProbe(choices: Choices, hostility: Hostility): Probe {
   const transport = choices.oneOf([
     'JSON',

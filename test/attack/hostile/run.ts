@@ -21,7 +21,7 @@ export interface Figures {
 /** A limit so low that lists of the scene exceed it. */
 const maxAnswerBytes = 6_000;
 
-/** This number of probes share their objects, since some probes delete the object that they name. */
+/** This many probes share their objects, since some probes delete the object that they name. */
 const roundProbes = 5_000;
 
 export class HostileWorld {
@@ -54,7 +54,7 @@ export class HostileWorld {
 
   /**
    * Sends a number of random probes, over several concurrent connections.
-   * @param seed which probes they are; ATTACK_SEED replaces it
+   * @param seed determines the probes; ATTACK_SEED overrides it
    * @throws Error for the first bad answer, shrunk: with seed, probe and answer
    */
   async run(probes: number, lines: number, seed: number): Promise<Figures> {
@@ -123,7 +123,7 @@ async function judged(delivery: Delivery, probe: Probe, figures: Figures): Promi
   let outcome: Outcome;
   try {
     outcome = await delivery.send(probe);
-    // A request refused for load was not executed, and on a busy machine is repeated, as clients do.
+    // A request refused for load was not executed. On a busy machine it is repeated, as a client would do.
     for (let again = 0; isOverload(probe, outcome) && again < 5; again += 1) outcome = await delivery.send(probe);
   } catch (error) {
     return `no answer: ${error}`;
@@ -144,12 +144,15 @@ const internals: readonly (readonly [what: string, form: RegExp])[] = [
   ['a part of the service', /prisma|postgres|node_modules|ECONNREFUSED|file:\/\//i],
   ['a stack', /\bat [\w.<>]+ \(?[^ ]*:\d+:\d+|\.ts:\d+/],
 ];
-/** The codes with which graphql-ws closes for a fault of the server, and WebSocket for any fault. */
+/** The close codes of graphql-ws for a fault of the server, and of WebSocket for any fault. */
 const faults = [4500, 1011];
-/** Returns the size limit of each answer to a probe, in bytes: its reads, plus the probe's own text in an error. */
+/**
+ * Returns the size limit of each answer to a probe, in bytes: the limit of its reads, plus the probe's own text if an
+ * error quotes it.
+ */
 function boundOf(probe: Probe): number {
   const sent = probe.transport === 'socket' ? probe.frames.join('') : `${probe.path}${probe.body ?? ''}`;
-  // A document of mutations reads for each of at most five mutations.
+  // A document of mutations reads once for each of its mutations, five at most.
   const reads = /mutation|subscription/.test(sent) ? 5 : 1.5;
   // Rates and currencies are tables of a fixed size, and do not count as reads.
   const tables = 40_000 * (sent.match(/exchangeRates|currencies|externalAccountForms/g)?.length ?? 0);

@@ -6,7 +6,7 @@ import type { MatrixWorld, Stranger } from './world.ts';
 /** The figures of a matrix. */
 export interface Figures {
   tried: number;
-  /** The faults, in words, one for each cell. */
+  /** Descriptions of the faults, one for each cell. */
   readonly lost: string[];
 }
 
@@ -16,14 +16,14 @@ export interface Reply {
   readonly text: string;
 }
 
-/** A value of the victim's to name at a coordinate, and one of the same form that never existed. */
+/** One of the victim's values to send at a coordinate, and a value of the same form that never existed. */
 export interface Named {
   readonly what: string;
   readonly value: string;
   readonly unknown: string;
 }
 
-/** The kinds that belong to all callers of a platform alike. */
+/** The kinds that all callers of a platform share. */
 const ofWholePlatform: readonly Kind[] = ['cursor:feed', 'Platform'];
 
 /** Returns everything of the victim's that can be named at a place. */
@@ -47,7 +47,7 @@ export function victimsAt(
     }));
 }
 
-/** Returns the kind of the objects of a type with its own ids: it is named like the type. */
+/** Returns the kind of the objects of a node type, which is named like the type. */
 export function kindOfNode(type: string): Kind {
   const kind = kinds.find((one) => one === type);
   if (!kind) throw new Error(`test/attack/matrix/things.ts knows no thing of the type ${type}`);
@@ -109,7 +109,7 @@ function differenceOfStatements(foreign: Sent, never: Sent): string | undefined 
   return `the statements differ: ${one.length} and ${two.length}; ${JSON.stringify([only(one, two), only(two, one)])}`;
 }
 
-/** Returns what is wrong with an answer to another caller's key: it must be treated as a new one. */
+/** Returns what is wrong with an answer to another caller's key: the key must be treated as a new one. */
 export function foreignKeyUsed({ text }: Reply): string | undefined {
   return /IDEMPOTENCY_MISMATCH|"replayed":true|this idempotency key has already created|this idempotency key was used before, for/.test(
     text,
@@ -126,7 +126,10 @@ export const takenTwice: ReadonlySet<string> = new Set([
   'url',
 ]);
 
-/** Returns the difference between two answers. New values (ids, times, figures) may differ between two successes. */
+/**
+ * Returns the difference between two answers. New values (ids, times, figures) are allowed to differ between two
+ * successes.
+ */
 export function differenceOf(one: Reply, two: Reply): string | undefined {
   // A request that no caller can complete proves nothing.
   if (

@@ -33,7 +33,7 @@ export interface Call {
 
 export type Variables = Record<string, unknown>;
 
-/** A place in the variables of a call that names an object, with the kinds that it may name. */
+/** A place in the variables of a call that names an object, with the kinds of objects that it can name. */
 export interface Coordinate {
   readonly call: Call;
   /** The place in the schema, such as `CreateQuoteInput.lookupId`. */
@@ -48,7 +48,7 @@ const quoted = (own: Things, amount: number, rest?: object): Variables => ({
   ...between(own.InternalAccount, own.outsideEur, amount, rest),
 });
 
-/** What the details of an account in a currency contain besides its number. */
+/** The details of an account besides its number, by currency. */
 const bankDetails = {
   CAD: { bankCode: '001', branchCode: '00011' },
   GBP: { sortCode: '20-00-00' },
@@ -146,7 +146,7 @@ const inputs: Readonly<Record<Operation, readonly ((own: Things) => Variables)[]
 const minted = { permissions: ['VIEW'], expiresInSeconds: 900 };
 const receipt = { senderUmaAddress: '$success.usd@sandbox.uma.money', currency: 'USD', amount: { units: 100 } };
 
-/** Arguments of the fields of the query, the subscription and the nodes that are required, or that name objects. */
+/** The arguments that are required or name objects, of the fields of the query, the subscription and the nodes. */
 const args: Readonly<Record<string, readonly ((own: Things) => Variables)[]>> = {
   'Query.account': [(own) => ({ id: own.InternalAccount })],
   'Query.customer': [(own) => ({ id: own.Customer })],
@@ -245,7 +245,7 @@ function rootCall(kind: Call['kind'], owner: string, field: Field): Call {
   };
 }
 
-/** Returns the type of a variable, optional if its argument is. */
+/** Returns the type of a variable, which is nullable if its argument is optional. */
 function declaredType({ type, defaultValue }: GraphQLArgument): GraphQLInputType {
   return isNonNullType(type) && defaultValue !== undefined ? type.ofType : type;
 }

@@ -63,7 +63,7 @@ function waysOf(kind: Call['kind'], chosen: readonly Transport[]): Transport[] {
 
 /**
  * Names the victim's objects at every place of every field, for one stranger.
- * @param share which of the places to try, by number; by default all
+ * @param share selects the places to try by their position; by default all
  */
 export async function tryStranger(
   world: MatrixWorld,
@@ -85,7 +85,7 @@ export async function tryStranger(
         const send = async (value: string) => {
           const variables = variablesFor(coordinate, value, stranger.own);
           const input = variables.input as Record<string, unknown> | undefined;
-          // The same key for both: refusals are not stored, or the second request would not be the same.
+          // The same key for both: these refusals are not stored, so the second request is not a repeat.
           if (input && !isKey) input.idempotencyKey = takenTwice.has(named.what) ? fresh('taken') : key;
           const reply = await transports[transport](world.counting.url, stranger.platform, call, variables);
           const told = leaked(secrets, reply.text, JSON.stringify(variables));
@@ -127,7 +127,7 @@ export async function tryOwner(world: MatrixWorld, figures: Figures): Promise<vo
   }
 }
 
-/** Conditions that a change of the row itself does not decide: live lists do not support them. */
+/** Conditions that depend on more than the row itself: live lists do not support them. */
 const notFollowed =
   /^(TransactionFilter\.(sender|receiver)AccountIdentifier|QuoteFilter\.sendingUmaAddress) = uma|^CustomerFilter\.name = /;
 
@@ -150,8 +150,8 @@ const alike: readonly (readonly [place: RegExp, why: string])[] = [
   [/^SandboxSetExternalAccountStatusInput\.accountId = InternalAccount$/, 'an account here has no such status'],
 ];
 /**
- * Returns whether a name may be reused at this place only in an input that creates something: in a filter it must find
- * its row.
+ * Returns whether the owner's own value gets the same answer here as an unknown one. A `platformCustomerId` does so
+ * only in inputs that create something: in a filter it must find its row.
  */
 const isAlike = (place: string) =>
   !/^(Customer|Transaction)Filter\.platformCustomerId/.test(place) && alike.some(([form]) => form.test(place));

@@ -41,7 +41,7 @@ interface Place {
 const quoted = (own: Things, amount: number, rest?: object) => ({
   body: restQuote(own.InternalAccount, own.outsideEur, amount, rest),
 });
-/** An account with the platform's own id in either place. */
+/** Accounts with the platform's own id, in one place or the other. */
 const accounts = [
   () => ({ currency: 'USD', platformAccountId: fresh('account'), accountInfo: usAccount() }),
   () => ({ currency: 'USD', accountInfo: { ...usAccount(), platformAccountId: fresh('account') } }),
@@ -131,8 +131,8 @@ export const requests: Readonly<Record<string, readonly ((own: Things) => Reques
 };
 
 /**
- * The operations whose idempotency keys several endpoints share, if the endpoint's id differs from the operation's
- * name.
+ * The operations whose idempotency keys are valid for several endpoints, by the endpoint's id, if that differs from the
+ * operation's name.
  */
 const keyScope: Readonly<Record<string, string>> = {
   createPlatformExternalAccount: 'createExternalAccount',
@@ -235,7 +235,7 @@ type Cell = readonly [operation: Operation, place: Place];
 const cellsOf = (operations: readonly Operation[]): Cell[] =>
   operations.flatMap((one) => one.places.map((place): Cell => [one, place]));
 
-/** Puts the victim's objects at every place of every operation, as the other platform. */
+/** Names the victim's objects at every place of every operation, as the other platform. */
 export async function tryRestStranger(
   world: MatrixWorld,
   operations: readonly Operation[],

@@ -5,14 +5,14 @@ import { openEventStream, openRawSocket } from '../../setup/streams.ts';
 import type { Figures } from './cells.ts';
 import { type MatrixWorld, quiet, secretsOf } from './world.ts';
 
-/** A subscription that anyone may open, and that must be silent about the victim's objects. */
+/** A subscription that anyone can open, and that must be silent about the victim's objects. */
 interface Stream {
   readonly what: string;
   readonly query: string;
 }
 
 /**
- * The streams over many objects, which anyone may open; those that name a foreign object are refused
+ * The streams over many objects, which anyone can open; those that name a foreign object are refused
  * (graphql-matrix.ts).
  */
 const streams: readonly Stream[] = [
@@ -34,8 +34,8 @@ const streams: readonly Stream[] = [
 ];
 
 /**
- * Opens the streams of every stranger on a socket and as event streams, makes things happen to the victim, and checks what the
- * strangers have received once the victim's own stream has received everything.
+ * Opens the streams of every stranger on a socket and as event streams, causes events of the victim, and checks what
+ * the strangers have received once the victim's own stream has received everything.
  */
 export async function tryStreams(world: MatrixWorld, figures: Figures): Promise<void> {
   const { t, counting, victim, strangers } = world;

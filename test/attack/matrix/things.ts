@@ -74,7 +74,7 @@ export function fresh(prefix: string): string {
   return `${prefix}-${made}-new`;
 }
 
-/** Returns an account number that no other object of this process has, with a suffix without meaning. */
+/** Returns an account number that no other object of this process has, with a suffix that has no effect. */
 export function freshAccountNumber(): string {
   made += 1;
   return `${40_000 + made}000`;

@@ -14,7 +14,7 @@ import { type Kind, kinds, makeThings, type Things } from './things.ts';
 export interface Stranger {
   readonly name: string;
   readonly platform: TestPlatform;
-  /** The objects that it may name. */
+  /** Its own objects. */
   readonly own: Things;
   /** Whether it belongs to the victim's platform, in which case the platform's feed is its own. */
   readonly isOfPlatform: boolean;
@@ -47,8 +47,8 @@ export async function openMatrix() {
   const spent = await makeThings(owner, `${receivers[0].url}/spent`);
   const usedKeys = await useKeys(owner, spent);
   const app = (bound: object) => payingApp({ ...owner, url: counting.url }, bound);
-  // Belongs to the victim, but is bound to a different one of its payments than the named one.
-  // A payment shows the ids of its own accounts: none of these is named by the matrix.
+  // Bound to a payment of the victim other than the named one. A payment shows the ids of its own accounts: none of
+  // these is named by the matrix.
   const source = { realtimeFunding: { customerId: victim.Customer, currency: 'USDC' } };
   const sibling = await quote(owner, between('', victim.outsideEur, 12_340_000, { source }));
   const bystanders = { own: bystander, isOfPlatform: true };
@@ -87,7 +87,7 @@ export async function openMatrix() {
   await quiet(t);
   return {
     t,
-    /** Only answers the requests of the matrix, so that its statements are those of the request. */
+    /** Answers nothing but the requests of the matrix, so that all its statements belong to them. */
     counting,
     victim,
     /** Another customer of the victim's platform. */
@@ -154,7 +154,7 @@ async function endedTokens(
     `update client_token set created_at = created_at - interval '1 day', expires_at = expires_at - interval '1 day' where id = $1`,
     [uuidIn(expiredApp.tokenId)],
   );
-  // Waits until this token has expired, which was valid for one second.
+  // Waits until this token, which was valid for one second, has expired.
   while ((await brief.send('{ __typename }')).status !== 401) await new Promise(setImmediate);
   return [
     { name: 'a revoked API token', platform: revoked },

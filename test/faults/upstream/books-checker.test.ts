@@ -3,7 +3,7 @@ import type { Command, Receipt } from '../history.ts';
 import type { BookedOrder, Books, Movement, Named, Restores } from './books.ts';
 import { checkBooks } from './books-checker.ts';
 
-// Each test breaks one promise in sound books, and the checker must report it.
+// In each test, sound books are changed so that one promise is broken, which the checker must report.
 
 const command = (key: string, rest: Partial<Command> = {}): Command => ({
   ...{ key, operation: 'transferOut', accountId: 'A', change: 0n, outcome: 'succeeded', during: 'the trial' },
@@ -106,7 +106,7 @@ test('a payment that exists twice upstream is doubled, and a different amount or
   expect(kinds({ movements: [...without('M-out'), movement('out', { amount: 99n })] })).toContain('other amount');
   expect(kinds({ movements: [...without('M-out'), movement('out', { state: 'FAILED' })] })).toContain('other outcome');
   expect(kinds({ movements: [...without('M-failed'), movement('failed')] })).toContain('other outcome');
-  // The bank returned the payment before its delivery was seen here: on both sides the money is back.
+  // The bank returned the payment before its delivery was seen here: the money is back on both sides.
   expect(kinds({ movements: [...without('M-failed'), movement('failed', { state: 'RETURNED' })] })).toEqual([]);
 });
 

@@ -36,9 +36,9 @@ export interface BookedDeposit extends Amount {
 /** A payment on the gateway's upstream account. */
 export interface Movement extends Amount {
   readonly reference: string;
-  /** The gateway's order in its memo. */
+  /** The gateway's order that its memo names. */
   readonly orderId: string | undefined;
-  /** Whether it is an unsolicited deposit for a customer. */
+  /** Whether it is a deposit for a customer, made without an order of the gateway. */
   readonly isDeposit: boolean;
   readonly direction: 'IN' | 'OUT';
   readonly state: State;

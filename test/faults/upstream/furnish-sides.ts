@@ -88,7 +88,7 @@ export async function startTwoSides(
     ways: [toUpstream, toHere],
     /** Connects to the same upstream account at a different address. */
     accountAt: (url: string) => connect(url, there.platformId, there.authorization),
-    /** The connections of the clients and the depositors. */
+    /** The connections as which clients and depositors send requests. */
     asking: { platform: asPlatform, account: asAccount, bank },
     /** The payments from before the clients began. */
     first: await paymentIds(here.databaseUrl),
@@ -141,7 +141,7 @@ async function makePayer(
   return { scene, failing: accounts, depositsTo };
 }
 
-/** Declares, as an operator, that the part of the balance upstream beyond the books is its own money. */
+/** Declares, as an operator, that the upstream balance beyond the books is the platform's own money. */
 async function nameOwnMoney(here: Side): Promise<void> {
   const period = ['--from', '2020-01-01T00:00:00Z', '--to', '2100-01-01T00:00:00Z'];
   await here.ops('rails', 'reconcile', platformName, ...period);

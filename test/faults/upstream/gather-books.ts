@@ -17,7 +17,7 @@ export interface Before {
 
 /**
  * Reads the state that the restore of upstream will undo: its payments, and the orders here that had settled. Meanwhile
- * only the instance that this starts serves upstream.
+ * only the instance that this function starts serves upstream.
  */
 export async function beforeUpstream({ here, upstream, accountAt }: TwoSides) {
   const settings = { ROLE: 'serve' } as const;
@@ -99,9 +99,9 @@ export async function undoneBy(databaseUrl: string, before: Before['here']): Pro
   ]);
 }
 
-/** If nothing has changed for this time, nothing will change by itself, in milliseconds. */
+/** Once nothing has changed for this many milliseconds, nothing will change by itself. */
 const silenceMs = 20_000;
-/** How many times in succession everything is made due without any change before the wait ends. */
+/** How many times in a row everything is made due without any change before the wait ends. */
 const silences = 3;
 
 /** An order with an open case awaits an operator, and is polled each minute. */
@@ -111,9 +111,9 @@ const waitingHere = `select ((select count(*) from outbox) + (select count(*) fr
   + (select count(*) from rail_deposit where status = 'RECEIVED'))::int as waiting`;
 const waitingUpstream = `select ((select count(*) from outbox) + (select count(*) from rail_order where due_at is not null)
   + (select count(*) from webhook_delivery where status = 'PENDING'))::int as waiting`;
-/** Whether the query for deposits is due or under way: its lease is shorter. */
+/** Whether the query for deposits is due or under way: its lease is shorter than 15 s. */
 const asking = `select count(*)::int as waiting from rail_connection where deposits_due_at <= clock_timestamp() + interval '15 seconds'`;
-/** Skips waits: makes retries due that a fault has postponed, and the polling that finds unreported outcomes. */
+/** Skips waits: makes due the retries that a fault has postponed, and the polls that find unreported outcomes. */
 const nowHere = [
   `update rail_order o set due_at = clock_ms() from transaction t where t.platform_id = o.platform_id
     and t.id = o.transaction_id and t.status in ('PENDING', 'PROCESSING') and o.due_at is not null`,

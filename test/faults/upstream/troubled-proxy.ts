@@ -4,7 +4,7 @@ import { listen } from '../../setup/free-port.ts';
 import { bodyOf, type PassedOn, passOn } from '../../setup/pass-on.ts';
 import type { Random } from '../random.ts';
 
-/** The ways in which a request may be disturbed. */
+/** The ways in which a request can be disturbed. */
 const troubles = [
   'delayed',
   'cut before it arrives',
@@ -26,7 +26,7 @@ const longestMs = 300;
  */
 export async function startTroubledProxy(target: () => string | undefined, random: Random, oneIn: number) {
   const met = new Map<Trouble, number>(troubles.map((trouble) => [trouble, 0]));
-  /** Ends the waits of the requests that wait to be overtaken. */
+  /** Each of these functions ends the wait of a request that waits to be overtaken. */
   const overtaken = new Set<() => void>();
   let isCalm = false;
   const send = async (request: IncomingMessage, body: Buffer): Promise<PassedOn> => {

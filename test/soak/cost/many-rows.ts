@@ -2,8 +2,8 @@ import type { Data, TestGateway, TestPlatform } from '../../setup/gateway.ts';
 import { emptyTables, fillerId, filling, fillTables, type Parents, type Size } from '../../setup/plans.ts';
 
 /**
- * Gives a platform this number of payments, quotes, customers, accounts, deliveries and events. Returns the parents that have
- * them.
+ * Gives a platform this many payments, quotes, customers, accounts, deliveries and events. Returns the parents that
+ * have them.
  */
 export async function fillPlatform(t: TestGateway, platform: TestPlatform, rows: number): Promise<Parents> {
   const [payment, customer, account, endpoint, internal, quote] = await Promise.all(
@@ -32,9 +32,9 @@ export async function fillPlatform(t: TestGateway, platform: TestPlatform, rows:
   };
   await fillTables(t, templates, rows, undefined, columnsOf(rows));
   await fillFeed(t, platform, rows);
-  // Every table: without statistics of the small ones, Postgres would read them whole.
+  // Every table, since Postgres would read small tables whole without statistics.
   await t.owner.query('vacuum analyze');
-  // The time of parallel workers would not be counted.
+  // No parallel workers, whose time would not be counted.
   await t.owner.query(`do $$ begin
     execute format('alter database %I set max_parallel_workers_per_gather = 0', current_database());
   end $$`);

@@ -24,7 +24,7 @@ export interface Measured {
   readonly refused: number;
 }
 
-// A separate process, before all others if permitted: its own waits for a processor are not the service's.
+// A separate process with the highest priority that is permitted: its own waits for a processor are not the service's.
 setPriorityOfSession(-10);
 
 let pool: Pool | undefined;

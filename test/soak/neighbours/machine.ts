@@ -10,9 +10,9 @@ interface Ticks {
 
 /** The parts of one processor that were used. */
 export interface Used {
-  /** By measured part: the service and its database. */
+  /** Used by what is measured: the service and its database. */
   readonly service: number;
-  /** By unrelated processes. */
+  /** Used by unrelated processes. */
   readonly others: number;
 }
 
@@ -36,7 +36,7 @@ export function setPriorityOfSession(priority: number): void {
 
 /**
  * Measures how much processor time others use during a measurement, since that affects the latencies. Works only on
- * Linux; elsewhere it is 0.
+ * Linux; elsewhere the result is 0.
  * @param clients the processes that only measure
  * @returns a function that returns the use since its last call
  */

@@ -9,8 +9,8 @@ setPriorityOfSession(19);
 let goesOn = false;
 
 /**
- * Acts on one connection until the storm ends. Acts at a rate are evenly spaced, so that a limit of this rate refuses
- * none.
+ * Acts on one connection until the storm ends. If the storm has a rate, its acts are evenly spaced, so that a limit of
+ * this rate refuses none.
  */
 async function rage(storm: Storm, connectionAt: number, statuses: Map<string, number>): Promise<void> {
   const own = connection(storm);

@@ -14,7 +14,7 @@ import type { Operator } from './operator.ts';
 
 /** A night: what breaks, what the operator is told, and the documented way to repair it. */
 export interface Night {
-  /** The alerts that must fire before the operator is called. Others may. */
+  /** The alerts that must fire before the operator is called. Others are allowed to. */
   readonly alerts: readonly string[];
   /** What people say, besides the alerts. */
   readonly said: string | ((machine: Installation) => string);
@@ -23,7 +23,7 @@ export interface Night {
   /** Whether the installation has a standby. */
   readonly hasStandby?: true;
   breakIt(machine: Installation): Promise<unknown>;
-  /** Repairs it with commands from the documentation, or from the output of such commands. */
+  /** Repairs the installation with commands from the documentation, or from the output of such commands. */
   repair(operator: Operator): Promise<unknown>;
 }
 
@@ -255,7 +255,7 @@ export const nights: Readonly<Record<string, Night>> = {
     said: 'All platforms: payments end with OUTCOME_UNKNOWN or SERVICE_UNAVAILABLE.',
     hasStandby: true,
     breakIt: (machine) => signal(machine, 'standby', 'SIGKILL'),
-    // `blocked` may run between two commits that wait; doctor says it at any time.
+    // `blocked` can run between two waiting commits; doctor reports it at any time.
     async repair({ machine, run }) {
       (await run('npm run ops -- doctor')).find(/no standby of synchronous_standby_names/);
       await machine.machine('start', 'standby');
@@ -356,7 +356,7 @@ export const nights: Readonly<Record<string, Night>> = {
     },
   },
   'a function with other rights': {
-    // Readiness calls it with an empty plan, which needs no rights.
+    // Readiness calls the function with an empty plan, which needs no rights.
     alerts: ['PaymentsFaults'],
     fails: true,
     said: 'All platforms: no payment goes through.',

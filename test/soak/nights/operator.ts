@@ -11,7 +11,7 @@ export type Operator = ReturnType<typeof operatorOf>;
 const exec = promisify(execFile);
 const pages = ['night', 'operating', 'production', 'rails'];
 
-/** The commands in the documentation, in which `…` and names in capitals stand for what differs. */
+/** The commands in the documentation, in which `…` and names in capitals are placeholders. */
 const documented = pages.flatMap((page) => {
   const text = readFileSync(`docs/${page}.md`, 'utf8');
   return [...text.matchAll(/`([^`\n]+)`/g), ...text.matchAll(/^ {0,4}(\S.*)$/gm)].map(([, command = '']) => command);
@@ -53,7 +53,7 @@ export function operatorOf(machine: Installation) {
     machine,
     /** Runs a command with the settings of the first instance. */
     run: (command: string) => known(command, () => machine.shell(command)),
-    /** Waits until the log of a part says something, and returns it. */
+    /** Waits until the log of a unit matches, and returns the match. */
     async log(unit: Unit, wanted: RegExp): Promise<string> {
       for (;;) {
         const output = await machine.machine('log', unit);

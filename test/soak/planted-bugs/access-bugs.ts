@@ -6,7 +6,7 @@ export const accessBugs: Bugs = {
     'access/refusal-pace › wait for at most twelve seconds, and are spread out at that limit': {
       ' - spreadMs * ((source.longest * goldenRatio) % 1)': '',
     },
-    'access/refusal-pace › do not wait on an instance that stops': {
+    'access/refusal-pace › do not wait once the instance is stopping': {
       'this.#ended.abort();': '',
     },
   },

@@ -42,7 +42,7 @@ export const apiBugs: Bugs = {
     },
   },
   'src/api/http/bounded-waits.ts': {
-    'http/outer-edge › without credentials get a quarter of all for one address, and others are served': {
+    'http/outer-edge › without credentials from one address get a quarter of all, and others are served': {
       '>= this.#maxOfGroup ? undefined': '>= Number.POSITIVE_INFINITY ? undefined',
     },
   },

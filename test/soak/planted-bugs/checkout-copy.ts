@@ -28,7 +28,7 @@ export interface TestRun {
 }
 
 /**
- * A copy of the checkout in a separate folder, in which bugs are planted. Its packages are hard links: nothing may
+ * A copy of the checkout in a separate folder, in which bugs are planted. Its packages are hard links: nothing must
  * write to them.
  */
 export class CheckoutCopy {
@@ -102,7 +102,7 @@ interface Report {
 /** The prefix of a copy's name, which is followed by the id of its process. */
 const prefix = 'planted-bugs-';
 
-/** Removes checkouts that killed processes left behind. */
+/** Removes copies that killed processes left behind. */
 function removeOrphans(): void {
   for (const name of readdirSync(tmpdir())) {
     const pid = Number(new RegExp(`^${prefix}(\\d+)-`).exec(name)?.[1]);
@@ -144,8 +144,8 @@ function linkFile(source: string, target: string): void {
 }
 
 /**
- * Runs Node, and returns its output. It does not get the environment of the test runner. The oracle finds a bug with
- * few documents.
+ * Runs Node, and returns its output. It does not get the environment of the test runner. The oracle tries few
+ * documents, which are enough to find a bug.
  */
 function outputOf(cwd: string, args: readonly string[]): Promise<string> {
   const environment = Object.entries(process.env).filter(

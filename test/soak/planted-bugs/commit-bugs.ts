@@ -3,7 +3,7 @@ import type { Bugs } from './plant.ts';
 /** Bugs in the database functions that commit plans. */
 export const commitBugs: Bugs = {
   'prisma/functions/commit/apply_owner_changes.sql': {
-    'events/live-lists › a list by name is followed in any case and composition of the name and the filter': {
+    'events/live-lists › a list filtered by name is followed whatever the case and composition of name and filter': {
       'search_name = v_customer.search_name, ': '',
     },
     'payments/metadata › an update replaces all metadata, an empty list clears it, and an omitted field keeps it': {
@@ -152,7 +152,7 @@ export const commitBugs: Bugs = {
     },
   },
   'prisma/functions/commit/check_plan.sql': {
-    'access/expected-versions › succeeds once of twenty calls with the same version, and the others get the current record':
+    'access/expected-versions › succeeds once in twenty calls with the same version, and the others get the current record':
       {
         "    case when p_plan ? 'expected' then check_version(p_platform, p_plan -> 'expected') end,\n": '',
       },

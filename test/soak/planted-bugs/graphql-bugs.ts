@@ -151,7 +151,7 @@ export const graphqlBugs: Bugs = {
     },
   },
   'src/api/graphql/server/present-error.ts': {
-    'attack/hostile › ${probes} random requests, good and bad, over all transports meet no fault, leak or broken bound':
+    'attack/hostile › ${probes} random requests, good and bad, over all transports cause no fault, leak or broken bound':
       {
         'if (isInputError(error)) {': "if (isInputError(error) && message === 'never') {",
         'return new GraphQLError(message, { ...location,':

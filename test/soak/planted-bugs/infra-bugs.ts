@@ -366,7 +366,7 @@ export const infraBugs: Bugs = {
     },
   },
   'src/server/serve.ts': {
-    'attack/hostile › ${probes} random requests, good and bad, over all transports meet no fault, leak or broken bound':
+    'attack/hostile › ${probes} random requests, good and bad, over all transports cause no fault, leak or broken bound':
       {
         'maxAnswerBytes: config.MAX_ANSWER_BYTES,': 'maxAnswerBytes: 100_000_000,',
       },

@@ -11,10 +11,10 @@ export interface Change {
 }
 
 /**
- * Bugs by the file in which each is planted, by the test that fails with it (its file and its title, as written in the
- * source), and by the text that is replaced: the text that replaces it. A function of the database
- * (`prisma/functions/…`) is also changed in the newest migration that contains it, because tests build their databases
- * from the migrations. With `prisma/migrations`, the text is searched for in all migrations.
+ * The replacing text of each bug, by the file in which it is planted, by the test that fails with it (its file and its
+ * title, as written in the source), and by the text that is replaced. A function of the database (`prisma/functions/…`)
+ * is also changed in the newest migration that contains it, because tests build their databases from the migrations.
+ * With `prisma/migrations`, the text is searched for in all migrations.
  */
 export type Bugs = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, string | WithOthers>>>>>>;
 

@@ -150,7 +150,7 @@ export const settlementBugs: Bugs = {
       'amount >= 1n && amount <= maxAmount &&': 'amount >= 1n && amount <= maxAmount + 1n &&',
       'text.length >= 1 && text.length <= longestName': 'text.length >= 0 && text.length <= longestName',
     },
-    'rails/found-deposits › a query starts two minutes before the last known deposit, and the next at the last one at most':
+    'rails/found-deposits › a query starts two minutes before the last known deposit, and the next no later than the last one found':
       {
         'depositsFrom.getTime() - overlapMs': 'depositsFrom.getTime()',
       },

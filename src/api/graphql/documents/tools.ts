@@ -33,13 +33,13 @@ import { Refusal } from '../../../core/refusal.ts';
 /** The place of a value among the variables: a variable, or a field of a variable. */
 type Place = readonly [variable: string, field?: string];
 
-/** The places, among a mutation's variables, of the two settings by which it is first validated and safely repeated. */
+/** Where among a mutation's variables its two settings are: the dry run, and the key that makes it safe to repeat. */
 export interface PaymentPlaces {
   readonly validateOnly: Place;
   readonly idempotencyKey: Place;
 }
 
-/** An operation of a registered document, as a tool of an agent. */
+/** An operation of a registered document that an agent can call as a tool. */
 export interface Tool {
   readonly name: string;
   readonly description: string;
@@ -212,8 +212,8 @@ const scalars: Readonly<Record<string, JsonSchema>> = {
 };
 
 /**
- * Describes the variables of an operation by a JSON Schema. A variable without a description gets that of the
- * argument or input field that it is used for. Null is not offered, since an optional value can be left out.
+ * Returns the JSON Schema of an operation's variables. A variable without a description gets that of the argument or
+ * input field that it is used for. Null is not offered, since an optional value can be left out.
  */
 function variablesSchema(
   schema: GraphQLSchema,

@@ -27,7 +27,7 @@ const registerStatement = statement<{ hash: string }>(
    select $1, * from unnest($2::text[], $3::text[], $4::bytea[]) on conflict do nothing returning hash`,
 );
 
-/** A cache entry: the text of a document and the hashes under which it is registered, if it is. */
+/** A cache entry: the text of a document and the hashes under which it is registered; both empty if it is unknown. */
 interface Known {
   readonly text: string | undefined;
   readonly hashes: readonly string[];
@@ -51,7 +51,7 @@ export class TrustedDocuments {
   }
 
   async find(platformId: string, hash: string): Promise<string | undefined> {
-    // Only such a text can be a document's hash, and the database may be unable to compare any other.
+    // No other text can be a document's hash, and Postgres might reject its characters.
     return isHash(hash) ? (await this.#lookUp(platformId, `hash ${hash}`, { hash })).text : undefined;
   }
 
@@ -82,7 +82,7 @@ export class TrustedDocuments {
    * @param problemIn returns why a document could not be executed, or undefined
    * @returns the number of new documents
    * @throws Refusal FORBIDDEN, INVALID_INPUT (a document cannot be executed; too many documents); no document is
-   * registered
+   *   registered
    */
   async register(
     caller: Caller,

@@ -9,7 +9,7 @@ interface Cost {
 
 /** The cost of a selection set for every row, and the additional cost for rows of one object type. */
 export interface SelectionCost extends Cost {
-  /** By the name of the object type; undefined if no fragment applies only to certain types. */
+  /** The additional costs by object type; undefined if no fragment applies only to certain types. */
   readonly alternatives: ReadonlyMap<string, Cost> | undefined;
 }
 
@@ -74,7 +74,7 @@ export interface CostlyField {
   readonly isSized: boolean;
   /** Whether it occurs once in a list rather than in each of its rows. */
   readonly isOnce: boolean;
-  /** How often its own selection set is counted, apart from fields that occur once. */
+  /** How many times its own selection set is counted, except for fields that occur once. */
   readonly times: number;
   readonly below: CostlyField | undefined;
 }

@@ -25,11 +25,10 @@ export const documentBudget = {
   directives: 20,
   mutationFields: 5,
   /**
-   * Exceeds the cost of a page of 100 payments with its total count and all that an app shows of each: customer, both
-   * accounts, all amounts with currencies, the quote (19,200; 15,200 for the page, answered in 50 ms). The worst
-   * documents found, lists of lists with ledger entries, took 0.7 to 1.2 s on two shared cores (0.35 s in this
-   * process) for 3.2 MB, or 4.2 MB with `__typename` throughout. A hundred rows below each of a hundred rows are
-   * refused.
+   * Leaves room for a page of 100 payments with its total count and everything that an app shows of each: customer,
+   * both accounts, all amounts with currencies, the quote (19,200; 15,200 for the page, answered in 50 ms). The worst
+   * documents found, lists of lists with ledger entries, took 0.7 to 1.2 s on two shared cores (0.35 s in this process)
+   * for 3.2 MB, or 4.2 MB with `__typename` throughout. A hundred rows below each of a hundred rows are refused.
    */
   cost: 27_500,
 } as const satisfies Record<keyof DocumentSize, number>;
@@ -63,7 +62,7 @@ export function checkBudget(request: DocumentRequest & { readonly introspection:
   );
 }
 
-/** Creates the refusal of a document that exceeds a limit; `actual` is the document's own value, if known. */
+/** Creates the error for a document that exceeds a limit; `actual` is the document's own value, if known. */
 export function budgetExceeded(budget: BudgetLimit, actual?: number): GraphQLError {
   const value = isExact(actual) ? `: it has ${actual}` : '';
   return limitExceeded(budget, value, isExact(actual) ? { actual } : {});

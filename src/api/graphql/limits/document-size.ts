@@ -74,7 +74,7 @@ interface Measured {
   readonly schema: GraphQLSchema;
   readonly variableFields: readonly VariableField[];
   readonly measures: Map<string, Measure>;
-  /** The same by the variables of a request, which needs its measure several times. */
+  /** The measures by the variables of a request, since each request needs its measure several times. */
   readonly ofRequests: WeakMap<object, readonly [operationName: string | null | undefined, measure: Measure]>;
 }
 
@@ -201,7 +201,8 @@ interface Pass {
   readonly ownCostOf: ReturnType<typeof ownCosts>;
   readonly variableFields: VariableField[];
   /**
-   * By definition, since an invalid document may reuse a name; `nothing` while a fragment is counted, to end cycles.
+   * Keyed by definition, since an invalid document may use a name twice; `nothing` while a fragment is counted, to end
+   * cycles.
    */
   readonly expansions: Map<FragmentDefinitionNode, Expansion>;
   aliasesWritten: number;

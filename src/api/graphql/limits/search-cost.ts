@@ -28,8 +28,9 @@ declare module 'graphql' {
 
 /**
  * Returns the extra cost of finding a list's rows by its arguments `filter` and `orderBy`: zero if a single index has
- * exactly these rows in their order. Two conditions require a search, however selective each is: all rows that meet one
- * may be read before any meets the other. A parent counts as a condition, as does any order other than creation.
+ * exactly these rows in their order. Two conditions require a search, however selective each is: in the worst case all
+ * rows that meet one are read before any of them meets the other. A parent counts as a condition, as does any order
+ * other than creation.
  */
 export function searchCost(
   definition: GraphQLField<unknown, unknown>,

@@ -20,9 +20,9 @@ import { type MadeRead, valueFields } from './kinds.ts';
 import { type Costs, exposedRead, leaf, memberObject, plainReadText, type Read, type TypeRead } from './reads.ts';
 
 /**
- * Derives the reads of all fields from what the schema's files declare: exposed columns, the words of
- * schema/words.ts, and `select` with `resolve`. Startup fails if a statement reads a field but cannot read one of the
- * fields below it.
+ * Derives the reads of all fields from what the schema's files declare: exposed columns, the words of schema/words.ts,
+ * and `select` with `resolve`. Startup fails if a field is read by a statement that cannot read one of the fields below
+ * it.
  */
 
 type Field = GraphQLField<unknown, unknown>;
@@ -63,8 +63,8 @@ export function typeReadOf(type: GraphQLNamedType): TypeRead | undefined {
 
 /**
  * Derives the reads of all fields from their declarations, and stores them in the fields' extensions.
- * @throws Error for a field that can be neither read nor executed, and for a type whose rows can be read by id
- * without a rule for who may see them
+ * @throws Error for a field that can be neither read nor executed, and for a type whose rows can be read by id without
+ *   a rule for who may see them
  */
 export function derive(schema: GraphQLSchema): void {
   const types = Object.values(schema.getTypeMap()).filter((type) => isObjectType(type) || isInterfaceType(type));
@@ -121,7 +121,7 @@ function readOf(type: GraphQLObjectType, field: Field): Read {
       throw new Error(`${model} has no column ${exposed}`);
     return exposedRead(field, exposed);
   }
-  // An id that the relay plug-in has derived from the row's own id.
+  // A public id, which the relay plug-in derives from the row's own id.
   if (model !== undefined && field.name === 'id' && typeReadOf(type)?.visible)
     return leaf(({ row }) => [`'"${type.name}:' || ${row}.id || '"'`]);
   if (typeof resolve !== 'function' || !isLeafType(getNamedType(field.type)))
@@ -189,7 +189,7 @@ function priceOf({ read, costs: own }: GraphQLFieldExtensions<unknown, unknown>,
 
 /**
  * Returns the extra price of searching for the rows of a list or sum: no index has exactly those rows in order, so some
- * 30,000 are examined for each way of finding a list's rows. A sum examines them in any case.
+ * 30,000 rows are examined for each way to find a list's rows. A sum examines them in any case.
  */
 function searchPriceOf({ read }: GraphQLFieldExtensions<unknown, unknown>): number {
   return read?.costs === 'sums' ? prices.sums : prices.sums * waysOf(read);

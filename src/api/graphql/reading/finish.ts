@@ -13,7 +13,7 @@ export class NotSequenced extends Error {}
 /** The SQL of the placeholder before the readable part of an incomplete timeline. */
 export const notSequencedPlaceholder = `chr(1) || 'later' || chr(1)`;
 
-/** Writes the SQL placeholder of an amount, formatted in the locale that `note` stored under this number. */
+/** Writes the SQL placeholder of a formatted amount. `locale` is the number under which `note` stored the locale. */
 export function formattedPlaceholder(amount: string, currency: string, locale: number): string {
   return `concat(chr(1), 'money ', ${amount}, ' ', ${currency}, ' ${locale}', chr(1))`;
 }
@@ -34,7 +34,7 @@ const errorKey = '!';
 /** The values that a run stores until its answer is complete. */
 export interface Notes extends Pick<Run, 'viewer' | 'cursors'> {
   readonly notes: readonly unknown[];
-  /** The errors in the answer, numbered from 0: an object with such a number under `errorKey` stands for one. */
+  /** The errors in the answer: an object with `errorKey` stands for the error with that index. */
   readonly errors: GraphQLError[];
 }
 

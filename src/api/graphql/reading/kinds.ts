@@ -208,7 +208,7 @@ export interface ManyOptions {
   /** The enum values to which a column restricts the rows. */
   readonly only?: readonly [column: string, values: readonly string[]];
   readonly visible?: Visible;
-  /** The column in which some row reaches or exceeds the parent's value once all rows are visible. */
+  /** The list is complete once some row's value in this column is at least the parent's. */
   readonly completeBy?: string;
 }
 
@@ -240,7 +240,7 @@ export const rowsAt =
     };
   };
 
-/** Finds the rows that belong to a row by one of these relations. */
+/** Finds the rows that one of these relations leads to from a row. */
 export function rowsBelow(
   model: string | undefined,
   relations: readonly string[],

@@ -41,7 +41,7 @@ interface PageQuery {
 }
 
 /**
- * Writes the SQL of a connection: the page's rows plus one (which shows whether there are more), read once and
+ * Writes the SQL of a connection: the page's rows and one more (which shows whether the list continues), read once and
  * aggregated as the document selects; the total count, and whether rows exist on the other side of the page's cursor,
  * each only if the document selects it.
  */
@@ -167,7 +167,7 @@ export class PageWriter {
     return this.#aggregate(sql`case when count(*) > ${this.#size} then 'true' else 'false' end`);
   }
 
-  /** Writes JSON that says whether a row matches on the other side of the page's cursor. */
+  /** Writes the JSON for whether the list has rows on the other side of the page's cursor. */
   #hasBeyond(): Sql {
     const beyond = this.#from(this.#planner.alias(), ({ page }) => ({ bound: page.beyond }));
     const exists = new Part(sql`(exists (select from ${beyond}))::text`);

@@ -38,8 +38,8 @@ interface PlannerOptions {
 export const typeKey = '';
 
 /**
- * Walks the selections of a document and writes the SQL that produces the answer. The parts that differ between runs
- * (arguments, variables, the caller) are pieces of SQL that each run fills in, so one plan serves all runs.
+ * Walks the selections of a document and writes the SQL that produces the answer. Whatever differs between runs
+ * (arguments, variables, the caller) is a piece of SQL that each run fills in, so one plan serves all runs.
  */
 export class Planner implements DocumentWalker {
   readonly #options: PlannerOptions;
@@ -54,7 +54,7 @@ export class Planner implements DocumentWalker {
     return `t${this.#aliases}`;
   }
 
-  /** Returns the fields selected below some nodes, in response order. Fields with the same response key are merged. */
+  /** Returns the fields that nodes select, in response order. Fields with the same response key are merged. */
   selectedFields(type: GraphQLObjectType, nodes: readonly FieldNode[]): SelectedField[] {
     const { schema, fragments, variables } = this.#options;
     return Array.from(collectSubfields(schema, fragments, variables, type, nodes), ([key, below]) => {
@@ -179,7 +179,7 @@ export class Planner implements DocumentWalker {
       return (isList ? args.ids : [args.id]) as readonly string[];
     };
     const owner = {};
-    /** The ids of known types in a run, each once, by type. */
+    /** A run's ids of known types, without duplicates, by type. */
     const knownOf = (run: Run) =>
       run.once(owner, () => {
         const known = [...new Set(idsOf(run))].filter((id) => knownUuid(id, types) !== undefined);
@@ -223,7 +223,7 @@ export class Planner implements DocumentWalker {
   }
 }
 
-/** Leaves a field with its own permission to the executor, which checks permissions. */
+/** Throws for a field that needs its own permission: the executor resolves it, since it checks permissions. */
 function assertUnrestricted({ key, field }: SelectedField): void {
   if (field?.extensions.pothosOptions?.authScopes) throw new LeftToExecutor(`${key} needs a permission`);
 }

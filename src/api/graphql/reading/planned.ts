@@ -31,7 +31,7 @@ export function isPlanned(value: unknown): value is Planned {
 
 /**
  * Reads a field with everything that the document selects below it, in one statement. The field belongs to the query,
- * or to a row that no plan has read (the result of a command, a snapshot of the feed).
+ * or to a row that no plan has read (a command's result, or a snapshot from the feed).
  */
 export async function readField(
   parent: unknown,
@@ -99,7 +99,7 @@ export function readNode(
 
 /**
  * Finds a field below the one being resolved that needs a plan: a resolver cannot compute it from the available row.
- * @param showsExisting whether the available rows existed before, so that all their fields count, except their ids
+ * @param showsExisting whether the available rows existed before: then every field of theirs counts, except their ids
  * @returns the first such field, as `Type.field`, or undefined
  */
 export function findFurtherRead(info: GraphQLResolveInfo, showsExisting: boolean): string | undefined {

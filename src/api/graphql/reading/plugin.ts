@@ -33,8 +33,8 @@ type Resolver<Types extends SchemaTypes> = GraphQLFieldResolver<unknown, Types['
  */
 export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   /**
-   * Adds the maximum length to the description of each list in an input: `wrongArgument` enforces it. A list that its
-   * command bounds more tightly says so itself.
+   * Adds the maximum length, which `wrongArgument` enforces, to the description of each list in an input. A list with a
+   * lower limit states it in its own description.
    */
   override onInputFieldConfig(field: PothosInputFieldConfig<Types>): PothosInputFieldConfig<Types> {
     if (field.type.kind !== 'List' || /At most \d+\./.test(field.description ?? '')) return field;
@@ -67,8 +67,8 @@ export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> 
 
   /**
    * Takes a field from a planned object. An available row (a command's result, a snapshot of the feed) is resolved by
-   * the field's own resolver: the Prisma plug-in would read the row again, and so show its current state. Only values
-   * that the row lacks are left to the plug-in, in a stock execution.
+   * the field's own resolver: the Prisma plug-in would read the row again, and so show its current state. In a stock
+   * execution, only values that the row lacks are left to the plug-in.
    */
   override wrapResolve(resolver: Resolver<Types>, field: PothosOutputFieldConfig<Types>): Resolver<Types> {
     const isRoot = ['Query', 'Mutation', 'Subscription'].includes(field.kind);

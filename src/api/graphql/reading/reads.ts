@@ -30,7 +30,7 @@ export type Read = {
     }
   /** Another row, or null: `from` is the FROM clause with its conditions. */
   | { readonly kind: 'row'; readonly from: (env: Env, alias: string, args: ArgumentsOf) => Sql }
-  /** A row of the first of these types that has one, or null. */
+  /** The row of the first of these types for which there is one, or null. */
   | { readonly kind: 'rowOf'; readonly types: Readonly<Record<string, (env: Env, alias: string) => Sql>> }
   /** A page of rows. `list` is the name in its cursors; `where` selects visible rows that match the filter. */
   | {
@@ -40,7 +40,10 @@ export type Read = {
       /** The order of rows in a run with these arguments, unless it is by id. */
       readonly key?: (args: Readonly<Record<string, unknown>>) => PageKey;
       readonly where: (viewer: Viewer, args: Readonly<Record<string, unknown>>) => object;
-      /** The same selection by the arguments as `of` makes, as a Prisma condition for readers without its SQL. */
+      /**
+       * The condition that `of` derives from the arguments, as a Prisma filter, for reads that do not use the SQL of
+       * `of`.
+       */
       readonly within?: (args: Readonly<Record<string, unknown>>) => object;
       /** Finds the rows that belong to the parent, in one or several ways (database/list-rows.ts). */
       readonly of?: (env: Env, alias: string, args: ArgumentsOf) => readonly Sql[];
@@ -53,7 +56,7 @@ export type PageRead = Extract<Read, { kind: 'page' }>;
 
 export interface PageKey {
   readonly columns: readonly string[];
-  /** Writes the position of a row, which its cursor encrypts. */
+  /** Writes the SQL of a row's position, which its cursor encrypts. */
   readonly text: (row: string) => string;
   readonly textOf: (row: Readonly<Record<string, unknown>>) => string;
   /** Returns the key that a position in an argument names; undefined if the position belongs to a different order. */
@@ -85,7 +88,7 @@ export const byId: PageKey = {
 export const byChange: PageKey = {
   columns: ['updated_at', 'id'],
   text: (row) => `(extract(epoch from ${row}.updated_at) * 1000)::bigint::text || ':' || ${row}.id`,
-  // Every list with this order has these columns.
+  // The rows of every list with this order have these columns.
   textOf: (row) => rowOrders.UPDATED.textOf(row as unknown as OrderedRow),
   of: (position) => rowOrders.UPDATED.keyOf(position),
   within: (bound) => rowOrders.UPDATED.within(bound),
@@ -107,7 +110,7 @@ export interface Rows {
   readonly orderBy: string;
   readonly env: Env;
   /**
-   * SQL that says whether all rows are visible (a committed change may lack a sequence); if not, the run reads again.
+   * SQL for whether all rows are visible (a committed change may not be sequenced yet); if not, the run reads again.
    */
   readonly isComplete?: string;
 }

@@ -188,8 +188,8 @@ export async function runQuery(
 }
 
 /**
- * Plans of fields, by first node and then by everything else that determines a plan, since several fragments may
- * select the same field.
+ * Plans of fields: by a field's first node, and then by everything else that determines a plan, since several fragments
+ * may select the same field.
  */
 const fieldPlansOf = oncePer((_node: FieldNode) => new Map<string, PlanStatement>());
 
@@ -204,7 +204,7 @@ interface FieldRead {
   readonly row?: { readonly table: string; readonly json: string } | undefined;
   /** Rows to read by their public ids, instead of the field's own read. */
   readonly nodes?: { readonly types: readonly string[]; readonly ids: readonly string[] } | undefined;
-  /** Arguments that the field lacks in the document: those of the stream that it belongs to. */
+  /** Arguments that the field does not have in the document: those of the stream that it belongs to. */
   readonly given?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -270,7 +270,7 @@ function withinLimit(read: Sql): Sql {
 }
 
 /**
- * Records why a query's plan failed: fields that the executor then runs fail for the same reason, without a
+ * Records why a query's plan failed: the fields that the executor then runs fail for the same reason, without sending a
  * statement.
  */
 export function recordFault(context: Context, fault: unknown): void {

@@ -4,7 +4,7 @@ import type { Viewer } from '../../../domain/access/viewer.ts';
 import type { Binding } from '../../../infra/database/conditions.ts';
 import type { Queryable } from '../../../infra/database/statement.ts';
 
-/** A condition that must hold in the database before the statement of a run. */
+/** A condition on the database, which must hold before the statement of a run is executed. */
 export interface Requirement {
   /** The requirement as text; equal requirements have equal texts. */
   readonly key: string;
@@ -40,7 +40,7 @@ interface Shared {
   readonly shared: Sql;
 }
 
-/** An expression within which identical queries run once: an object of the response. */
+/** An expression, for an object of the response, within which identical queries run once. */
 interface Scope {
   readonly scope: Sql;
 }
@@ -50,7 +50,7 @@ export type Sql = readonly Piece[];
 
 let lastPart = 0;
 
-/** SQL that is complete when it is planned, and that a run includes or leaves out as a whole. */
+/** SQL that is fixed when the plan is made; a run includes it or leaves it out as a whole. */
 export class Part {
   readonly sql: Sql;
   /** Whether a GraphQLError within the part replaces only the part, and the rest of the statement stays. */
@@ -113,7 +113,7 @@ function mergeText(pieces: readonly Piece[]): Sql {
   return result;
 }
 
-/** The number of cached texts per statement: each paging order and each set of omitted arguments has its own. */
+/** The number of cached texts per statement: each paging order and each set of omitted arguments has its own text. */
 const maxTexts = 8;
 
 /**
@@ -144,9 +144,9 @@ export class PlanStatement {
 /** A shared query with the run's values. */
 interface SharedText {
   readonly text: string;
-  /** Returns the text with the values in place of their parameters. Identical queries have identical text. */
+  /** Returns the text with values instead of parameters: identical queries have identical texts. */
   readonly meaning: () => string;
-  /** The places where it is read, among the texts of the statement. */
+  /** The indexes, among the statement's texts, of the places that read it. */
   places: readonly number[];
 }
 
@@ -155,7 +155,7 @@ class StatementDraft {
   #key = '';
   #shared: SharedText[] = [];
 
-  /** Everything that the run determines about the text: texts of a statement with the same key are identical. */
+  /** Everything in the text that depends on the run: a statement's texts with the same key are identical. */
   get key(): string {
     return this.#key;
   }
@@ -218,7 +218,7 @@ class StatementDraft {
     const bound = run.values.length;
     run.writeApart(() => this.add(query, run));
     const text = this.#texts.splice(start).join('');
-    // Most statements have a single shared query, and need no meanings.
+    // A function, since most statements have a single shared query and never need its meaning.
     const meaning = () =>
       text.replaceAll(/\$(\d+)/g, (_parameter, number) => valueText(run.values[Number(number) - 1]));
     const same = this.#shared.findIndex((one) => one.meaning() === meaning());

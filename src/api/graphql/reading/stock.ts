@@ -15,8 +15,8 @@ import { byId, type KeyRun, keyIn, type PageRead } from './reads.ts';
 import type { Requirement } from './sql.ts';
 
 /**
- * Implements the stock execution: graphql-js executes the document, and fields with rows read them through Prisma,
- * with the selection that Prisma's plug-in derives. It is for tests and developers, since it sends a statement per
+ * Implements the stock execution, in which graphql-js executes the document, and fields read rows through Prisma, with
+ * the selection that the Prisma plug-in derives. It is for tests and developers, since it sends a statement for each
  * parent.
  */
 
@@ -37,8 +37,8 @@ function delegateOf({ payments }: Context, model: string): Delegate {
 }
 
 /**
- * Converts a condition to the form that Prisma needs: with the current time, since Prisma cannot express the time of
- * the statement, and with the wildcards of LIKE escaped, since Prisma does not escape them.
+ * Converts a condition for Prisma: inserts the current time, since Prisma cannot express the statement's time, and
+ * escapes the wildcards of LIKE, since Prisma does not.
  */
 function forPrisma<Where>(where: Where): Where {
   if (where === 'now') return new Date() as Where;

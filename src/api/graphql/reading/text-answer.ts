@@ -31,8 +31,8 @@ export class TextAnswer {
 }
 
 /**
- * Answers a query with one statement, if the database can produce the whole answer. Returns undefined for all other
- * operations, and if the statement fails: the executor then runs the operation, and reports errors with locations.
+ * Answers a query with one statement, if the database can produce the whole answer. Returns undefined for other
+ * operations and if the statement fails: the executor then runs the operation, and reports errors with locations.
  */
 export async function answerByPlan(args: ExecutionArgs, context: Context): Promise<TextAnswer | undefined> {
   if (!context.viewer.permissions.includes('VIEW')) return undefined;

@@ -24,7 +24,7 @@ export const TrustedDocumentPolicy = enumOf(
 
 export const LedgerParty = enumOf(
   'LedgerParty',
-  'The party of a ledger entry that is not an account visible to the caller.',
+  'The party of a ledger entry if it is not an account that the caller can see.',
   {
     OUTSIDE: 'The world outside the service: money that enters or leaves it.',
     CLEARING: 'Money in transit.',
@@ -34,7 +34,7 @@ export const LedgerParty = enumOf(
     ADJUSTMENTS: 'The other side of balance corrections by the operator of the service.',
     DIFFERENCES:
       'The difference between what a provider moved and what was agreed; the operator of the service bears it.',
-    OTHER_ACCOUNT: 'An account that the caller may not see.',
+    OTHER_ACCOUNT: 'An account that the caller is not allowed to see.',
   },
 );
 
@@ -61,7 +61,7 @@ export const TransactionStatus = enumOf(
   'The status of a transaction. COMPLETED, REJECTED, FAILED, REFUNDED and EXPIRED are terminal, except that a COMPLETED transaction may still become REFUNDED.',
   {
     CREATED:
-      'The payment has not begun: it waits for an approval that a policy requires, or its sender has only announced it.',
+      'The payment has not begun: it is waiting for an approval that a policy requires, or its sender has only announced it.',
     PENDING: 'The payment waits for its execution, its funds, an approval or the bank.',
     PROCESSING: 'The money is on its way.',
     COMPLETED: 'The money was delivered.',

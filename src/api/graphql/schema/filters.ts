@@ -95,7 +95,7 @@ export const TransactionFilter = builder.inputType('TransactionFilter', {
     executed: t.boolean({
       ...found(
         'index',
-        'True leaves out the payments of quotes that were never executed or funded (PENDING, later EXPIRED). False returns only those.',
+        'True leaves out the payments of quotes that were never executed or funded (PENDING, later EXPIRED); false returns only those.',
       ),
     }),
     ...createdIn(t, 'Transactions'),
@@ -133,7 +133,7 @@ export const AccountFilter = builder.inputType('AccountFilter', {
     currency: t.field({ type: 'CurrencyCode', ...found('index', 'Accounts in the currency with this code.') }),
     customerId: t.id(found('index', 'Accounts that belong to this customer: Customer:…')),
     platformOwned: t.boolean(
-      found('index', "True returns only the platform's own accounts, false only those of its customers."),
+      found('index', "True returns only the platform's own accounts, false only its customers' accounts."),
     ),
     isIncludingDeleted: t.boolean({
       defaultValue: false,
@@ -177,7 +177,8 @@ export const ClientTokenFilter = builder.inputType('ClientTokenFilter', {
 export const WebhookDeliveryFilter = builder.inputType('WebhookDeliveryFilter', {
   description: 'Conditions on webhook deliveries.',
   fields: (t) => ({
-    // An index covers the deliveries that are not DELIVERED; nearly all others are.
+    // An index covers the deliveries that are not DELIVERED. Nearly all deliveries are, so filtering for DELIVERED
+    // excludes few.
     status: t.field({
       type: [WebhookDeliveryStatus],
       ...found('any', 'Webhook deliveries with any of these statuses.'),

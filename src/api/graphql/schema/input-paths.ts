@@ -47,8 +47,8 @@ export function argumentPath(schema: GraphQLSchema, name: Operation, path: Field
 }
 
 /**
- * Completes a path in a value: commands take what is in the field of a @oneOf input without a level for it, and a map
- * by key for a list of entries.
+ * Completes a path in a value: commands take the content of a @oneOf input without the level of its field, and a map
+ * where the schema has a list of entries.
  */
 function pathInType(path: FieldPath, type: GraphQLInputType, value: unknown): FieldPath {
   const nullable = getNullableType(type);
@@ -61,7 +61,7 @@ function pathInType(path: FieldPath, type: GraphQLInputType, value: unknown): Fi
     const position = typeof step === 'number' ? step : entries.findIndex(({ key }) => key === step);
     return [position, ...pathInType(rest, nullable.ofType, entries[position])];
   }
-  // A path that goes on names the field of a @oneOf input, or a part of a value that the input does not have.
+  // The rest of the path names the field of a @oneOf input, or a part of a value that is a scalar in the input.
   if (!isInputObjectType(nullable)) return [];
   const [chosen] = nullable.isOneOf ? members.keys() : [step];
   const field = chosen === undefined ? undefined : nullable.getFields()[chosen];

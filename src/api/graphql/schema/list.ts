@@ -32,7 +32,7 @@ export const listArgs = <Filter>(t: ArgBuilder, filter: InputObjectRef<Types, Fi
   }),
 });
 
-/** Returns the arguments of a list with a filter that can be ordered by creation or by last change. */
+/** Creates the arguments of a list with a filter whose items can be ordered by creation or by last change. */
 const orderedListArgs = <Filter>(t: ArgBuilder, filter: InputObjectRef<Types, Filter>) => ({
   ...listArgs(t, filter),
   orderBy: t({
@@ -68,7 +68,7 @@ const edgeDescription =
   'This object as an edge of its list, ready to be inserted into a cached list. The cursor is for the default order, by creation.';
 
 interface ListOptions<Filter> {
-  /** The name of its rows, used in its type names and cursors. */
+  /** The name of a row, used in the list's type names and cursors. */
   readonly name: string;
   /** The model of its rows; by default the one named `name`. */
   readonly model?: Model;

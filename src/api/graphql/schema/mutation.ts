@@ -34,7 +34,7 @@ type ArgumentOf = (path: FieldPath) => FieldPath;
 
 interface MutationOptions<Fields extends InputFieldMap, Success extends Replayable> {
   readonly description: string;
-  /** The input's fields, without `idempotencyKey` and `expectedVersion`, which are added to it. */
+  /** The input's fields, except `idempotencyKey` and `expectedVersion`, which are added automatically. */
   readonly input: (t: InputBuilder) => Fields;
   /** The fields of the success, without `replayed`, which every success has, and without the edges of listed rows. */
   readonly success: {
@@ -46,7 +46,7 @@ interface MutationOptions<Fields extends InputFieldMap, Success extends Replayab
   readonly scenario?: string;
   /** Whether a key is required, because nothing else distinguishes a retry from a second payment. */
   readonly isKeyRequired?: true;
-  /** Whether its input names no other object, so that nothing can be missing. */
+  /** Whether its input refers to no other object, so that a NotFoundError is impossible. */
   readonly namesNothing?: true;
   /** The possible refusals, in addition to the common ones (input, key, permission, load) and NotFoundError. */
   readonly refusals?: readonly MemberName[];
@@ -79,7 +79,7 @@ function edgesIn<Success, Field>(
       const edge = edgeOf(type);
       if (!edge) return [];
       const resolve = (result: Success, _args: unknown, { payments }: Context) => {
-        // In a success, fields with an edge contain only rows.
+        // In a success, only fields with rows have an edge.
         const node = result[field as keyof Success] as Identified | null | undefined;
         return node && { cursor: edge.cursorOf(payments, node), node };
       };
@@ -159,7 +159,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
         Object.entries<SuccessField>(options.success).map(
           ([field, { as = field, type, description, nullable = false }]) => [
             as,
-            // Each of these is a field of the success's type, which the compiler cannot follow through the loop.
+            // Each name is a field of the success's type, which the compiler cannot follow through the loop.
             t.field({ type, description, nullable, resolve: (result) => result[field as keyof Success] as never }),
           ],
         ),
@@ -254,8 +254,8 @@ function resolverOf<Input, Success>(
 }
 
 /**
- * Refuses a document that reads more than the mutation creates or moves, unless the viewer has VIEW (decision 62). The
- * check runs before the mutation, since a refusal after it has taken effect would hide its result.
+ * Refuses a document that reads more than what the mutation creates or moves, unless the viewer has VIEW (decision 62).
+ * The check runs before the mutation, since a refusal after it has taken effect would hide its result.
  * @throws Refusal FORBIDDEN
  */
 function requireViewForFurtherRead({ permissions }: Viewer, name: Operation, info: GraphQLResolveInfo): void {

@@ -10,9 +10,9 @@ import { builder } from './builder.ts';
 import { node, variantsBy } from './words.ts';
 
 /**
- * Declares the schema's nouns that refer to one another, and who may see their rows. Each noun's fields are in its own
- * file. A value of a noun is a whole row (the result of a command, a snapshot of the feed), or an object that a plan
- * has read (reading/planned.ts).
+ * Declares the schema's object types that refer to one another, and who may see their rows. The fields of each type are
+ * in its own file. A value of such a type is a whole row (a command's result, or a snapshot from the feed), or an
+ * object that a plan has read (reading/planned.ts).
  */
 
 export const Transaction = builder.prismaNode('Transaction', {
@@ -40,7 +40,7 @@ export const Account = builder.prismaInterface('Account', {
 export const InternalAccount = builder.prismaNode('Account', {
   variant: 'InternalAccount',
   ...node(visibleAccounts),
-  description: `A balance held by this service in one currency: at most ${maxAmount} smallest units. Incoming money that would exceed this is refused with AMOUNT_OUT_OF_RANGE or, if it is already on its way, returned. Only refunds and the platform's fees may exceed it.`,
+  description: `A balance held by this service in one currency: at most ${maxAmount} smallest units. Incoming money that would raise the balance above this is refused with AMOUNT_OUT_OF_RANGE or, if it is already on its way, returned. Only refunds and the platform's fees may exceed it.`,
   interfaces: [Account],
 });
 

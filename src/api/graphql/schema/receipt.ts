@@ -8,7 +8,7 @@ import { nodeTypes } from './nouns.ts';
 import { RefusalCode } from './refusals.ts';
 
 const MutationOutcome = enumOf('MutationOutcome', 'The outcome of the first call with an idempotency key.', {
-  NONE: 'Nothing was done or refused under this key. If the answer was lost less than 20 seconds ago, the call may still be in progress.',
+  NONE: 'No mutation took effect or was refused with this key. If the answer was lost less than 20 seconds ago, the call may still be in progress.',
   SUCCEEDED: 'The mutation took effect.',
   REFUSED: 'The mutation was refused and changed nothing; `code` says why.',
 } satisfies Record<Receipt['outcome'], string>);
@@ -54,7 +54,7 @@ builder.queryField('mutationReceipt', (t) =>
     type: MutationReceipt,
     ...executedRead,
     description:
-      'Whether the mutation with this idempotency key took effect. An error in this field says nothing about the mutation.',
+      'Whether the mutation with this idempotency key took effect. If this field fails with an error, that says nothing about the mutation.',
     args: {
       operation: t.arg({ type: MutationName, required: true, description: 'The name of the mutation.' }),
       idempotencyKey: t.arg.string({

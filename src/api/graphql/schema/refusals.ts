@@ -12,8 +12,8 @@ import { builder, enumOf } from './builder.ts';
 import { nodeTypes } from './nouns.ts';
 
 const members = {
-  InvalidInputError: 'The input is malformed or asks for something impossible; `fields` lists every invalid field.',
-  NotFoundError: 'Something that the input names does not exist, or is not visible to the caller.',
+  InvalidInputError: 'The input is malformed or requests something impossible; `fields` lists every invalid field.',
+  NotFoundError: 'An object that the input refers to does not exist, or is not visible to the caller.',
   InsufficientFundsError: 'The balance of the source is too low. The quote, if there is one, stays PENDING.',
   LimitExceededError:
     'A policy does not allow the payment. Its rule and limit are shown only to viewers with VIEW who may see the policy.',
@@ -31,11 +31,11 @@ const members = {
 
 export type MemberName = keyof typeof members;
 
-/** The union member of each code, and its description. The compiler reports a code that is missing here. */
+/** The union member and the description of each code. The compiler reports a code that is missing here. */
 const codes: Readonly<Record<Code, readonly [member: MemberName, meaning: string]>> = {
   INVALID_INPUT: [
     'InvalidInputError',
-    'A field is malformed or asks for something impossible. If several fields are wrong, each has a code of its own in `fields`.',
+    'A field is malformed or requests something impossible. If several fields are wrong, each has its own code in `fields`.',
   ],
   INVALID_AMOUNT: ['InvalidInputError', 'The amount is not positive, or has more decimal places than its currency.'],
   AMOUNT_OUT_OF_RANGE: ['InvalidInputError', 'The amount is below the minimum or above the maximum.'],
@@ -56,14 +56,14 @@ const codes: Readonly<Record<Code, readonly [member: MemberName, meaning: string
   ],
   QUOTE_REQUEST_FAILED: ['UnavailableError', 'The receiving side did not return a quote.'],
   INSUFFICIENT_BALANCE: ['InsufficientFundsError', 'The balance of the source is too low.'],
-  // Only REST returns the next two, since its settings contain one endpoint. In GraphQL, a test names one and returns
-  // the outcome.
+  // Only REST returns the next two, since its settings contain a single endpoint. In GraphQL, the test of an endpoint
+  // names the endpoint and returns the outcome.
   WEBHOOK_ENDPOINT_NOT_SET: ['NotFoundError', 'No webhook endpoint is configured in the settings. REST only.'],
   WEBHOOK_DELIVERY_ERROR: ['UnavailableError', 'A test event could not be delivered. REST only.'],
-  FORBIDDEN: ['ForbiddenError', 'The token may not do this.'],
+  FORBIDDEN: ['ForbiddenError', 'The token is not allowed to do this.'],
   USER_NOT_READY: [
     'ForbiddenError',
-    'A customer in this payment may not move money: its identity check is not approved, or it was deleted.',
+    'A customer in this payment is not allowed to move money: its identity check is not approved, or it was deleted.',
   ],
   CUSTOMER_FROZEN: ['ForbiddenError', 'The operator of the service has frozen the customer.'],
   ACCOUNT_FROZEN: ['ForbiddenError', 'The operator of the service has frozen the account.'],
@@ -179,7 +179,7 @@ export function asRefusedFields(fields: readonly InvalidField[], argumentOf: (pa
   return fields.map((field) => ({ ...field, path: argumentOf(field.path) }));
 }
 
-/** Returns the union member that stands for a mutation's value; undefined if it is not a refusal. */
+/** Returns the union member for a mutation's value; undefined if the value is not a refusal. */
 export function memberNameOf(value: object): MemberName | undefined {
   return 'refusal' in value && value.refusal instanceof Refusal ? codes[value.refusal.code][0] : undefined;
 }
@@ -244,7 +244,7 @@ builder.objectFields(memberTypes.CustomerInUseError, (t) => ({
   paymentsUnderWay: t.int({
     nullable: true,
     description:
-      "The number of the customer's payments, in either direction, that are still in progress. Null if the token lacks VIEW.",
+      "The number of the customer's payments, in either direction, that are still in progress. Null without VIEW.",
     resolve: (error) => useOf(error).paymentsUnderWay,
   }),
   transactionIds: t.idList({

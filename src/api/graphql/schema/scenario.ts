@@ -9,8 +9,8 @@ const SandboxDeposit = enumOf('SandboxDeposit', 'How the simulated deposit for a
 
 const SandboxStep = enumOf('SandboxStep', 'A step of a simulated payment.', {
   PAY_REQUEST:
-    "For sandboxReceiveUma: the sender has looked up the receiver and the payment is CREATED. The sender's pay request then arrives, fails, or does not arrive within the lifetime of a quote (EXPIRED).",
-  PULL: 'For a quote paid from an external account: the pull of the money, before anything is debited.',
+    "For sandboxReceiveUma: the sender has looked up the receiver and the payment is CREATED. Next, the sender's pay request arrives, fails, or does not arrive within the lifetime of a quote (EXPIRED).",
+  PULL: 'For a quote paid from an external account: the money is pulled, before anything is debited.',
   SETTLEMENT: 'The delivery or collection that ends the payment.',
 });
 
@@ -40,7 +40,7 @@ export const SandboxScenarioInput = builder.inputType('SandboxScenarioInput', {
     approval: t.field({
       type: SandboxApproval,
       description:
-        "For sandboxReceiveUma: the platform's decision, so that no approval request has to be answered. An earlier decision stands.",
+        "For sandboxReceiveUma: the platform's decision, so that no approval request has to be answered. A decision that was made earlier stands.",
     }),
     deposit: t.field({
       type: SandboxDeposit,

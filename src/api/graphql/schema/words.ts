@@ -108,7 +108,7 @@ declare global {
         parts: { readonly [Name in keyof Value & string]: Steps },
         options: Options,
       ): FieldRef<Types, Value, Kind>;
-      /** The content of a JSON column, in the form in which the domain has written it. */
+      /** The content of a JSON column, in the form that the domain writes. */
       json(
         path: (keyof ParentShape & string) | readonly [keyof ParentShape & string, ...string[]],
         type: TypeParam<Types>,
@@ -184,7 +184,7 @@ type Row = Readonly<Record<string, unknown>>;
 
 type Words = PothosSchemaTypes.RootFieldBuilder<SchemaTypes, Row>;
 
-/** The arguments of a method that is declared above. */
+/** The arguments of a method declared above. */
 type Given<Name extends keyof Words> = Words[Name] extends (...given: infer Arguments) => unknown ? Arguments : never;
 
 /** A field builder as far as the methods need it: the compiler cannot follow Pothos' types through a shared method. */

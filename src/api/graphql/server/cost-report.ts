@@ -30,7 +30,7 @@ export function withCost(answer: ExecutionResult | TextAnswer, args: ExecutionAr
     : { ...answer, extensions: { ...answer.extensions, cost } };
 }
 
-/** The highest cost of a document that counts as one request: one read, and twenty rows with as many fields. */
+/** The highest cost of a document that counts as one request: one read of twenty rows with twenty fields each. */
 const includedCost = 800;
 
 const costOfRequest = 500;
@@ -45,7 +45,7 @@ export function requestsOf(args: ExecutionArgs): number {
   return requestsForCost(costReport(args).cost);
 }
 
-/** Returns whether an operation is a query: only then does the cost of its document reflect its work. */
+/** Returns whether an operation is a query: only a query's work is reflected by the cost of its document. */
 export function isQuery({ document, operationName }: ExecutionArgs): boolean {
   return getOperationAST(document, operationName)?.operation === 'query';
 }

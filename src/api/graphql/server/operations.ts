@@ -39,7 +39,7 @@ const maxOpenings = 256;
 
 /** The connection of an operation: its credentials, and how to close it. */
 export interface Transport {
-  /** The value of the Authorization header or, on a socket, the one in the first message. */
+  /** The value of the Authorization header or, on a socket, of `authorization` in the first message. */
   readonly authorization?: string | undefined;
   readonly session?: Session | undefined;
   /** Closes the connection of a reader that falls behind or cannot be served, so that it reconnects and resumes. */
@@ -67,9 +67,7 @@ export interface OperationsOptions {
   readonly streams: TokenCap;
   /** Waits for the turn of a message among all work of its platform. */
   readonly takeTurn: TakeTurn;
-  /**
-   * Counts further requests for a document that costs as much as several. Returns an error if they exceed the limit.
-   */
+  /** Counts the further requests that an expensive document counts as. Returns an error if they exceed the limit. */
   readonly countMore: (context: Context, requests: number) => Promise<GraphQLError | undefined>;
   /** Limits how many expensive documents of a platform are executed at a time. */
   readonly expensive: ExpensiveTurns;
@@ -103,8 +101,8 @@ export class Operations {
   }
 
   /**
-   * Authenticates an operation, then reads, parses and validates it: unauthenticated callers learn nothing of the
-   * schema, and cost no more than their refusal. Returns the operation to run, or the errors of one that cannot run.
+   * Authenticates the caller, then reads, parses and validates the operation: unauthenticated callers learn nothing
+   * about the schema, and cost only their refusal. Returns the operation, or the errors if it cannot run.
    */
   async prepare(transport: Transport, read: () => SentOperation): Promise<Prepared | readonly GraphQLError[]> {
     try {
@@ -154,7 +152,7 @@ export class Operations {
     return answer instanceof TextAnswer ? answer.result : answer;
   }
 
-  /** Runs a query or a mutation, for a transport that can send a response's text as the database has written it. */
+  /** Runs a query or a mutation, for a transport that can send a response's text unchanged from the database. */
   answer(args: ExecutionArgs): Promise<ExecutionResult | TextAnswer> {
     return timeOperation(args, () => this.#answer(args));
   }
@@ -187,7 +185,7 @@ export class Operations {
   async #run(args: ExecutionArgs, context: Context, reads?: ReadScope): Promise<ExecutionResult | TextAnswer> {
     const answer = context.isStock ? undefined : await answerByPlan(args, context);
     if (answer) return answer;
-    // The executor may combine several reads with those of the primary, and older data would contradict newer data.
+    // The executor may send several reads, some of them to the primary, and older data would contradict newer data.
     reads?.requireLatest();
     if (selectsFeedCursor(args.document)) await readFeedHead(context);
     return execute(args);
@@ -215,7 +213,7 @@ export class Operations {
   ): Promise<AsyncIterableIterator<StreamMessage> | ExecutionResult> {
     const { present } = this.#options;
     const context = contextIn(args);
-    // The wait for its turn does not count against the time limit.
+    // Waiting for its turn does not count against the time limit.
     const { platformId } = context.viewer;
     const stream = await this.#openings.run(() => asPlatform(platformId, () => this.#open(args, context)));
     if (!isAsyncIterable(stream)) {

@@ -55,7 +55,7 @@ export function presentError(error: unknown, log: Logger): GraphQLError {
     ...location,
     extensions: {
       code: 'INTERNAL_SERVER_ERROR',
-      // As in the log, for clients without headers, such as those of sockets.
+      // The same as in the log, for clients that see no headers, such as those on sockets.
       ...(request && { requestId: request.requestId }),
     },
   });

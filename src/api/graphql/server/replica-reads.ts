@@ -61,7 +61,7 @@ export async function withReplicas(
   return { ...answer, extensions: { ...answer.extensions, readAfter: token } };
 }
 
-/** Returns a function that finds whether a document has an argument, or selects a field, with one of these names. */
+/** Returns a function that tells whether a document has an argument, or selects a field, with one of these names. */
 const mentions = (kind: Kind.ARGUMENT | Kind.FIELD, names: readonly string[]) =>
   oncePer((document: DocumentNode) => {
     let isFound = false;

@@ -24,8 +24,8 @@ const rememberedSize = 2 ** 23;
 
 /**
  * Finds the text of documents that are sent by hash: registered ones and, in development, those that a client has sent
- * before (Apollo's automatic persisted queries). Refuses documents that a token may not send. Holds only texts: the
- * parsed document is in the document cache, under its text.
+ * before (Apollo's automatic persisted queries). Refuses documents that the token is not allowed to send. Holds only
+ * texts: the parsed document is in the document cache, under its text.
  */
 export class SentDocuments {
   readonly #trusted: TrustedDocuments;
@@ -42,7 +42,7 @@ export class SentDocuments {
 
   /**
    * Returns an operation with its text.
-   * @param authenticate called if it is sent by hash, since a hash has a meaning only within the caller's platform
+   * @param authenticate called if it is sent by hash, since hashes belong to the caller's platform
    * @throws GraphQLError for an operation without a document, or a hash that is unknown or does not match the text; and
    *   any error of `authenticate`
    */

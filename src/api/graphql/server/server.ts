@@ -43,7 +43,7 @@ export interface GraphqlOptions
 
 export interface GraphqlServer {
   readonly operations: Operations;
-  /** Responds over HTTP: event streams with their own connection, and unusual or malformed requests. */
+  /** Responds over HTTP to event streams with their own connection, and to unusual or malformed requests. */
   readonly yoga: ReturnType<typeof createYogaServer>;
 }
 

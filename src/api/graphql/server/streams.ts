@@ -88,7 +88,7 @@ export class SharedResults {
 
   async #execute(args: ExecutionArgs, payload: unknown): Promise<string> {
     const { platformId } = contextIn(args).viewer;
-    // Any follower may be the first to ask: all belong to this platform.
+    // Whichever follower comes first, its platform is that of all.
     const turn = await this.#takeTurn(platformId);
     const result = await inTurn(turn, () =>
       asPlatform(platformId, async () => execute({ ...args, rootValue: payload })),
@@ -103,7 +103,7 @@ function newGroup(args: ExecutionArgs): Group {
     texts: new Map(),
     args: {
       ...args,
-      // On behalf of all members: an action of one of them does not end anything for the others.
+      // Executed on behalf of all members, so nothing that one of them does ends it for the others.
       contextValue: {
         ...contextIn(args),
         isAbandoned: () => group.members === 0,
@@ -135,7 +135,7 @@ const variablesBelowRoot = oncePer((operation: OperationDefinitionNode, document
     ),
   );
   visit(document, {
-    // Variables are declared there, not used.
+    // A definition declares a variable but does not use it.
     VariableDefinition: () => false,
     Argument: (argument) => (rootArguments.has(argument) ? false : undefined),
     Variable({ name }) {
@@ -198,7 +198,7 @@ export function streamMessages(
   };
 }
 
-/** Returns the same stream with its messages as data, for a server that serializes them itself. */
+/** Returns the same stream with its messages as objects, for a server that serializes them itself. */
 export function asResults(
   stream: AsyncIterableIterator<StreamMessage> | ExecutionResult,
 ): AsyncIterableIterator<ExecutionResult> | ExecutionResult {
@@ -213,7 +213,7 @@ function placeOf(payload: unknown): Place | undefined {
   return { cursor, position };
 }
 
-/** The time after which a reader that has taken nothing from its event stream counts as disconnected. */
+/** A reader counts as disconnected after taking nothing from its event stream for this long. */
 const stallTimeoutMs = 30_000;
 
 /** The time between the last message to a reader and the close of its connection. */
@@ -223,8 +223,8 @@ const closeDelayMs = 200;
 export type Farewell = (refusal: { readonly errors: readonly object[] }) => void;
 
 /**
- * Holds an opened subscription in its connection's session. Returns a function that ends the hold, or the error if
- * the token may not begin it.
+ * Registers an opened subscription with its connection's session. Returns a function that ends this, or the error if
+ * the token does not permit the subscription.
  */
 export async function holdStream(
   { sessions, sent }: { readonly sessions: Sessions; readonly sent: SentDocuments },
@@ -244,7 +244,7 @@ export async function holdStream(
 /**
  * Supervises an event stream (SSE) while it is open. Closes it if its token is no longer valid or no longer permits the
  * operation, the server stops, or its reader stalls. The connection is cut without `complete`: a stock client
- * reconnects and resumes after a cut, and takes `complete` as the end. A token's error is sent before the cut.
+ * reconnects and resumes after a cut, but takes `complete` as the end. A token's error is sent before the cut.
  * @param farewell writes that error
  */
 function superviseStream(sessions: Sessions, viewer: Viewer, response: ServerResponse, farewell: Farewell): Session {

@@ -8,7 +8,7 @@ import { TextAnswer } from '../reading/text-answer.ts';
 /** The labels of documents that are sent without an operation name. Most requests repeat a document. */
 const labels = new WeakMap<DocumentNode, string>();
 
-/** Executes a valid operation in a span, and records its time under its root field and the code of its first error. */
+/** Executes a valid operation in a span, and records its duration by its root field and the code of its first error. */
 export async function timeOperation<Answer extends ExecutionResult | TextAnswer>(
   args: ExecutionArgs,
   execute: () => Promise<Answer>,
@@ -26,7 +26,7 @@ export async function timeOperation<Answer extends ExecutionResult | TextAnswer>
   return answer;
 }
 
-/** Returns an operation's kind and root field as defined in the schema, or "several", to keep the labels few. */
+/** Returns an operation's kind, and the schema's name of its root field or "several", so that there are few labels. */
 function labelOf({ document, operationName }: ExecutionArgs): string {
   const known = labels.get(document);
   if (known !== undefined) return known;

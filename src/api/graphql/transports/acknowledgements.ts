@@ -1,21 +1,21 @@
 import type { FeedPosition } from '../../../domain/events/cursor.ts';
 import type { ResumePoint } from '../../../domain/events/resume-points.ts';
 
-/** A ping asks a client for its progress after this time, in milliseconds, or after this many messages. */
+/** A client is pinged for its progress after this time, in milliseconds, or after this many messages. */
 const askMs = 250;
 const askMessages = 50;
 
 /**
- * Tracks which messages the client of one socket has received, for streams that resume by a key. Clients of
- * graphql-transport-ws answer a ping with a pong that has the same payload, after they have passed on every earlier
- * message: so a ping requests acknowledgement without any code in the app. At most one ping is outstanding.
+ * Tracks which messages the client of one socket has received, for streams that resume by a key. A client of
+ * graphql-transport-ws answers a ping with a pong that has the same payload once it has passed on every earlier
+ * message, so a ping gets an acknowledgement without any code in the app. At most one ping is outstanding.
  */
 export class Acknowledgements {
   readonly #sendPing: (payload: object) => void;
   /** Messages sent since the last ping. */
   #sent = new Map<ResumePoint, FeedPosition>();
   #messages = 0;
-  /** The last message that the outstanding ping covers. */
+  /** The last message of each stream that the outstanding ping covers. */
   #asked: ReadonlyMap<ResumePoint, FeedPosition> | undefined;
   #question = 0;
   #askedAt = Number.NEGATIVE_INFINITY;
@@ -61,7 +61,7 @@ export class Acknowledgements {
     this.#messages = 0;
     this.#question += 1;
     this.#askedAt = performance.now();
-    // As text: a number may not be returned unchanged.
+    // As text, since a client might not return a number unchanged.
     this.#sendPing({ acknowledge: String(this.#question) });
   }
 }

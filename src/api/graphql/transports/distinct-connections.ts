@@ -17,14 +17,15 @@ export type DistinctConnections = (
 ) => Promise<boolean>;
 
 /**
- * How long a client waits before it reopens a stream, in milliseconds, so that not all do so together after a restart.
+ * How long a client waits before it reopens a stream, in milliseconds; spread, so that not all do so together after a
+ * restart.
  */
 const reconnect = { leastMs: 500, spreadMs: 2_000 } as const;
 
 /**
  * Serves subscriptions as event streams with one connection each (the distinct connections mode of graphql-sse's
- * PROTOCOL.md). Each message has its cursor as `id`, and a request's Last-Event-ID resumes after it, so that clients of
- * the HTML standard resume by themselves.
+ * PROTOCOL.md). The `id` of each message is its cursor, and a stream resumes after the request's Last-Event-ID, so that
+ * clients of the HTML standard resume by themselves.
  */
 export function createDistinctConnections({
   operations,
@@ -67,7 +68,7 @@ async function sendStream(response: ServerResponse, stream: AsyncIterableIterato
   try {
     for await (const { text, cursor } of stream) await sendNext(response, text, cursor);
   } catch {
-    // Clients take `complete` as the end, and a cut as a reason to resume.
+    // Clients take `complete` for the end, but resume after a cut.
     response.destroy();
     return;
   }
@@ -104,8 +105,8 @@ function bodyOf(response: ServerResponse): Writable {
 }
 
 /**
- * Begins an event stream and sends periodic keep-alives. A keep-alive is a comment line alone: some parsers would take
- * a blank line after it as an empty message.
+ * Begins an event stream and sends periodic keep-alives. A keep-alive is a comment line without a blank line after it,
+ * which some parsers would take for an empty message.
  * @param status the status of the response
  * @param keepAliveMs the milliseconds between two keep-alives
  * @param retryMs how long a standard client waits before it reconnects, in milliseconds
@@ -117,7 +118,7 @@ function beginEventStream(
 ): void {
   response.writeHead(status, {
     'content-type': 'text/event-stream; charset=utf-8',
-    // A proxy that compressed the stream would hold its messages back.
+    // A proxy that compressed the stream would delay its messages.
     'cache-control': 'no-store, no-transform',
     // Proxies that buffer a whole response would never pass on an event stream.
     'x-accel-buffering': 'no',
@@ -138,7 +139,7 @@ interface ServerEvent {
   readonly id?: string | undefined;
 }
 
-/** Sends a message and waits until the connection accepts more, so that nothing runs ahead of the reader. */
+/** Sends a message and waits until the connection accepts more, so that the stream does not run ahead of its reader. */
 async function sendEvent(response: ServerResponse, { event, data, id }: ServerEvent): Promise<void> {
   if (response.destroyed) return;
   const body = bodyOf(response);

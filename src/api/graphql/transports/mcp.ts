@@ -50,9 +50,9 @@ const knownMethods: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Serves the Model Context Protocol (streamable HTTP, without sessions): the operations of a token's own documents
- * are its tools, and nothing else is offered. A tool runs like any GraphQL operation (server/operations.ts) and
- * returns the text of the response.
+ * Serves the Model Context Protocol (streamable HTTP, without sessions): the tools are the operations of the token's
+ * own documents, and nothing else is offered. A tool runs like any GraphQL operation (server/operations.ts) and returns
+ * the text of the response.
  */
 export function createMcpEndpoint(options: McpOptions): McpEndpoint {
   const { log } = options;
@@ -178,10 +178,11 @@ async function answerMessage(caller: ToolCaller, request: IncomingMessage, respo
     typeof value === 'string' ? [[name, value]] : [],
   );
   const sent = new Request('http://localhost/mcp', { method: 'POST', headers });
-  // Both kinds of versions: with a handshake (until 2025), when each message is answered on its own, and without one.
+  // Supports both kinds of protocol versions: with a handshake (until 2025), where each message is answered on its own,
+  // and without.
   const isOlder = await sdk.isLegacyRequest(sent, message);
   const older = new sdk.WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
-  // No subscription is served: it would stay open.
+  // No subscriptions, since they would stay open.
   const newer = sdk.createMcpHandler(serve, { legacy: 'reject', maxSubscriptions: 0, keepAliveMs: 0 });
   if (isOlder) await serve().connect(older);
   const answer = await (isOlder ? older : { handleRequest: newer.fetch }).handleRequest(sent, { parsedBody: message });
@@ -215,9 +216,9 @@ function serveTools(server: McpServer, caller: ToolCaller, wrongParams: (message
 }
 
 /**
- * Validates a payment, or makes it if its caller confirms that the same arguments were validated a moment ago. For a
- * key that has already paid, the answer is its payment, even without a confirmation, since a retry must not lead to a
- * second payment.
+ * Validates a payment, or makes it if its caller sends the confirmation of a recent validation with the same arguments.
+ * If the key was already used to pay, the answer is that payment, even without a confirmation: a retry must not lead to
+ * a second payment.
  */
 async function pay(
   { payments: { cursors }, viewer: { platformId, tokenId }, run }: ToolCaller,
@@ -249,8 +250,8 @@ const notConfirmed =
   'Nothing was paid: the confirmation is for other arguments, or too old. Call without it to validate the payment again.';
 
 /**
- * Returns a digest of a payment in the form of a uuid, as cursors contain it; undefined for an invalid idempotency
- * key.
+ * Returns a digest of a payment in the form of a uuid, so that a cursor can contain it; undefined for an invalid
+ * idempotency key.
  */
 function digestOf(
   payment: Readonly<Record<'name' | 'tokenId' | 'text', string>> & { readonly given: object },

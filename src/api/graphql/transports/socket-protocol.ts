@@ -21,8 +21,8 @@ const sentByClients: ReadonlySet<string> = new Set(['connection_init', 'ping', '
 
 /**
  * Serves graphql-transport-ws on the sockets of a server. The graphql-ws server for `ws` prints a stack trace for each
- * error that a client causes. Here a protocol violation is one line in the log, and the socket is closed once the pace
- * of refusals allows it.
+ * error that a client causes. Here a protocol violation is one line in the log, and the socket is closed as soon as the
+ * pace of refusals allows.
  * @returns the function that closes the server once its sockets have closed
  */
 export function serveProtocol(
@@ -104,7 +104,7 @@ async function refuse(options: ProtocolOptions, extra: Extra, code: number, reas
   logBreach(options, extra, reason);
   if (socket.readyState === socket.OPEN) socket.pause();
   await options.pace.wait(session?.viewer.platformId ?? `address ${options.addressOf(extra.request)}`);
-  // A paused socket would not see the response to its close.
+  // A paused socket would not receive the client's answer to the close.
   socket.resume();
   socket.close(code, Buffer.byteLength(reason) <= maxReason ? reason : 'Invalid message received');
 }
@@ -151,9 +151,9 @@ interface ClientMessage {
 const maxUnderWay = 2 * socketLimits.operations;
 
 /**
- * Passes the messages of a socket to graphql-ws in their order. A new operation with the id of a completed one waits
- * until that one has ended: graphql-ws would confuse the two. The socket pauses while its client completes operations
- * faster than the service ends them.
+ * Passes the messages of a socket to graphql-ws in their order. A new operation with the id of one that the client has
+ * completed waits until the service has ended that one: graphql-ws would confuse the two. The socket pauses while its
+ * client completes operations faster than the service ends them.
  */
 class SocketOrder {
   readonly #extra: Extra;

@@ -30,8 +30,9 @@ export const socketLimits = {
 } as const;
 
 /**
- * Try again later: the reader was too slow, the token has too many sockets or requests, the database is unreachable, or
- * the server is stopping. Stock clients reconnect after either code, but take 4429 (too many requests) as final.
+ * "Try again later": the reader was too slow, the token has too many sockets or requests, the database is unreachable,
+ * or the server is stopping. Stock clients reconnect after this code and the next one, but take 4429 (too many
+ * requests) as final.
  */
 export const closeTryAgain = 1013;
 export const closeRestart = 1012;
@@ -43,7 +44,7 @@ export type Extra = {
   readonly request: IncomingMessage;
   authorization?: string;
   session?: Session;
-  /** The name that the client gives itself. */
+  /** The name and version that the client sent about itself. */
   client?: ClientFacts | undefined;
   /** The slots of operations. An operation ended by the client keeps its slot until the service has ended it, too. */
   readonly places: Slots;
@@ -119,7 +120,7 @@ function admitSocket({ limits, sockets }: SocketOptions, socket: WebSocket, view
   return undefined;
 }
 
-/** Counts an operation against its token's limits. Returns the error of one beyond them, once it may be sent. */
+/** Counts an operation against its token's limits. If it exceeds them, returns the error when it is due to be sent. */
 export async function countOperation(
   { limits, pace }: SocketOptions,
   { session }: Extra,

@@ -40,7 +40,7 @@ import {
 
 /**
  * permessage-deflate (RFC 7692) with little memory for each socket. Short messages are compressed, too, since they
- * repeat earlier ones, but not protocol messages. Clients send little, so that direction is not compressed.
+ * repeat earlier ones; protocol messages are not. Clients send little, so that direction is not compressed.
  */
 const compression = {
   zlibDeflateOptions: { memLevel: 4, level: 6 },
@@ -56,7 +56,7 @@ const tooManyOperations = rateLimited(
 /**
  * Serves GraphQL over WebSocket (graphql-transport-ws) at /graphql. Context, limits and errors are those of HTTP, since
  * every transport runs operations through server/operations.ts. Credentials are in
- * `connection_init.payload.authorization`; newer ones for the same subject are sent in a ping's payload.
+ * `connection_init.payload.authorization`; newer ones for the same subject can be sent in a ping's payload.
  */
 export function serveWebSockets(server: Server, options: SocketOptions) {
   const sockets = new WebSocketServer({
@@ -71,7 +71,7 @@ export function serveWebSockets(server: Server, options: SocketOptions) {
     get size(): number {
       return sockets.clients.size;
     },
-    /** Closes the sockets that are still open: those that have never sent credentials. */
+    /** Closes the sockets that are still open: those of clients that never sent credentials. */
     async close(): Promise<void> {
       for (const client of sockets.clients) client.close(closeRestart, 'the server is restarting: resume with after');
       // Closing does not wait for clients that never acknowledge it.
@@ -158,7 +158,7 @@ interface Begun {
   readonly isGone: () => boolean;
 }
 
-/** Waits for the place and the turn of an operation, and prepares it. Returns the errors of one that cannot run. */
+/** Waits for the slot and the turn of an operation, and prepares it. Returns its errors if it cannot run. */
 async function prepare(
   options: SocketOptions,
   { extra, id, isGone }: Begun,
@@ -206,7 +206,7 @@ function resumeKeyOf(
   const key = given ?? (resumes && uuidForm.test(id) ? id : undefined);
   if (key === undefined) return undefined;
   const { platformId, subject } = viewer;
-  // The same whether the client sent this text or its hash.
+  // The same, whether the client sent the text or its hash.
   const query = document.loc?.source.body;
   const text = JSON.stringify([platformId, subject, key, query, operationName ?? null, variables ?? null]);
   return { platformId, subject, digest: hash('sha256', text, 'buffer'), most: streams.mostOf(viewer) };
@@ -262,7 +262,7 @@ function sendNext({ socket, request }: Extra, id: string, payload: string): Prom
   if (socket.readyState !== socket.OPEN) return Promise.resolve();
   const connection = request.socket;
   if (connection.writableCorked === 0) {
-    // Meanwhile, messages of this socket's other operations go to the system in the same call.
+    // Until it is uncorked, messages of this socket's other operations join it, and all go to the system in one call.
     connection.cork();
     process.nextTick(() => connection.uncork());
   }
@@ -294,7 +294,8 @@ function sendAll(
         }
       } catch (error) {
         point?.close(false);
-        // Readers do not return a stream that throws; with a broken socket, it would continue without a reader.
+        // A `for await` does not call `return` on a stream that throws; with a broken socket, the stream would continue
+        // without a reader.
         await stream.return?.();
         if (isOpen(extra)) throw error;
         // The connection is broken. Once the socket notices, graphql-ws does not report the end of the operation.
@@ -304,7 +305,7 @@ function sendAll(
     },
     async return() {
       isStopped = true;
-      // On an open socket, the client has ended the stream itself and will not resume it.
+      // If the socket is open, the client has ended the stream itself and will not resume it.
       point?.close(isOpen(extra));
       await stream.return?.();
       return { done: true, value: undefined };

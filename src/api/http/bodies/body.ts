@@ -27,13 +27,13 @@ export function unsupportedBody(headers: {
       };
 }
 
-/** Returns whether a media type's parameter allows UTF-8: it is not a charset, or it is the charset UTF-8. */
+/** Returns whether a media type's parameter allows UTF-8: it is either no charset, or the charset UTF-8. */
 function allowsUtf8(parameter: string): boolean {
   const [name = '', value = ''] = parameter.split('=', 2);
   return name.trim() !== 'charset' || /^("?)utf-?8\1$/.test(value.trim());
 }
 
-/** Decodes a body without inserting replacement characters; undefined if it is not UTF-8. */
+/** Decodes a body as UTF-8; undefined if it is malformed, rather than text with replacement characters. */
 export function bodyText(bytes: Uint8Array): string | undefined {
   return isUtf8(bytes) ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8') : undefined;
 }

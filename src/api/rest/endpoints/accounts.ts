@@ -65,7 +65,7 @@ interface AccountLists<Item> {
   readonly record: (row: Account) => Item;
 }
 
-/** Adds the list of the customers' accounts of a kind, in pages, and that of the platform's own, in full. */
+/** Adds two lists of accounts of a kind: the customers', in pages, and the platform's own, in full. */
 function addAccountLists<Item>(
   endpoints: Endpoints,
   database: Database,
@@ -129,7 +129,7 @@ const ExternalAccountSchema = z
     defaultUmaDepositAccount: z
       .boolean()
       .describe(
-        'Whether incoming UMA payments to the customer go to this account. At most one account of a customer has this.',
+        'Whether incoming UMA payments to the customer go to this account. This is true for at most one account of a customer.',
       ),
     beneficiaryVerificationStatus: z
       .enum(BeneficiaryVerificationStatus)
@@ -299,8 +299,8 @@ function createdRecord({ warnings: found, ...row }: Awaited<ReturnType<typeof cr
 }
 
 /**
- * Checks the currency and owner given beside an account's id in a request, since callers may send accounts back in
- * the form in which responses contain them. Ignores an unknown account, which the command refuses.
+ * Checks the currency and owner that a request gives beside an account's id, since callers may send accounts back as
+ * responses show them. Ignores an unknown account, which the command refuses.
  * @throws Refusal INVALID_CURRENCY, INVALID_INPUT
  */
 export async function checkNamedAccount(

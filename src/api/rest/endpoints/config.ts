@@ -89,7 +89,7 @@ const ConfigSchema = z
     isRegulatedFinancialInstitution: z
       .boolean()
       .describe(
-        'Whether customers count as verified because the platform verifies them itself. Set by the operator of the service.',
+        'Whether customers count as verified because the platform verifies them itself. The operator of the service sets this.',
       ),
     createdAt: time('When the platform was created.'),
     updatedAt: time('When the settings last changed.'),
@@ -164,7 +164,7 @@ function checkOffered({ currencyCode: _code, ...given }: CurrencySetting, positi
   }
 }
 
-/** Reads the settings with the entity tag of their state, which also covers the endpoint. */
+/** Reads the settings and their entity tag, which also covers the webhook endpoint. */
 async function readConfig(
   { payments, webhooks }: RestModules,
   caller: Caller,

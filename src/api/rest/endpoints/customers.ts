@@ -142,7 +142,7 @@ const common = {
   kycStatus: z
     .enum(KycStatus)
     .describe(
-      "The status of the customer's identity check. Only with APPROVED or MANUALLY_APPROVED may the customer move money.",
+      "The status of the customer's identity check. Only APPROVED and MANUALLY_APPROVED let the customer move money.",
     ),
   isDeleted: z
     .boolean()

@@ -39,7 +39,7 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
     answer: [201, QuoteSchema, 'The new quote.'],
     errors: [404],
     run: async (body, { viewer, key }) => {
-      // This conversion's refusals already name fields of the request.
+      // The refusals of this conversion already name fields of the request.
       const input = await toQuoteInput(payments, viewer, body);
       return withRequestPaths(quotePaths(body), createQuote(payments, viewer, input, key));
     },
@@ -168,7 +168,7 @@ const CreateQuoteBody = z
     lookupId: id('Lookup', 'The lookup of the receiver; required for a UMA address.').optional(),
     sendingCurrencyCode: z.string().optional().openapi({
       description:
-        "Without a source, this selects the account of the lookup's sender that pays, by its currency. With a source, it must be the source's currency.",
+        "Without a source: the currency that selects which account of the lookup's sender pays. With a source, it must be the source's currency.",
       example: 'USD',
     }),
     receivingCurrencyCode: z.string().optional().openapi({
@@ -198,12 +198,12 @@ const CreateQuoteBody = z
   .refine(({ destination, lookupId }) => destination !== undefined || lookupId !== undefined, requiredIn('destination'))
   .openapi('CreateQuote', {
     description:
-      'For a payment to a UMA address, a lookup can replace the destination, and with sendingCurrencyCode also the source, which is then the account in that currency of the customer for whom the lookup was made.',
+      'For a payment to a UMA address, a lookup can replace the destination and, with sendingCurrencyCode, also the source: then the source is the account in that currency of the customer for whom the lookup was made.',
   });
 
 type Body = z.infer<typeof CreateQuoteBody>;
 
-/** Returns the table of a quote request, which depends on its fields. */
+/** Returns the paths in a quote request, which depend on its fields. */
 function quotePaths(body: Body): PathTable<CreateQuote> {
   const { source, destination, receivingCurrencyCode, senderCustomerInfo, senderUserInfo } = body;
   const table: (readonly [PathTable<CreateQuote>[number][0], FieldPath])[] = [];

@@ -78,7 +78,7 @@ const query = z.strictObject({
   platformUserId: z
     .string()
     .optional()
-    .describe("The customer who would send, by the platform's own id; refused if several customers have it."),
+    .describe("The customer who would send, by the platform's own id; refused if several customers have that id."),
   senderUmaAddress: z.string().optional().describe('The customer who would send, by its UMA address.'),
 });
 
@@ -192,7 +192,7 @@ function lookupRecord(row: Lookup) {
 }
 
 /**
- * Adds the fields that clients of the older request form read to the record of a lookup: each currency as `currency`,
+ * Adds to the record of a lookup the fields that clients of the older request form read: each currency as `currency`,
  * and every field that the receiver requests, with whether it is required (decision 11).
  * @throws UnrepresentableAmount beyond 2^53
  */

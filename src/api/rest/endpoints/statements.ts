@@ -19,7 +19,7 @@ export function statementEndpoints(app: RestApp, { database }: Payments): void {
   new Endpoints(app, 'Internal accounts').add('getAccountStatement', {
     summary: 'Export the statement of an internal account',
     description:
-      'Every entry of a period with the running balance, between the opening and the closing balance. The response is a stream. If it ends without the last line (CSV) or the closing element (camt.053), it is incomplete.',
+      'The opening balance, every entry of a period with the running balance, and the closing balance. The response is a stream: without the last line (CSV) or the closing element (camt.053), it is incomplete.',
     at: '/internal-accounts/{accountId}/statement',
     params: z.object({ accountId: id('InternalAccount', 'The id of the account.') }),
     query: z.strictObject({
@@ -43,11 +43,12 @@ export function statementEndpoints(app: RestApp, { database }: Payments): void {
       const head = await readStatementHead(database, viewer, accountId, period);
       if (format === 'camt.053') checkCamtCurrency(head.currency);
       const write = format === 'csv' ? statementCsv : statementCamt;
-      // The lines are read after this handler has returned.
+      // The platform is set here, since the lines are read after this handler has returned.
       const lines = asPlatform(viewer.platformId, () =>
         iterateHere(write(head, period, statementEntries(database, viewer, head))),
       );
-      // Read as fast as the client takes it. Node and the DOM declare the type of the same stream differently.
+      // The lines are read as fast as the client takes them. Node and the DOM declare the type of the same stream
+      // differently.
       const body = NodeStream.from(lines).pipeThrough(new TextEncoderStream());
       return context.body(body as ReadableStream<Uint8Array<ArrayBuffer>>, 200, {
         'content-type': format === 'csv' ? csvType : camtType,

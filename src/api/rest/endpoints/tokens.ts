@@ -171,7 +171,7 @@ function newTokenEndpoints(endpoints: Endpoints, database: Database): void {
         name,
         permissions: permissions.min(1),
         expiresAt: moment(
-          'When the token expires, at the latest with the token that creates it. When left out, it expires with that token, or never if that has no expiry.',
+          'When the token expires: no later than the token that creates it. When left out, it expires with that token, or never if that token has no expiry.',
         ),
         addresses: addresses.optional(),
         documents: documents.optional(),

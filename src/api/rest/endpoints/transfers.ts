@@ -116,7 +116,7 @@ export function transferEndpoints(app: RestApp, payments: Payments): void {
   endpoints.command('transferInternal', {
     summary: 'Transfer between internal accounts, in one currency',
     description:
-      "Between a customer and the platform, or between customers. The platform's own account can also receive money from a customer who may not move money or was deleted. The receiver has an INCOMING transaction of its own.",
+      "Between a customer and the platform, or between customers. The platform's own account can receive money even from a customer who is not allowed to move money or was deleted. The receiver has an INCOMING transaction of its own.",
     at: 'post /transfer-internal',
     body: TransferInternalBody,
     answer: [201, TransactionSchema, 'The OUTGOING payment of the source, which is COMPLETED.'],

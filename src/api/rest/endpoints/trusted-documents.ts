@@ -11,7 +11,7 @@ import { time } from '../schemas/fields.ts';
 
 export interface DocumentModules {
   readonly trusted: TrustedDocuments;
-  /** Returns why the GraphQL API could never execute a document, or undefined. */
+  /** Returns why the GraphQL API could never execute a document; undefined if it could. */
   readonly problemIn: (text: string) => string | undefined;
 }
 
@@ -93,7 +93,7 @@ export function trustedDocumentEndpoints(app: RestApp, { trusted, problemIn }: D
   endpoints.serve('deleteTrustedDocument', {
     summary: 'Delete a registered document',
     description:
-      'Clients that still send its hash are refused within ten seconds. Deleting an unknown one is not an error.',
+      'Within ten seconds, clients that still send its hash are refused. Deleting an unknown hash is not an error.',
     at: 'delete /trusted-documents/{hash}',
     access: 'MANAGE',
     params: z.object({ hash }),

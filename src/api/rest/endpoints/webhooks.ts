@@ -21,13 +21,13 @@ const TestSchema = z
   })
   .openapi('WebhookTest', { description: 'The outcome of a test event.' });
 
-/** Adds the endpoint that tests webhooks (decision 51). Their settings are in config.ts. */
+/** Adds the REST endpoint that tests webhooks (decision 51). The settings of webhooks are in config.ts. */
 export function webhookEndpoints(app: RestApp, webhooks: Webhooks): void {
   new Endpoints(app, 'Webhooks').command('sendTestWebhook', {
     operationId: 'testWebhook',
     summary: 'Send a test event',
     description:
-      'Posts a TEST event to the webhookEndpoint of the settings and waits a few seconds for the response to its first attempt. The event is retried like any other.',
+      'Posts a TEST event to the webhookEndpoint of the settings and waits a few seconds for the response to the first attempt. The event is retried like any other.',
     at: 'post /webhooks/test',
     body: z
       .strictObject({

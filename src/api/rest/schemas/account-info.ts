@@ -75,7 +75,7 @@ function typeSchemas(suffix: 'Input' | '', more: (type: AccountType) => Record<s
       })
       .openapi(`${type.graphql.type}${suffix}`, { description: type.description }),
   );
-  // The type of a union requires at least one member, which the table has.
+  // zod's type of a union requires at least one member; the table has some.
   return members as unknown as TypeSchemas;
 }
 
@@ -86,7 +86,7 @@ export const AccountInfoInputSchema = z
     'accountType',
     typeSchemas('Input', (type) => ({
       ...(type.beneficiary && { beneficiary: BeneficiarySchema }),
-      // Requests may have it here or beside accountInfo (decision 25).
+      // Requests may have this field here or beside accountInfo (decision 25).
       platformAccountId: ownKey().optional().describe("The platform's own id of the account."),
     })),
   )

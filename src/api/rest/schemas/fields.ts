@@ -72,7 +72,7 @@ export function day(description: string) {
     .openapi({ type: 'string', format: 'date', description, example: '1990-12-10' });
 }
 
-/** Defines a list in a response: never longer than the lists of requests. */
+/** Defines a list in a response, which is never longer than a list in a request can be. */
 export function listed<Item extends z.ZodType>(item: Item) {
   return z.array(item).openapi({ maxItems: maxListLength });
 }

@@ -30,7 +30,7 @@ export const relatedFields = Object.entries(relatedSql)
   .map(([field, column]) => `${column} as "${field}"`)
   .join(', ');
 
-/** Returns the joins that read the rows in the body of an event's webhook. */
+/** Returns the joins for the rows whose fields are in the body of an event's webhook. */
 export const relatedRows = (event: string) =>
   `left join customer c on c.platform_id = ${event}.platform_id and c.id = ${event}.customer_id
    left join account a on a.platform_id = ${event}.platform_id and a.id = ${event}.account_id
@@ -43,8 +43,8 @@ export function webhookId(event: Pick<Event, 'id'>): string {
 }
 
 /**
- * Returns the body of an event's webhook: the flat form of specification 6 (and decision 18), with its id, its
- * position in the feed and the changed object's version, by which receivers detect stale events.
+ * Returns the body of an event's webhook: the flat form of specification 6 (and decision 18), with its id, its position
+ * in the feed, and the version of the changed object, by which receivers recognise stale events.
  */
 export function webhookBody(cursors: Cursors, event: Event, related: RelatedFields): Record<string, unknown> {
   return {
@@ -102,8 +102,8 @@ function payload(event: Event, related: RelatedFields): Record<string, unknown> 
 }
 
 /**
- * Returns a balance if a JSON number can hold it exactly. A sum of many payments may not fit: then the field, which is
- * optional in the specification, is left out. A wrong number would be worse, and sending no body even worse.
+ * Returns a balance if a JSON number represents it exactly. The sum of many payments might not fit: then the field,
+ * which is optional in the specification, is left out, rather than a wrong number or no body being sent.
  */
 function balance(field: string, amount: bigint | null, { accountCurrency }: RelatedFields) {
   if (amount === null || accountCurrency === null || !isJsonInteger(amount)) return {};

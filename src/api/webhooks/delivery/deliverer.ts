@@ -57,7 +57,7 @@ export class Deliverer {
         asRequest({ requestId: requestIdOf(delivery) }, () => this.#attempt(delivery)),
       )
         .catch((error: unknown) => {
-          // It is attempted again when its lease has expired.
+          // The delivery is attempted again when its lease has expired.
           this.#webhooks.payments.log.error(
             { err: error, delivery: delivery.id },
             'could not attempt a webhook delivery; it is attempted again when its lease expires',
@@ -81,7 +81,7 @@ export class Deliverer {
   }
 
   async #attempt(delivery: LeasedDelivery): Promise<void> {
-    // An approval request is sent only once. The process of this one died, so its response is unknown.
+    // An approval request is sent only once. The process that sent this one died, so the response is unknown.
     if (delivery.question && delivery.begun > 1) {
       return settleDelivery(this.#webhooks, delivery, undefined, { status: 'FAILED' });
     }
@@ -150,9 +150,9 @@ export class Deliverer {
   }
 
   /**
-   * Applies the response to the payment first: if the process then dies, only the delivery's record is missing. Does
-   * nothing if the payment has already been decided: by an operator, by its deadline, or by the same decision, which
-   * is repeated if a process died after it.
+   * Applies the response to the payment before the delivery is recorded: if the process dies in between, only that
+   * record is missing. Does nothing if the payment has already been decided: by an operator, by its deadline, or by
+   * this response, which is applied again if a process died after it.
    */
   async #applyAnswer(delivery: LeasedDelivery, outcome: Outcome): Promise<void> {
     const { platformId, event } = delivery;
@@ -174,13 +174,14 @@ function questionMs({ event, now }: LeasedDelivery): number {
   return Math.max(leastQuestionMs, approvalDueAt.getTime() - now.getTime());
 }
 
-/** Returns the request id of an attempt, for the receiver's log and ours. */
+/** Returns the request id of an attempt, which is in the receiver's log and in that of this service. */
 function requestIdOf({ id, begun }: LeasedDelivery): string {
   return `${publicId('WebhookDelivery', id)}:${begun}`;
 }
 
 /**
- * Returns the public ids of an event's objects. A payment's quote is included, since its execution is logged with it.
+ * Returns the public ids of an event's objects. A payment's quote is included, since the log line of its execution has
+ * the quote's id.
  */
 function subjectsOf({ transactionId, snapshot, customerId }: LeasedDelivery['event']) {
   if (transactionId === null) return customerId === null ? {} : { customer: publicId('Customer', customerId) };
@@ -202,7 +203,7 @@ function attributesOf({ id, platformId, endpointId, begun, event }: LeasedDelive
 const deferring: ReadonlySet<number> = new Set([202, 409]);
 const answering: ReadonlySet<number> = new Set([200, 202, 403, 409, 422]);
 
-/** A reason that can be stored; other text is dropped, so that the rejection still counts. */
+/** A reason that can be stored; any other text is dropped, so that the rejection counts nevertheless. */
 const reason = z
   .string()
   .transform(canonicalText)
@@ -220,7 +221,7 @@ const namesLength = 400;
 type QuestionAnswer = Decision | { readonly kind: 'defer' };
 
 /**
- * Reads the response to an approval request (decision 33). Undefined if there was none: the deadline ends the
+ * Reads the response to an approval request (decision 33). Undefined if there was none: then the deadline ends the
  * payment.
  */
 function questionAnswer(
@@ -273,8 +274,8 @@ const webhookError: Decision = {
 };
 
 /**
- * Parses the body of a response; undefined if it is empty. Text that is not exact JSON is returned: it fits no
- * schema.
+ * Parses the body of a response; undefined if it is empty. Text that is not exact JSON is returned unchanged, since it
+ * fits no schema.
  */
 function jsonOf(answer: string | undefined): unknown {
   if (answer === undefined || answer.trim() === '') return undefined;

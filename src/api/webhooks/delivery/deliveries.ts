@@ -19,7 +19,7 @@ const failingAfter = 3;
 export interface LeasedDelivery extends RelatedFields, Lease {
   readonly id: string;
   readonly endpointId: string;
-  /** The number of this attempt, from 1, counting those that died with their process. */
+  /** The number of this attempt, from 1, including attempts that died with their process. */
   readonly begun: number;
   /** The failed attempts since the delivery began or was replayed. */
   readonly tries: number;
@@ -33,12 +33,12 @@ export interface LeasedDelivery extends RelatedFields, Lease {
   readonly event: Event;
 }
 
-/** A flat row of the event's columns and the delivery's: only their ids share a name. */
+/** A flat row with the columns of the event and of the delivery: only their ids have the same name. */
 type LeasedRow = Event & Omit<LeasedDelivery, 'id' | 'event'> & { readonly deliveryId: string };
 
 /**
  * Leases due deliveries. Endpoints with the fewest running attempts come first, so that fast endpoints are served
- * before slow ones. The limits per endpoint do not apply to approval requests, whose time is short.
+ * before slow ones. The limits per endpoint do not apply to approval requests, which have little time.
  */
 const lease = leasing<LeasedRow>(
   { table: 'webhook_delivery', rows: 'deliveries' },
@@ -96,7 +96,7 @@ export async function releaseDelivery({ payments }: Webhooks, delivery: LeasedDe
 
 const settleStatement = statement<object>(
   'settle_delivery',
-  // One reading of the clock, so that the observed pause is the intended one.
+  // The clock is read once, so that the recorded pause is exactly the intended one.
   `with ended as materialized (
      select clock_ms() as at
    ), attempt as (
@@ -143,7 +143,8 @@ export async function settleDelivery(
 
 const healedStatement = statement<object>(
   'webhook_endpoint_healed',
-  // Every success writes this, so the write does not wait for the disk: the next success repeats what a crash loses.
+  // Every success writes this, so the write does not wait for the disk: if a crash loses it, the next success writes it
+  // again.
   `with relaxed as materialized (select set_config('synchronous_commit', 'off', true))
    update webhook_endpoint set failures = 0, failing_since = null, failures_after = greatest(failures_after, $3),
      status = case status when 'FAILING' then 'ENABLED' else status end
@@ -165,7 +166,8 @@ const failedStatement = statement<{ status: string }>(
 
 /**
  * Updates an endpoint's health: a success clears its failures; days of failures, or the status 410, disable it. A
- * failure counts only if its attempt began after every successful one: a late failure says nothing about the present.
+ * failure counts only if its attempt began after every successful one, since a late failure says nothing about the
+ * present.
  */
 export async function recordHealth(
   { payments, pace }: Webhooks,

@@ -1,14 +1,14 @@
 import { statement } from '../../../infra/database/statement.ts';
 import { type Webhooks, webhookTypesSql } from '../webhooks.ts';
 
-/** The maximum number of endpoints per step, and of events for each. */
+/** The maximum number of endpoints per step, and of events per endpoint. */
 const maxEndpoints = 200;
 const maxEvents = 500;
 
 /**
- * Inserts the deliveries. A TEST event goes only to the endpoint that it names. A UMA payment that awaits approval goes
- * as an approval request to the platform's oldest endpoint for such events, and as a plain event to the others.
- * Bank-rail payments are never sent as approval requests.
+ * Inserts the deliveries. A TEST event goes only to the endpoint that it names. The event of a UMA payment that awaits
+ * approval goes as an approval request to the platform's oldest endpoint for such events, and as a plain event to the
+ * others. Bank-rail payments are never sent as approval requests.
  */
 const fanOutStatement = statement<{ count: number; moved: number }>(
   'fan_out_webhooks',
@@ -37,8 +37,8 @@ const fanOutStatement = statement<{ count: number; moved: number }>(
 );
 
 /**
- * Creates deliveries of the new events of the feed: exactly one per event and endpoint, in the transaction that
- * advances the endpoint's position in the feed. Any number of processes may do so concurrently.
+ * Creates the deliveries of new events in the feed: exactly one per event and endpoint, in the transaction that
+ * advances the endpoint's position in the feed. Any number of processes can do so concurrently.
  * @returns `count` deliveries created, for `moved` endpoints whose position advanced
  */
 export async function fanOut({ payments }: Webhooks): Promise<{ count: number; moved: number }> {

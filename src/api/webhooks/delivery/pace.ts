@@ -1,6 +1,6 @@
 /** The seconds between a failed attempt and the next: ten attempts over about three days. */
 const schedule = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400] as const;
-/** The fraction by which a pause may vary at random: deliveries that failed together are not retried together. */
+/** The fraction by which a pause varies at random, so that deliveries that failed together are not retried together. */
 const jitter = 0.2;
 /** The maximum number of seconds that a receiver's Retry-After header can set. */
 const maxRetryAfter = 86_400;
@@ -12,7 +12,7 @@ export interface Pace {
   readonly connectMs: number;
   /** How long a process holds a delivery exclusively; then another process may attempt it. */
   readonly leaseMs: number;
-  /** How long an endpoint may fail, without any success, before it is disabled. */
+  /** How long an endpoint can fail, without any success, before it is disabled. */
   readonly disableAfterMs: number;
   /** How long the previous secret is still used to sign after a rotation. */
   readonly rotationMs: number;
@@ -23,7 +23,7 @@ export interface Pace {
 const secondMs = 1_000;
 const dayMs = 86_400_000;
 
-/** Returns the intervals and limits divided by `scale` (1 outside development); an attempt may take a second. */
+/** Returns the intervals and limits divided by `scale` (1 outside development); an attempt gets at least a second. */
 export function paceOf(scale: number, random: () => number = Math.random): Pace {
   const atLeast = (ms: number, min: number) => Math.max(ms / scale, Math.min(ms, min));
   const attemptMs = atLeast(15 * secondMs, secondMs);

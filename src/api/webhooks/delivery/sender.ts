@@ -13,7 +13,7 @@ import { type Pace, retryAfterSeconds } from './pace.ts';
 
 /** The maximum number of bytes read from a response, so that an endless one is harmless. */
 const maxAnswerBytes = 16_384;
-/** How long the body of an unneeded response may take, in milliseconds. */
+/** How long the body of a response may take, in milliseconds, if it is not needed. */
 const bodyMs = 1_000;
 
 export interface Message {
@@ -45,8 +45,8 @@ export class Sender {
   readonly #stopping = new AbortController();
 
   constructor(pace: Pace, resolve: Resolver) {
-    // Separate agents, so that a connection to this machine can never serve a request to a public address. They ignore
-    // the environment's proxy settings, and `request` follows no redirects.
+    // Separate agents for this machine and for public addresses, so that a connection to this machine never serves a
+    // request to a public address. They ignore the environment's proxy settings, and `request` follows no redirects.
     const agent = (allowed: (address: string) => boolean) =>
       new Agent({
         connect: { lookup: checkedLookup(resolve, allowed), timeout: pace.connectMs },

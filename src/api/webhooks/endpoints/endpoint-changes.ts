@@ -14,8 +14,8 @@ import { requireBox, secretOwner, type Webhooks, webhookTypes } from '../webhook
 import { findConfigEndpoint, findEndpointByUrl, lockEndpoint } from './endpoint-queries.ts';
 import { announceTest, sendTest } from './test-event.ts';
 
-// Creates, changes and removes endpoints in the caller's transaction. An endpoint is disabled with the token that
-// created it, or that last changed its URL, enabled it or subscribed it to approvals, so that token must be valid.
+// Creates, changes and removes endpoints in the caller's transaction. An endpoint is disabled when the token is revoked
+// that created it, or that last changed its URL, enabled it or subscribed it to approvals, so that token must be valid.
 // Locks are taken in the order platform, tokens, endpoint.
 
 const maxEndpoints = 20;
@@ -28,8 +28,8 @@ export interface EndpointWithSecret {
 
 /**
  * Creates an endpoint, which gets all new events, and sends it a test event.
- * @throws Refusal FORBIDDEN (its token is revoked, or may not approve payments), CONFLICT (the platform has the maximum
- *   number of endpoints), SERVICE_UNAVAILABLE (no key for secrets is set)
+ * @throws Refusal FORBIDDEN (the caller's token is revoked or may not approve payments), CONFLICT (the platform has the
+ *   maximum number of endpoints), SERVICE_UNAVAILABLE (no key for secrets is set)
  */
 export async function insertEndpoint(
   webhooks: Webhooks,
@@ -78,7 +78,7 @@ const enabledState = {
 /**
  * Changes an endpoint. A new URL starts without failures, whatever the outcome of attempts at the old one, and gets a
  * test event. Enabling an endpoint does not send the events that it missed; a replay of the range does.
- * @throws Refusal FORBIDDEN (its token is revoked, or may not approve payments), WEBHOOK_ENDPOINT_NOT_FOUND
+ * @throws Refusal FORBIDDEN (the caller's token is revoked or may not approve payments), WEBHOOK_ENDPOINT_NOT_FOUND
  */
 export async function changeEndpoint(
   transaction: Transaction,
@@ -115,10 +115,10 @@ export async function changeEndpoint(
   return endpoint;
 }
 
-/** The type of event whose endpoint decides on behalf of the platform (decision 33). */
+/** The type of event to which an endpoint can respond with a decision on behalf of the platform (decision 33). */
 const approvalType = 'INCOMING_PAYMENT';
 
-/** Refuses an endpoint whose responses approve payments to a token that may not approve them itself. */
+/** Refuses an endpoint whose responses approve payments if the caller's token may not approve them itself. */
 function requireMayApprove({ permissions }: Caller, eventTypes: readonly EventType[]): void {
   if (permissions.includes('TRANSACT') || !eventTypes.includes(approvalType)) return;
   const why = `which is required for an endpoint for ${approvalType}, because its answers approve payments`;
@@ -162,8 +162,8 @@ async function endOfFeed(prisma: Prisma.TransactionClient, { platformId }: Calle
   return (await prisma.feedHead.findFirst({ where: { platformId } }))?.sequence ?? 0n;
 }
 
-// Manages the endpoint of a platform's settings, which REST offers (decision 51): an endpoint like those created
-// through GraphQL, for every type of event, marked `ofConfig`. Setting it never changes the others.
+// Manages the endpoint in a platform's settings, as offered by REST (decision 51): an endpoint like those created
+// through GraphQL, but for every type of event and marked `ofConfig`. Setting it never changes the others.
 
 /**
  * Creates the endpoint, changes its URL or (with null) removes it, in the caller's transaction, which has locked the
@@ -209,8 +209,8 @@ export async function checkConfigEndpoint(transaction: Transaction, caller: Call
 
 /**
  * Sends a test event to the endpoint of the settings, or to the registered one at `url`, and waits for the response.
- * The event goes to no other address: a receiver can only trust signatures of a secret that it has. Only the status of
- * the response is returned, or callers could read data that only this service can reach.
+ * The event goes to no other address, since a receiver can only verify signatures of a secret that it has. Only the
+ * status of the response is returned: otherwise callers could read data that only this service can reach.
  * @returns the URL of the endpoint and the status, whatever it is
  * @throws Refusal WEBHOOK_ENDPOINT_NOT_SET, WEBHOOK_DELIVERY_ERROR (no response), CONFLICT (the endpoint is disabled),
  *   SERVICE_UNAVAILABLE (the attempt has not ended: repeat the call with the same key), IDEMPOTENCY_MISMATCH

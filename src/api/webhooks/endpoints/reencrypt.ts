@@ -9,7 +9,7 @@ type Sealed = Pick<WebhookEndpoint, 'platformId' | 'id' | 'secret' | 'previousSe
 
 /**
  * Re-encrypts the signing secrets of all platforms that were encrypted with another key, using the current key.
- * @param keyId the id of that other key, which the service must still have
+ * @param keyId the id of that other key, which this instance must still have
  * @returns the number of endpoints that had such a secret
  * @throws Error if this instance lacks that key
  */
@@ -30,7 +30,7 @@ export async function reencryptSecrets(webhooks: Webhooks, keyId: string): Promi
   }
 }
 
-/** Re-encrypts the secrets of one endpoint, which is read again if its secret changes in the meantime. */
+/** Re-encrypts the secrets of one endpoint. If they change in the meantime, it reads them again. */
 async function reencrypt(
   prisma: Database['prisma'],
   box: SecretBox,

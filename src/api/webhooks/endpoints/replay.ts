@@ -29,7 +29,7 @@ export interface Replay {
 
 const at = pathsIn<Replay>();
 
-/** The SQL of the events between two sequences (both exclusive) that go to an endpoint. */
+/** The SQL of the events for an endpoint between two sequences (both exclusive). */
 const inRange = `from event v join webhook_endpoint e on e.platform_id = v.platform_id and e.id = $2
    where v.platform_id = $1 and v.sequence > $3 and v.sequence < $4 and v.sequence <= e.position
      and v.type in (${webhookTypesSql}) and case v.type
@@ -159,7 +159,8 @@ export function resend(
     effect: async (transaction) => {
       const { client, prisma } = transaction;
       const { endpointId } = await readDelivery(prisma, caller, id);
-      // Locked, so that the endpoint cannot be disabled, with its pending deliveries, before this one becomes pending.
+      // Locked, since disabling the endpoint ends its pending deliveries: it must not happen just before this one
+      // becomes pending.
       const endpoint = await lockEndpoint(transaction, caller, endpointId);
       if (endpoint.status === 'DISABLED') throw endpointDisabled(endpointId);
       await resendStatement(client, caller.platformId, id);

@@ -23,7 +23,7 @@ const announceStatement = statement<{ eventId: string }>(
    values ($1, uuid_v7(), 'TEST', clock_ms(), 1, jsonb_build_object('endpoint_id', $2::uuid)) returning event_id`,
 );
 
-/** Adds a test event for one endpoint to the outbox, which delivers it like any event. Returns its id. */
+/** Adds a test event for one endpoint to the outbox, from which it is delivered like any event. Returns its id. */
 export async function announceTest(client: pg.PoolClient, platformId: string, endpointId: string): Promise<string> {
   const [row] = await announceStatement(client, platformId, endpointId);
   if (!row) throw new Error('announce_test returned no row');
@@ -72,10 +72,7 @@ export function sendTest(
   });
 }
 
-/**
- * Counts a platform's tests that wait for their receivers. Throws RATE_LIMITED beyond the limit: no test is sent
- * then.
- */
+/** Counts a platform's tests that wait for their receivers. Beyond the limit, throws RATE_LIMITED and sends no test. */
 async function limited<Result>(
   { waitingTests }: Webhooks,
   { platformId }: Caller,

@@ -24,7 +24,7 @@ import {
 import { scalars } from '../scalars.ts';
 
 // `npm run client:generate`: writes the client package's facts about the schema, and its typed operations. With --check
-// it changes nothing, and fails if the files are stale.
+// it changes nothing and fails if the files are stale.
 
 const folder = path.resolve(import.meta.dirname, '..');
 const root = path.resolve(folder, '../../..');
@@ -80,7 +80,7 @@ function schemaFacts(schema: GraphQLSchema): string {
       embedded.push(type.name);
     for (const field of Object.values(type.getFields())) {
       const names = field.args.map(({ name }) => name);
-      // The first page of a followed list is not a separate list: it cannot be paged.
+      // The first page of a followed list cannot be paged, so it is not a list of its own.
       if (!getNamedType(field.type).name.endsWith('Connection') || !names.includes('after')) continue;
       connections[type.name] ??= {};
       const ofType = connections[type.name] ?? {};

@@ -28,7 +28,7 @@ const own = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) 
   readonly optionalDependencies: Readonly<Record<string, string>>;
 };
 const versions = { ...own.devDependencies, ...own.optionalDependencies, ...own.dependencies };
-/** Returns the range of versions compatible with the version that the tests run with. */
+/** Returns the range of versions that are compatible with the version used in the tests. */
 const compatible = (name: string) => {
   if (!versions[name]) throw new Error(`package.json has no ${name}`);
   return `^${versions[name]}`;

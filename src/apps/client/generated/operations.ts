@@ -477,7 +477,7 @@ export type Layer2WalletInput = {
   address: string;
 };
 
-/** The party of a ledger entry that is not an account visible to the caller. */
+/** The party of a ledger entry if it is not an account that the caller can see. */
 export type LedgerParty =
   /** The other side of balance corrections by the operator of the service. */
   | 'ADJUSTMENTS'
@@ -489,7 +489,7 @@ export type LedgerParty =
   | 'FEES'
   /** The other side of a currency conversion. */
   | 'LIQUIDITY'
-  /** An account that the caller may not see. */
+  /** An account that the caller is not allowed to see. */
   | 'OTHER_ACCOUNT'
   /** The world outside the service: money that enters or leaves it. */
   | 'OUTSIDE'
@@ -699,7 +699,7 @@ export type RefusalCode =
   | 'CUSTOMER_IN_USE'
   /** There is no such event. */
   | 'EVENT_NOT_FOUND'
-  /** The token may not do this. */
+  /** The token is not allowed to do this. */
   | 'FORBIDDEN'
   /** The idempotency key was already used with different input. */
   | 'IDEMPOTENCY_MISMATCH'
@@ -711,7 +711,7 @@ export type RefusalCode =
   | 'INVALID_BANK_ACCOUNT'
   /** The currency is unknown, or not supported here. */
   | 'INVALID_CURRENCY'
-  /** A field is malformed or asks for something impossible. If several fields are wrong, each has a code of its own in `fields`. */
+  /** A field is malformed or requests something impossible. If several fields are wrong, each has its own code in `fields`. */
   | 'INVALID_INPUT'
   /** The receiver cannot be paid. */
   | 'INVALID_RECEIVER'
@@ -749,7 +749,7 @@ export type RefusalCode =
   | 'UMA_NOT_FOUND'
   /** There is no such customer. */
   | 'USER_NOT_FOUND'
-  /** A customer in this payment may not move money: its identity check is not approved, or it was deleted. */
+  /** A customer in this payment is not allowed to move money: its identity check is not approved, or it was deleted. */
   | 'USER_NOT_READY'
   /** A test event could not be delivered. REST only. */
   | 'WEBHOOK_DELIVERY_ERROR'
@@ -790,13 +790,13 @@ export type SandboxReceiveUmaInput = {
   requestedReceiverFields?: Array<string> | null | undefined;
   /** How the payment turns out once it is approved. */
   sandboxScenario?: SandboxScenarioInput | null | undefined;
-  /** The UMA address of the sender; any address is accepted. At sandbox.uma.money, payments from $pending.long.usd take a long time, and those from $fail.compliance.usd and $fail.timeout.usd fail after approval. */
+  /** The UMA address of the sender; any address is accepted. In the domain sandbox.uma.money, payments from $pending.long.usd take a long time, and those from $fail.compliance.usd and $fail.timeout.usd fail after approval. */
   senderUmaAddress: string;
 };
 
 /** Sandbox only: how a payment turns out, for cases that the magic suffixes cannot express. Without a scenario, the suffixes decide. */
 export type SandboxScenarioInput = {
-  /** For sandboxReceiveUma: the platform's decision, so that no approval request has to be answered. An earlier decision stands. */
+  /** For sandboxReceiveUma: the platform's decision, so that no approval request has to be answered. A decision that was made earlier stands. */
   approval?: SandboxApproval | null | undefined;
   /** The duration of the step in milliseconds, 0 to 3600000. When left out, the step takes its usual time. */
   delayMs?: number | null | undefined;
@@ -816,9 +816,9 @@ export type SandboxScenarioInput = {
 
 /** A step of a simulated payment. */
 export type SandboxStep =
-  /** For sandboxReceiveUma: the sender has looked up the receiver and the payment is CREATED. The sender's pay request then arrives, fails, or does not arrive within the lifetime of a quote (EXPIRED). */
+  /** For sandboxReceiveUma: the sender has looked up the receiver and the payment is CREATED. Next, the sender's pay request arrives, fails, or does not arrive within the lifetime of a quote (EXPIRED). */
   | 'PAY_REQUEST'
-  /** For a quote paid from an external account: the pull of the money, before anything is debited. */
+  /** For a quote paid from an external account: the money is pulled, before anything is debited. */
   | 'PULL'
   /** The delivery or collection that ends the payment. */
   | 'SETTLEMENT';
@@ -860,7 +860,7 @@ export type TransactionFilter = {
   currency?: string | null | undefined;
   /** Transactions of this customer: Customer:… */
   customerId?: string | null | undefined;
-  /** True leaves out the payments of quotes that were never executed or funded (PENDING, later EXPIRED). False returns only those. */
+  /** True leaves out the payments of quotes that were never executed or funded (PENDING, later EXPIRED); false returns only those. */
   executed?: boolean | null | undefined;
   /** Transactions that failed for any of these reasons. At most 100. */
   failureReason?: Array<FailureReason> | null | undefined;
@@ -886,7 +886,7 @@ export type TransactionFilter = {
 export type TransactionStatus =
   /** The money was delivered. */
   | 'COMPLETED'
-  /** The payment has not begun: it waits for an approval that a policy requires, or its sender has only announced it. */
+  /** The payment has not begun: it is waiting for an approval that a policy requires, or its sender has only announced it. */
   | 'CREATED'
   /** The payment never began: its quote expired, it was not approved in time, or the sender did not confirm the announced payment. */
   | 'EXPIRED'
@@ -910,7 +910,7 @@ export type TransactionType =
 
 /** The input of transferIn. */
 export type TransferInInput = {
-  /** The amount to pull, no more than the destination may hold. When left out, the provider pulls what the account offers; the sandbox pulls 10000 smallest units. */
+  /** The amount to pull, no more than the destination can hold. When left out, the provider pulls what the account offers; the sandbox pulls 10000 smallest units. */
   amount?: AmountInput | null | undefined;
   /** A note for the payment. */
   description?: string | null | undefined;

@@ -54,7 +54,7 @@ export class CredentialBrake {
     };
   }
 
-  /** Counts a failed authentication that has not been counted at its beginning. */
+  /** Counts a failed authentication that was not counted when it began. */
   fail(address: string): void {
     const { bucket } = this.#attemptsOf(address, this.#now());
     if (bucket.tokens >= 1) bucket.tokens -= 1;

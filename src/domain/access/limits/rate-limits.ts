@@ -43,7 +43,7 @@ export class RateLimits {
   readonly #now: Clock;
   readonly #platforms = boundedCache<TokenBucket>(maxBuckets.platform);
   /**
-   * Kept apart from the buckets of client tokens, so that a platform with many apps does not evict API tokens' buckets.
+   * Separate from the buckets of client tokens, so that a platform with many apps does not evict those of API tokens.
    */
   readonly #apiTokens = boundedCache<TokenBucket>(maxBuckets.token);
   readonly #clientTokens = boundedCache<TokenBucket>(maxBuckets.token);
@@ -114,7 +114,7 @@ const owners = {
 function refusalOf(lacking: readonly Quota[], wantedOf: (rate: Rate) => number): RateLimited {
   const waits = lacking.map(({ bucket, rate }) => secondsUntil(wantedOf(rate), bucket.tokens, rate));
   const longest = waits.indexOf(Math.max(...waits));
-  // At least one limit lacks tokens, or the request would not have been refused.
+  // Some bucket lacks tokens: otherwise the request would not have been refused.
   const { name, rate } = lacking[longest] as Quota;
   return new RateLimited(
     `${owners[name]} has made too many requests: at most ${rate.perSecond} a second, in bursts of up to ${rate.burst}`,
@@ -123,9 +123,9 @@ function refusalOf(lacking: readonly Quota[], wantedOf: (rate: Rate) => number):
 }
 
 /**
- * Returns the header fields RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers): all limits, and
- * the state of the one with the fewest requests left. `w` is the number of seconds in which an empty bucket is
- * refilled, `t` the number of seconds until this one is full.
+ * Returns the header fields RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers): all limits, and the
+ * state of the one with the fewest requests left. `w` is the number of seconds in which an empty bucket fills up, `t`
+ * the number of seconds until that one is full.
  */
 export function rateLimitFields([first, second]: readonly Quota[]): { policy: string; state: string } | undefined {
   if (!first) return undefined;

@@ -7,7 +7,7 @@ import type { Clock } from './token-bucket.ts';
 const refusalRate = { atOnce: 50, perSecond: 20 } as const;
 /** The longest that a refusal is delayed, in milliseconds: less than clients usually wait for a response. */
 const maxWaitMs = 12_000;
-/** Refusals that would be delayed longer are spread over the last part of the delay, of this length in milliseconds. */
+/** Refusals that would be delayed longer are spread over the last milliseconds of that delay, this many. */
 const spreadMs = 3_000;
 /** The golden ratio: the fractional parts of its multiples are evenly distributed, however many there are. */
 const goldenRatio = (Math.sqrt(5) - 1) / 2;
@@ -32,7 +32,7 @@ export class RefusalPace {
 
   constructor(now: Clock) {
     this.#now = now;
-    // At most one refusal per connection waits on the signal.
+    // Many listeners are normal: one refusal per connection can wait on the signal.
     setMaxListeners(0, this.#ended.signal);
   }
 
@@ -47,8 +47,8 @@ export class RefusalPace {
   }
 
   /**
-   * Returns the delay of the next refusal to a source, in milliseconds. The first ones are not delayed. Refusals that
-   * arrive together are sent at different times: otherwise their clients would all retry at the same moment.
+   * Returns the delay of the next refusal to a source, in milliseconds. The first refusals are not delayed. Refusals
+   * that arrive together are sent at different times: otherwise their clients would all retry at the same moment.
    */
   next(key: string): number {
     const now = this.#now();

@@ -15,7 +15,7 @@ export class TokenCap {
   readonly #cap: Cap;
   readonly #open = new Map<string, number>();
 
-  /** @param things the counted resource, as worded in the refusal */
+  /** @param things the name of the counted resources in the refusal */
   constructor(things: string, cap: Cap) {
     this.#things = things;
     this.#cap = cap;

@@ -64,7 +64,7 @@ export class ClientTokens {
   readonly #signingId: string | undefined;
 
   /**
-   * Creates the service with its signing key. Without one, no token can be minted and none is valid.
+   * Takes the signing key. Without one, no token can be minted and none is valid.
    * @param fallbacks other keys whose tokens are valid, too: the previous ones and the next one
    * @throws RangeError if a key is too short to be safe from guessing
    */

@@ -22,10 +22,10 @@ export interface Ended {
 }
 
 /**
- * Revokes an API token and, if requested, its descendants. An already revoked token may still have active
- * descendants, because it may have been revoked without them. Client tokens are locked in the order of their ids, the
- * same order as in the deletion of a customer. Rows are updated by a list of their keys, because a join may read the
- * whole table. Pending deliveries to the endpoints are abandoned afterwards.
+ * Revokes an API token and, if requested, its descendants. An already revoked token may still have active descendants,
+ * because it may have been revoked without them. Client tokens are locked in the order of their ids, as when a customer
+ * is deleted. Rows are updated by a list of their keys, because a join might read the whole table. Pending deliveries
+ * to the endpoints are abandoned afterwards.
  */
 const revokeStatement = forCaller(
   statement<

@@ -5,8 +5,8 @@ import type { Caller } from '../caller.ts';
 
 // One lock per platform serializes the creation of tokens and webhook endpoints with the revocation of API tokens.
 // Creation takes it shared, revocation exclusively. So a revoked token creates nothing, and the second of two
-// revocations sees the first. It is an advisory lock because those are granted in turn: on a row, a steady stream of
-// shared locks would starve the exclusive one.
+// revocations sees the first. It is an advisory lock because these are granted in the order of requests: on a row, a
+// steady stream of shared locks would starve the exclusive one.
 const lockName = "hashtextextended('tokens of ' || $1, 0)";
 
 const shareStatement = statement<object>('share_tokens', `select pg_advisory_xact_lock_shared(${lockName})`);
@@ -25,7 +25,7 @@ const ownerStatement = statement<{ isDeleted: boolean }>(
 
 /**
  * Ensures that the caller's token is still valid and stays unrevoked until the transaction ends. It is called before
- * the creation of objects that end with the token, which may have ended while its authentication was cached.
+ * the creation of objects that end with the token, since the token may have ended while its authentication was cached.
  * @returns the uuid of the API token, or null for the platform itself
  * @throws Refusal FORBIDDEN
  */

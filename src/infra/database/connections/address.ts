@@ -5,7 +5,7 @@ import pg from 'pg';
 export interface DatabaseAddress {
   /** The address without session settings, and with only its first host. */
   readonly url: string;
-  /** Its `options`, as on a server's command line, such as `-c work_mem=8MB`; '' for none. */
+  /** The `options` of the address, as on a server's command line, such as `-c work_mem=8MB`; '' for none. */
   readonly options: string;
   readonly applicationName: string | undefined;
 }
@@ -46,7 +46,7 @@ const ofSessions = [
   'query_timeout',
 ];
 
-/** Removes the session settings from an address, which would override the program's settings in pg. */
+/** Removes the session settings from an address, since in pg they would override the program's settings. */
 export function readAddress(given: string): DatabaseAddress {
   const address = firstServer(given);
   const start = address.indexOf('?');
@@ -119,7 +119,7 @@ export function protectionOf(address: string): Protection {
   const client = new pg.Client({ connectionString: readAddress(address).url });
   const others = serversOf(address).slice(1);
   if ([client, ...others].every(({ host }) => isLocal(host))) return 'LOCAL';
-  // Typed as a boolean, but pg stores the options of node:tls here.
+  // Its type is boolean, but pg stores the options of node:tls here.
   const ssl: unknown = client.ssl;
   if (!ssl) return 'NONE';
   const isUnverified = typeof ssl === 'object' && 'rejectUnauthorized' in ssl && ssl.rejectUnauthorized === false;

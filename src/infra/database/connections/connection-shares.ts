@@ -18,7 +18,8 @@ interface Share {
 }
 
 /**
- * Keeps one connection of a pool free for other platforms: a platform that uses all others waits until one is returned.
+ * Keeps one connection of a pool free for other platforms: a platform that uses all the rest waits until it returns
+ * one.
  */
 export class ConnectionShares {
   readonly #most: number;
@@ -40,7 +41,7 @@ export class ConnectionShares {
   /**
    * Connects as a platform, as soon as it has fewer connections than its share.
    * @param connect takes a connection of the pool
-   * @param done receives the connection, or an error if that takes longer than a wait for the pool may take
+   * @param done receives the connection, or an error if this takes longer than the pool's own time limit
    */
   connect(platform: string, connect: (done: Connected) => void, done: Connected): void {
     if (platform === noPlatform) {

@@ -6,7 +6,7 @@ import type { Connection } from './platform-statement.ts';
 import { PreparedStatements } from './statement-names.ts';
 import { traceQuery } from './traced-query.ts';
 
-/** The time in which a server must answer whether it is writable, in milliseconds. */
+/** The time limit for a server's answer to whether it is writable, in milliseconds. */
 const answerMs = 2_000;
 
 const probe = `select not (pg_is_in_recovery() or current_setting('transaction_read_only')::boolean) as writable`;
@@ -46,7 +46,7 @@ export class Hosts {
     return this.#primary ?? this.#find();
   }
 
-  /** Finds the primary again before the next connection: the last one has failed, or is read-only. */
+  /** Makes the next connection find the primary again, because the last one has failed or is read-only. */
   suspect(): void {
     this.#primary = undefined;
   }
@@ -108,8 +108,8 @@ export class DatabaseClient extends pg.Client {
   constructor(config: ConnectionConfig = {}) {
     super(config);
     this.#hosts = config.hosts;
-    // An error without a listener ends the process, and the server may send one before the caller has the client. The
-    // next statement fails with it.
+    // An error without a listener would end the process, and the server may send one before the caller has the client.
+    // The next statement then fails with it.
     this.on('error', () => undefined);
   }
 

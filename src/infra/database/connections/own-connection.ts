@@ -40,7 +40,7 @@ export class OwnConnection {
     return opening;
   }
 
-  /** Drops the connection without waiting for the other end, which may not respond. */
+  /** Drops the connection without waiting for the server, which might not respond. */
   drop(): void {
     const client = this.#client;
     this.#client = undefined;

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-// The platform on whose behalf this process currently runs statements. The serving role of the database sees only the
-// rows of that platform (docs/database-roles.md), whatever the conditions of a statement.
+// The platform on whose behalf this process currently runs statements. Whatever conditions a statement has, the serving
+// role of the database sees only the rows of that platform (docs/database-roles.md).
 
 const scope = new AsyncLocalStorage<string>();
 

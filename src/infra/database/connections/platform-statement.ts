@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import pg from 'pg';
 import { serialize } from 'pg-protocol';
 
-/** The part of pg's connection that a query uses, as do pg's own Query, pg-cursor and pg-query-stream. */
+/** The part of pg's connection that queries use, including pg's own Query, pg-cursor and pg-query-stream. */
 export interface Connection {
   /** The prepared texts, and those being prepared, by name. */
   readonly parsedStatements: Record<string, string>;
@@ -46,7 +46,7 @@ export const platformStatementNames = [platformStatement.name, localPlatformStat
 /** A platform to set before a query runs. */
 export interface PlatformSetting {
   readonly id: string;
-  /** The prepared statement that sets it or, with the name '', a statement that is sent as text. */
+  /** The prepared statement that sets the platform or, with the name '', one that is sent as text. */
   readonly statement: { readonly name: string; readonly text: string };
   readonly onSet?: () => void;
 }

@@ -15,11 +15,11 @@ type NameOf = (sql: string) => string;
 
 /**
  * Prisma's driver for Postgres on a given pool. Unlike Prisma's own, it lets an interactive transaction be part of a
- * transaction that `inTransaction` begins, commits or rolls back (transaction.ts).
+ * transaction that `inTransaction` begins and ends (transaction.ts).
  *
  * It works around a flaw of Prisma's interactive transactions. When one times out, Prisma rolls it back and returns its
- * connection to the pool while a command of several statements may still run. Its later statements then run without a
- * transaction, and each commits by itself. See docs/prisma.md.
+ * connection to the pool, although a command of several statements may still be running. The command's later statements
+ * then run without a transaction, and each commits by itself. See docs/prisma.md.
  */
 export class PrismaDriver implements SqlDriverAdapterFactory {
   readonly provider = 'postgres';
@@ -85,7 +85,8 @@ class TransactionPart {
     this.#transaction = {
       provider: adapter.provider,
       adapterName: adapter.adapterName,
-      // Prisma then sends no BEGIN, COMMIT or ROLLBACK, but calls these two. The owner of the transaction commits it.
+      // With this, Prisma sends no BEGIN, COMMIT or ROLLBACK, but calls the two methods below. The owner of the
+      // transaction commits it.
       options: { usePhantomQuery: true },
       commit: async () => this.close(),
       rollback: async () => this.close(),
@@ -94,7 +95,7 @@ class TransactionPart {
     };
   }
 
-  /** Returns the transaction to the first `$transaction` that calls; a nested one gets undefined. */
+  /** Returns the transaction to the first `$transaction` that calls this; a nested one gets undefined. */
   join(): Transaction | undefined {
     const transaction = this.#transaction;
     this.#transaction = undefined;

@@ -23,7 +23,7 @@ export class ServingPool extends pg.Pool {
   /** The platform of each connection; absent while it is unknown, such as after an error. */
   readonly #platforms = new WeakMap<pg.PoolClient, string>();
   #shares: ConnectionShares | undefined;
-  /** The query that `connect` is being called for. It sets the platform itself, without a round trip. */
+  /** The query for which `connect` is being called. The query sets the platform itself, without a round trip. */
   #query: PlatformFirst | undefined;
 
   /** Prevents one platform from using all connections at the same time. */
@@ -138,7 +138,7 @@ interface PgQuery extends pg.Submittable {
   handleCommandComplete(message: object, connection: unknown): void;
   handleReadyForQuery(connection: unknown): void;
 }
-// The version of pg is fixed, and the tests run every statement through these.
+// The version of pg is fixed, and in the tests every statement uses these parts.
 const Query = pg.Query as unknown as new (config: object, values: readonly unknown[] | undefined) => PgQuery;
 
 /** pg's own query, which can set the platform first. */

@@ -6,14 +6,14 @@ export const defaultStatementMs = 10_000;
 /** Returns the settings that every session needs. The time zone is UTC: adapter-pg shifts timestamps in any other. */
 export const sessionSettings = (role: string, statementMs = defaultStatementMs) => [
   `role=${role}`,
-  // The serving role has views of some tables, which must be found first (docs/database-roles.md).
+  // For some tables the serving role has views, which must be found first (docs/database-roles.md).
   `search_path=${role === 'gateway_serving' ? 'serving,public' : 'public'}`,
   `gateway.platform=${noPlatform}`,
   'timezone=UTC',
   'lock_timeout=2000',
   `statement_timeout=${statementMs}`,
   'idle_in_transaction_session_timeout=10000',
-  // For JSON with two rows, Postgres estimates a million: JIT compilation took ten times as long as the payment.
+  // For JSON that has two rows, Postgres expects a million, and JIT compilation took ten times as long as the payment.
   'jit=off',
   // If a machine is lost, the locks of its processes are released after a few unanswered keep-alive probes.
   'tcp_keepalives_idle=10',

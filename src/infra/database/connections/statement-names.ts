@@ -22,8 +22,8 @@ export class StatementNames {
 }
 
 /**
- * Tracks the composed statements that a connection has prepared: the 200 most recently used. Postgres needs about 33
- * KiB for the statement of a list, and a client whose documents vary keeps causing new statements.
+ * Tracks the composed statements that a connection has prepared, at most the 200 most recently used: Postgres needs
+ * about 33 KiB for the statement of a list, and a client whose documents vary causes new statements all the time.
  */
 export class PreparedStatements {
   readonly #used: LRUCache<string, true>;

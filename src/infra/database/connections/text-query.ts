@@ -27,7 +27,7 @@ export class ReplicaBehind extends Error {
   }
 }
 
-/** Replaces a result that the server may not return. */
+/** Stands for a result that the server is not allowed to return. */
 const refused = Symbol('refused');
 type Result = string | null | typeof refused;
 
@@ -35,7 +35,8 @@ type Result = string | null | typeof refused;
 const executeAndSync = Buffer.concat([serialize.execute(), serialize.sync()]);
 
 /**
- * A query whose result is a single text, using pg's interface for custom queries: pg's own needs a third more CPU time.
+ * A query whose result is a single text, through pg's interface for custom queries: pg's own query needs a third more
+ * CPU time.
  */
 export class TextQuery implements pg.Submittable, PlatformFirst {
   name: string;
@@ -48,13 +49,13 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
   /** The number of results before the query's own: those of the platform and the plan, then that of the guard. */
   #before = 0;
   #answer: Result | undefined;
-  /** Set by pg, which waits for the call. */
+  /** Set by pg, which waits until it is called. */
   callback: ((error: Error | null, answer?: Result) => void) | undefined;
 
   /**
    * @param name the name under which the text is prepared, or ''
    * @param required the position that a standby must have replayed. The standby checks this itself, in the statement
-   *   before the query: the query's snapshot is newer than the check, whichever server a proxy leads to
+   *   before the query: so the query's snapshot is newer than the check, whichever server a proxy has chosen
    */
   constructor(name: string, { text, values, planning }: TextRead, required?: Replayed) {
     this.name = name;
@@ -71,7 +72,7 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
     const preparedText = parsedStatements[name] ?? submittedNamedStatements[name];
     if (preparedText !== undefined && preparedText !== text)
       return new Error(`${name} is the name of another statement`);
-    // One buffer: writing several costs a twentieth more of a request's CPU time (bench/LOG.md).
+    // A single buffer: writing several takes a twentieth more of a request's CPU time (bench/LOG.md).
     const messages: Buffer[] = [];
     if (this.platform) {
       this.#before += 1;
@@ -123,7 +124,8 @@ function firstMessages(
 ): readonly Buffer[] {
   const messages = [serialize.bind({ statement: name, values, valueMapper: prepareValue }), serialize.execute()];
   if (submittedNamedStatements[name] !== undefined) return messages;
-  // The statement counts as prepared from here on: pg would take the end of its preparation for the end of the query.
+  // From here on the statement counts as prepared, since pg would take the end of its preparation for the end of the
+  // query.
   submittedNamedStatements[name] = text;
   return [serialize.parse({ name, text }), ...messages];
 }

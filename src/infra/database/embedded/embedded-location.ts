@@ -49,11 +49,11 @@ async function nativePackage(): Promise<string> {
 /** The location of the data if root starts the service in a folder that is closed to other users, such as /root. */
 const elsewhere = '/var/lib/payments-graphql-gateway';
 
-/** Finds another user for the server, since Postgres refuses to run as root, and folders that this user can enter. */
+/** Finds another user for the server, since Postgres refuses to run as root, and folders that the user can enter. */
 async function locateForRoot(native: string, dataPath: string): Promise<ServerLocation> {
   const id = async (flag: string) => Number((await run('id', [flag, 'nobody'])).stdout);
   const nobody = { uid: await id('-u'), gid: await id('-g') };
-  // Tested as that user: modes, access lists and mount options all count.
+  // Tested as that user, since modes, access lists and mount options all count.
   const canEnter = (path: string) =>
     run('/bin/sh', ['-c', 'test -x "$0"', path], { ...nobody, cwd: '/' }).then(Boolean, () => false);
   const hasPrograms = await canEnter(join(native, 'bin', 'postgres'));
@@ -69,8 +69,8 @@ async function locateForRoot(native: string, dataPath: string): Promise<ServerLo
 }
 
 /**
- * Creates the folder elsewhere, once per version, with a copy of the programs if theirs is closed. @returns their
- * folder
+ * Creates the folder `elsewhere` and, if the folder of the programs is closed, copies them into it once per version.
+ * @returns the folder of the programs
  */
 async function openElsewhere(native: string, hasPrograms: boolean, closed: string): Promise<string> {
   try {

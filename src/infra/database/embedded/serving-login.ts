@@ -2,7 +2,8 @@ import { withAdvisoryLock } from '../advisory-lock.ts';
 
 /**
  * Creates the login with which gateways use a migrated database of an embedded server, unless it exists. It owns
- * nothing: it is a member of the roles created by the migrations, as in production. Its password is the superuser's.
+ * nothing and is a member of the roles created by the migrations, as in production. Its password is that of the
+ * superuser.
  * @param ownerUrl connects the superuser
  * @returns the address for gateways
  */

@@ -10,10 +10,10 @@ import { type Migration, projectPrisma, readMigrations } from './migration-files
 import { givesWay, isLocked, WantedLocks } from './wanted-locks.ts';
 
 // Applies migrations without Prisma's native engine, which is a separate download, and without its WebAssembly build.
-// The latter uses adapter-pg, whose `executeScript` splits a script at every semicolon, even inside function bodies,
-// and runs the pieces one by one: a failure leaves a half-migrated database that refuses all further migrations. Here,
-// a migration and its record commit together or not at all. The records are exactly those of `prisma migrate deploy`,
-// which can be used on the same database.
+// The WebAssembly build uses adapter-pg, whose `executeScript` splits a script at every semicolon, even inside function
+// bodies, and runs the pieces one by one: a failure leaves a half-migrated database that refuses all further
+// migrations. Here, a migration and its record commit together or not at all. The records are exactly those of `prisma
+// migrate deploy`, which can be used on the same database.
 
 /** The advisory lock that Prisma's own commands take while they migrate. */
 const PRISMA_MIGRATE_LOCK = 72707369;
@@ -30,7 +30,7 @@ const createMigrationsTable = `create table if not exists public._prisma_migrati
   applied_steps_count integer not null default 0
 )`;
 
-/** Takes the role that may read the table of migrations, if the login itself may not. */
+/** Takes the role that may read Prisma's table of migrations, if the login itself may not. */
 const readAsServing = `select set_config('role', 'gateway_serving', false) from pg_class c
   where c.relname = '_prisma_migrations' and c.relnamespace = 'public'::regnamespace
     and not (has_schema_privilege(c.relnamespace, 'usage') and has_table_privilege(c.oid, 'select'))`;
@@ -51,8 +51,8 @@ export interface MigrateOptions {
 
 /**
  * Limits how long a migration waits for locks held by others. Every later statement, even a read, queues behind a
- * waiting one, so it waits much less than the two seconds that a request waits for a lock. Only for an autovacuum does
- * it wait longer than deadlock_timeout, after which Postgres cancels the autovacuum.
+ * waiting migration, so it waits much less than the two seconds that a request waits for a lock. Only for an autovacuum
+ * does it wait longer than deadlock_timeout, after which Postgres cancels the autovacuum.
  */
 interface Patience {
   readonly lockMs: number;
@@ -70,7 +70,7 @@ const graceMs = 500;
 
 /**
  * Applies the migrations that the database lacks. Of several processes that start together, one migrates and the others
- * wait. Migrations that only the database knows are ignored: a newer version of the program has applied them.
+ * wait. Migrations that only the database has are ignored: a newer version of the program has applied them.
  * @returns the names of the migrations applied now, none if the database was up to date
  * @throws MigrationError if a migration fails (it is rolled back), or the database's history contradicts the files
  */
@@ -221,7 +221,7 @@ async function applyPatiently(migration: Migration, { client, locks, patience, l
       if (blockers.length > 0) others = blockers.map(nameOf).join('; ');
       if (performance.now() >= until)
         throw migrationFailure(migration, error, `It waits for ${others}. End that session, and run the command again`);
-      // A session's activity changes; its identity does not.
+      // What a session does changes, but its process id does not.
       const who = blockers.map(({ pid }) => pid).join();
       if (who !== said && who !== '')
         log(`the migration ${migration.name} waits for ${others} and will be tried again`);
@@ -236,11 +236,11 @@ async function applyPatiently(migration: Migration, { client, locks, patience, l
 async function apply(client: pg.Client, migration: Migration, locks: WantedLocks, waitMs: number): Promise<void> {
   await transactionOn(client, async () => {
     await client.query(`set local lock_timeout = ${Math.round(waitMs)}`);
-    // If this process is gone, its statement ends, and with it its locks.
+    // If this process dies, its statement ends and its locks are released.
     await client.query(
       `select set_config('client_connection_check_interval', '1s', true) where version() !~* 'mingw|visual c|windows'`,
     );
-    // Independent of the settings of the login, the database and PGOPTIONS: the tables belong in this schema.
+    // Whatever the settings of the login, the database and PGOPTIONS are, the tables belong in this schema.
     await client.query('set local search_path = public');
     await locks.take(client);
     await client.query(createMigrationsTable);

@@ -9,7 +9,7 @@ export const projectPrisma = fileURLToPath(new URL('../../../../prisma', import.
 
 export interface Migration {
   /**
-   * Also the name of its folder: the time at which it was written, and its subject. Migrations apply in the order of
+   * The name of its folder: the time at which it was written, and its subject. Migrations are applied in the order of
    * names.
    */
   readonly name: string;

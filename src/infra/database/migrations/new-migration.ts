@@ -37,7 +37,7 @@ export async function missingSql(serverUrl: string, prismaDirectory = projectPri
   }
 }
 
-/** Omits the statements about foreign keys that differ from those that Prisma would create. */
+/** Omits the statements about foreign keys that deliberately differ from those that Prisma would create. */
 function withoutKeysByHand(sql: string): string {
   const isByHand = (name = '') => keysByTriggers.has(name) || name === keyBehindView;
   const statements = sql.trim().split(/\n\n(?=-- )/);

@@ -10,7 +10,7 @@ import { startEmbeddedPostgres } from '../embedded/embedded.ts';
 /** Starts an embedded server for one task. Its files are removed by `stop`, or when the process exits. */
 export async function startThrowawayPostgres(): Promise<{ readonly url: string; stop(): Promise<void> }> {
   const dataDir = await mkdtemp(join(tmpdir(), 'payments-graphql-gateway-'));
-  // A temporary folder is closed to other users, and if this process is root, another user runs the server.
+  // A temporary folder is closed to other users, but if this process is root, another user runs the server.
   await chmod(dataDir, 0o711);
   const server = await startEmbeddedPostgres({ dataDir, durable: false });
   const remove = () => {
@@ -20,7 +20,7 @@ export async function startThrowawayPostgres(): Promise<{ readonly url: string; 
     try {
       process.kill(server.pid, 'SIGQUIT');
     } catch {
-      // It has already ended.
+      // The server has already ended.
     }
     remove();
   };
@@ -41,7 +41,7 @@ export interface ThrowawayDatabase {
   drop(): Promise<void>;
 }
 
-/** Creates a database for one task as a copy of `template`, to which no session may be connected meanwhile. */
+/** Creates a database for one task as a copy of `template`, to which no session may be connected during that time. */
 export async function createThrowawayDatabase(serverUrl: string, template = 'template0'): Promise<ThrowawayDatabase> {
   const name = `throwaway_${randomUUID().replaceAll('-', '')}`;
   const url = new URL(serverUrl);
@@ -57,7 +57,7 @@ function onServer(url: string, sql: string): Promise<unknown> {
   let pool = servers.get(url);
   if (!pool) {
     pool = new pg.Pool({ connectionString: url, idleTimeoutMillis: 2_000, allowExitOnIdle: true });
-    // The server may be stopped meanwhile.
+    // The server may be stopped while a connection is idle.
     pool.on('error', () => undefined);
     servers.set(url, pool);
   }

@@ -8,7 +8,7 @@ interface TableLock {
   readonly mode: string;
 }
 
-/** The locks that the service's statements wait for. */
+/** Selects the locks of a session that the service's statements wait for. */
 const strongLocks = `select l.relation::regclass::text as table, upper(regexp_replace(replace(l.mode, 'Lock', ''), '([a-z])([A-Z])', '\\1 \\2', 'g')) as mode,
     l.granted from pg_locks l join pg_class c on c.oid = l.relation
   where l.pid = $1 and l.locktype = 'relation' and c.relkind in ('r', 'p')
@@ -21,9 +21,9 @@ const lockStates = new Set(['55P03', '40P01']);
 export const isLocked = (error: unknown) => lockStates.has(sqlState(error) ?? '');
 
 /**
- * Tracks the locks of a migration, learned from its attempts. From the second attempt on they are taken first: the
- * migration waits for the lock that was not free while holding nothing, and takes the others only if they are free. So
- * it never waits for a transaction that waits for it in turn, as the service's loops would.
+ * Tracks the locks of a migration, learned from its attempts. From the second attempt on, they are taken first: the
+ * migration waits for the lock that was not free while it holds nothing, and takes the others only if they are free. So
+ * it never waits for a transaction that is waiting for the migration, as those of the service's loops would be.
  */
 export class WantedLocks {
   readonly #watcher: pg.Client;
@@ -91,6 +91,6 @@ export class WantedLocks {
   }
 }
 
-/** Returns whether Postgres itself ends this session after it has blocked another for deadlock_timeout. */
+/** Returns whether Postgres itself cancels this session once it has blocked another for deadlock_timeout. */
 export const givesWay = ({ kind, statement }: LockSession) =>
   kind === 'autovacuum worker' && !/to prevent wraparound/.test(statement);

@@ -3,7 +3,7 @@ import type { Database } from '../database.ts';
 import { statement } from '../statement.ts';
 import { lsnOf, type Position } from './position.ts';
 
-/** The time limit for the primary to report its position, in milliseconds; after it, reads go to the primary. */
+/** The time limit for the primary to report its position, in milliseconds. If it does not, reads go to the primary. */
 const answerMs = 1_000;
 
 const positionStatement = statement<{ lsn: string; history: string | null }>(
@@ -12,7 +12,8 @@ const positionStatement = statement<{ lsn: string; history: string | null }>(
 );
 
 /**
- * Finds the end of the primary's log. Reads share a query unless it was sent before they began: it may miss commits.
+ * Finds the end of the primary's log. Reads share a query, but not one that was sent before they began, which may miss
+ * commits.
  */
 export class PrimaryPosition {
   readonly #connection: OwnConnection;

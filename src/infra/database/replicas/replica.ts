@@ -19,7 +19,7 @@ export interface ReplicaOptions {
   readonly poolSize: number;
   /** The maximum lag behind the primary in milliseconds. A replica that lags more serves no reads. */
   readonly maxLagMs: number;
-  /** The longest that a read waits for it to replay a position, in milliseconds. */
+  /** How long a read waits at most for the replica to replay a position, in milliseconds. */
   readonly waitMs: number;
 }
 
@@ -29,7 +29,8 @@ const notChecked = 'it has not been compared with the primary yet';
 const answerMs = 1_000;
 
 /**
- * The statement timeout on a replica in milliseconds. The primary serves the read 2 s later, halfway to the deadline.
+ * The statement timeout on a replica in milliseconds. After that and another 2 s, halfway to the deadline, the primary
+ * serves the read.
  */
 const statementMs = 3_000;
 
@@ -145,7 +146,7 @@ export class Replica {
   async #check(find: () => Promise<Position | undefined>): Promise<void> {
     const position = await find().catch(() => undefined);
     if (this.#closed) return;
-    // Without the primary there is no comparison, and nothing has changed.
+    // Without the primary's position there is no comparison, and the state stays as it is.
     if (!position) return;
     const at = performance.now();
     try {
@@ -176,7 +177,7 @@ export class Replica {
   #report(trouble: string | undefined): void {
     const before = this.#trouble;
     this.#trouble = trouble;
-    // The results of running reads may never arrive.
+    // The results of reads in progress may never arrive.
     if (trouble !== undefined)
       for (const reject of this.#running) reject(new Error(`the replica cannot be used: ${trouble}`));
     if (this.#closed || (before !== notChecked && (before === undefined) === (trouble === undefined))) return;
@@ -188,7 +189,7 @@ export class Replica {
     try {
       const [row] = await replayStatement(await this.#connection.get());
       const replayed = row?.lsn ? lsnOf(row.lsn) : 0n;
-      // No progress: do not ask again immediately.
+      // The replica has made no progress, so it is not queried again immediately.
       if (replayed === this.#replayed) await delay(1);
       this.#replayed = replayed;
     } catch (error) {

@@ -19,7 +19,7 @@ export interface ReplicasOptions extends Pick<ReplicaOptions, 'poolSize' | 'maxL
   readonly everyMs?: number | undefined;
 }
 
-/** The longest that a read waits for a replica, in milliseconds. */
+/** How long a read waits at most for a replica, in milliseconds. */
 const defaultWaitMs = 100;
 /** The interval between two checks of the replicas, in milliseconds. */
 const defaultEveryMs = 1_000;
@@ -50,7 +50,8 @@ export interface ReadScope {
 /**
  * Serves reads from standbys. A read includes all that was committed and acknowledged before it began, by any client:
  * the primary reports the end of its log, and the replica must have replayed it (decision 82). With a token, a read may
- * be as old as the token, but includes the platform's writes through this instance. Otherwise the primary reads.
+ * be as old as the token, but includes the platform's writes through this instance. If no replica can serve a read, the
+ * primary does.
  */
 export class Replicas {
   readonly all: readonly Replica[];

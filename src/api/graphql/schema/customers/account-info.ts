@@ -13,7 +13,7 @@ import { builder, enumOf } from '../builder.ts';
 import { ExternalAccountType } from '../enums.ts';
 import { variantsBy } from '../words.ts';
 
-/** Defines the output types and inputs of the account kinds, generated from the domain's table. */
+/** Defines the output types and inputs of the account types, generated from the domain's table. */
 
 const table: [AccountTypeName, AccountType][] = Object.entries(accountTypes) as [AccountTypeName, AccountType][];
 
@@ -57,8 +57,8 @@ const enums = new Map(
 );
 
 /**
- * The fields that are optional in some kind of account. They are nullable in all, so that one document can select
- * each.
+ * The fields that are optional in some type of account. They are nullable in every type, so that one document can
+ * select them in all.
  */
 const optionalSomewhere = new Set(
   table.flatMap(([, type]) =>
@@ -113,7 +113,7 @@ for (const [, type] of table) {
 const inputs = table.map(([accountType, type]) => {
   const ref = builder.inputRef<AccountDetails>(`${type.graphql.type.replace(/Info$/, '')}Input`).implement({
     description: type.description,
-    // A type with several fields that can identify the account has no others.
+    // A type with several alternative identifiers has no other fields.
     ...(type.identifier.length > 1 && { isOneOf: true }),
     fields: (t) =>
       Object.fromEntries(
@@ -127,7 +127,7 @@ const inputs = table.map(([accountType, type]) => {
   return { accountType, type, ref };
 });
 
-/** Takes exactly one field: the kind of the account, with its details. */
+/** Has exactly one field, named for the account's type, with the details. */
 type AccountInfoInput = Readonly<Record<string, AccountDetails | null | undefined>>;
 
 export const ExternalAccountInfoInput = builder.inputRef<AccountInfoInput>('ExternalAccountInfoInput').implement({

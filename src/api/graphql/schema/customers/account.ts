@@ -158,7 +158,7 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
   }),
   defaultUmaDepositAccount: t.exposeBoolean('defaultUmaDepositAccount', {
     description:
-      'Whether incoming UMA payments to the customer go to this account. At most one account of a customer has this.',
+      'Whether incoming UMA payments to the customer go to this account. This is true for at most one account of a customer.',
   }),
   isDeleted: t.exposeBoolean('isDeleted', {
     description:

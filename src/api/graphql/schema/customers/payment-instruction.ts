@@ -91,7 +91,7 @@ const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
   },
   LAYER2_WALLET: {
     type: 'Layer2WalletInstruction',
-    description: 'Pay in on the second-layer Bitcoin network, to the address or by the invoice.',
+    description: 'Pay in over the second-layer Bitcoin network, to the address or by the invoice.',
     fields: { address, invoice: 'The BOLT 11 invoice to pay, instead of the address.', assetType },
   },
   SOLANA_WALLET: {
@@ -139,7 +139,7 @@ for (const { type, description, fields } of Object.values<Member<string>>(member
       Object.fromEntries(
         Object.entries(fields).map(([name, fieldDescription]) => [
           name,
-          // The type of `members` ensures that each field is part of the shape.
+          // The type of `members` ensures that the shape has each field.
           t.json(name as keyof Shape, enumNames[name] === undefined ? 'String' : accountEnum(enumNames[name]), {
             description: fieldDescription,
           }),

@@ -9,8 +9,8 @@ import { Account, Customer } from '../nouns.ts';
 import { variantsBy } from '../words.ts';
 
 /**
- * Defines the source and destination of payments and quotes. Each is the row of the transaction, shown as one end of
- * it.
+ * Defines the source and destination of payments and quotes. Each is read from the transaction's row, and shows one end
+ * of it.
  */
 
 const displayName =

@@ -5,7 +5,7 @@ import { builder, enumOf } from '../builder.ts';
 import { PaymentRail } from '../enums.ts';
 import { AmountInput, givenAmount } from '../values/money.ts';
 
-/** The parts of a price in their stored form, with exact numbers as text. */
+/** The parts of a price as they are stored: exact numbers as text. */
 interface RateDetails {
   readonly counterpartyMultiplier: string;
   readonly counterpartyFixedFee: string;
@@ -26,7 +26,7 @@ export const RateDetailsType = builder.objectRef<PricedRateDetails>('RateDetails
   fields: (t) => ({
     counterpartyMultiplier: t.json(['details', 'counterpartyMultiplier'], 'Decimal', {
       description:
-        "The receiving side's part of the rate: smallest units of the receiving currency per millisatoshi. Every rate is split at this common unit, whatever its currencies.",
+        "The receiving side's part of the rate: smallest units of the receiving currency per millisatoshi. Every rate, whatever its currencies, is split into two parts that meet in this unit.",
     }),
     counterpartyFixedFee: t.money(['details', 'counterpartyFixedFee'], 'receiving', {
       description: 'The fixed fee of the receiving side, in the receiving currency.',
@@ -46,16 +46,16 @@ export const RateDetailsType = builder.objectRef<PricedRateDetails>('RateDetails
   }),
 });
 
-const PricingStepName = enumOf('PricingStepName', 'A rounded amount in the price of a quote.', {
+const PricingStepName = enumOf('PricingStepName', 'An amount in the price of a quote that was rounded.', {
   COUNTERPARTY_FIXED_FEE: 'The fixed fee of the receiving side, converted to the sending currency.',
   TOTAL_SENDING_AMOUNT: 'The amount that the source is debited.',
   TOTAL_RECEIVING_AMOUNT: 'The amount that the destination receives.',
   PLATFORM_VARIABLE_FEE: 'The variable fee of the platform.',
   SERVICE_VARIABLE_FEE: 'The variable fee of the service.',
-  ROUNDING_SURPLUS: 'The surplus that is left by rounding up.',
+  ROUNDING_SURPLUS: 'The surplus that results from rounding up.',
 } satisfies Record<PricingStepShape['step'], string>);
 
-const Rounding = enumOf('Rounding', 'How a figure of a price was rounded.', {
+const Rounding = enumOf('Rounding', 'How an amount in a price was rounded.', {
   HALF_UP: 'To the nearest smallest unit, with halves rounded up.',
   UP: 'Up to the next smallest unit.',
   DOWN: 'Down to the smallest unit.',

@@ -49,7 +49,7 @@ mutation('transferIn', {
     amount: t.field({
       type: AmountInput,
       description:
-        'The amount to pull, no more than the destination may hold. When left out, the provider pulls what the account offers; the sandbox pulls 10000 smallest units.',
+        'The amount to pull, no more than the destination can hold. When left out, the provider pulls what the account offers; the sandbox pulls 10000 smallest units.',
     }),
     description: t.string({ description: 'A note for the payment.' }),
     metadata: t.field({ type: [MetadataInput], description: newMetadata }),
@@ -76,12 +76,12 @@ mutation('transferInternal', {
     destinationAccountId: t.id({
       required: true,
       description:
-        "The account to credit, in the same currency: InternalAccount:… The platform's own account can also receive money from a customer who may not move money.",
+        "The account to credit, in the same currency: InternalAccount:… The platform's own account can receive money even from a customer who is not allowed to move money.",
     }),
     amount: t.field({
       type: AmountInput,
       required: true,
-      description: 'The amount to move, no more than the destination may hold.',
+      description: 'The amount to move, no more than the destination can hold.',
     }),
     description: t.string({ description: 'A note for the payment.' }),
     metadata: t.field({
@@ -108,19 +108,19 @@ mutation('transferInternal', {
 builder.prismaObjectFields(Transaction, (t) => ({
   approvalDueAt: t.optional('approvalDueAt', 'DateTime', {
     description:
-      'The time until which the payment must be approved or rejected; null if it needs no approval, or if an approval that a policy required was given.',
+      'The time until which the payment must be approved or rejected; null if it needs no approval, and once an approval required by a policy has been given.',
   }),
   createdById: t.id({
     nullable: true,
     description:
-      'The token that began the payment, by making the transfer or executing the quote: ApiToken:… or ClientToken:… Null for payments from outside, and for quotes that were not executed. An app sees only its own token.',
+      'The token that began the payment by making the transfer or executing the quote: ApiToken:… or ClientToken:… Null for payments from outside and for quotes that were not executed. An app sees only its own token.',
     select: { createdBy: true },
     resolve: ({ createdBy }, _args, { viewer }) =>
       viewer.kind === 'PLATFORM' || createdBy === tokenOf(viewer) ? createdBy : null,
   }),
   decidedById: t.id({
     nullable: true,
-    description: 'The API token that approved or rejected the payment; null if no token did, and always null for apps.',
+    description: 'The API token that approved or rejected the payment; null if no token did. Always null for apps.',
     select: { decidedById: true },
     resolve: ({ decidedById }, _args, { viewer }) =>
       viewer.kind === 'PLATFORM' && decidedById !== null ? publicId('ApiToken', decidedById) : null,
@@ -133,7 +133,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
 
 mutation('approveTransaction', {
   description:
-    'Approves a payment before its `approvalDueAt`. A payment that a policy holds back (CREATED) must be approved with the permission APPROVE, by a token other than the one that requested it. Neither of the two may have created the other, directly or indirectly, and the approving token may not be limited by a token policy that requires the approval; otherwise the result is a ForbiddenError. The checks made when the payment was requested are repeated. Approving an incoming payment (PENDING) needs TRANSACT. Information that is in the customer record need not be sent again; if mandatory information is missing, the payment fails with MISSING_MANDATORY_PAYEE_DATA. If the payment is not waiting for approval, the result is a ConflictError with the code TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL.',
+    'Approves a payment before its `approvalDueAt`. A payment that a policy holds back (CREATED) must be approved with the permission APPROVE, by a token other than the one that requested it. If one of the two tokens created the other, directly or indirectly, or if the approving token is itself limited by a token policy that requires the approval, the result is a ForbiddenError. The checks made when the payment was requested are repeated. Approving an incoming payment (PENDING) needs TRANSACT. Information in the customer record need not be sent again; if mandatory information is missing, the payment fails with MISSING_MANDATORY_PAYEE_DATA. If the payment is not waiting for approval, the result is a ConflictError with the code TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL.',
   input: (t) => ({
     transactionId: t.id({ required: true, description: 'The payment that waits for an approval: Transaction:…' }),
     receiverCustomerInfo: t.field({
@@ -164,7 +164,7 @@ mutation('sandboxReceiveUma', {
     senderUmaAddress: t.string({
       required: true,
       description:
-        'The UMA address of the sender; any address is accepted. At sandbox.uma.money, payments from $pending.long.usd take a long time, and those from $fail.compliance.usd and $fail.timeout.usd fail after approval.',
+        'The UMA address of the sender; any address is accepted. In the domain sandbox.uma.money, payments from $pending.long.usd take a long time, and those from $fail.compliance.usd and $fail.timeout.usd fail after approval.',
     }),
     receiver: t.field({
       type: CustomerReferenceInput,
@@ -206,7 +206,7 @@ mutation('sandboxFundAccount', {
       type: AmountInput,
       required: true,
       description:
-        "The amount that arrives: 1 to 100000000000 smallest units of the account's currency, and no more than the account may hold.",
+        "The amount that arrives: 1 to 100000000000 smallest units of the account's currency, and no more than the account can hold.",
     }),
   }),
   success: { row: { as: 'account', type: InternalAccount, description: 'The account with its new balance.' } },
@@ -216,7 +216,7 @@ mutation('sandboxFundAccount', {
 
 mutation('sandboxSend', {
   description:
-    "Sandbox only: simulates the deposit for a real-time funded quote. A deposit of exactly the quoted amount is converted and delivered immediately. If the deposit is too small, too large or too late, the payment fails and the money is credited to the customer's account in that currency. If the quote is already paid, the code is CONFLICT. If the customer was deleted, the code is CUSTOMER_DELETED, and the money goes back to its payer.",
+    "Sandbox only: simulates the deposit for a real-time funded quote. A deposit of exactly the quoted amount is converted and delivered immediately. If the deposit is too small, too large or too late, the payment fails and the money is credited to the customer's account in that currency. If the quote is already paid, the code is CONFLICT. If the customer was deleted, the code is CUSTOMER_DELETED, and the money goes back to the payer.",
   input: (t) => ({
     quoteId: t.id({ required: true, description: 'The quote to fund: Quote:…' }),
     currency: t.field({

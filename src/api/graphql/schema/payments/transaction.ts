@@ -55,7 +55,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   final: t.boolean({
     description:
       'Whether no further change is possible. A bank may still return a COMPLETED payment, and a refund may still be paid after FAILED or REJECTED.',
-    // The rail's order, which decides whether a return is still possible, is another row.
+    // Whether a return is still possible is in the rail's order, which is another row.
     extensions: { ...alsoInDatabase('is_final').extensions, costs: 'rows', isOnlyPlanned: true },
     select: { platformId: true, id: true, status: true, version: true },
     resolve: (row, _args, { payments }) => isFinal(payments.database, row),
@@ -210,12 +210,13 @@ export const LedgerEntry = builder.prismaObject('Posting', {
       description: 'The amount that the entry moves: positive if it comes in, negative if it goes out.',
     }),
     account: t.seen('account', InternalAccount, visibleAccounts, {
-      description: 'The account that the entry changes; null for a system account, or one that the caller may not see.',
+      description:
+        'The account that the entry changes; null for a system account, or if the caller may not see the account.',
     }),
     system: t.field({
       type: LedgerParty,
       nullable: true,
-      description: 'The party of the entry if it is not an account that the caller may see; null if `account` is set.',
+      description: 'The party of the entry if it is not an account that the caller can see; null if `account` is set.',
       select: { system: true, account: { select: { customerId: true } } },
       resolve: ({ system, account }, _args, { viewer }) =>
         account ? (maySee('account', viewer, account) ? null : 'OTHER_ACCOUNT') : system,
@@ -252,7 +253,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
     description: 'Every status that the payment went through, with the time and the reason.',
     only: ['type', ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT']],
     orderBy: ['sequence'],
-    // Each version has an event, so a caller who sees version 3 must be shown its event.
+    // Each version has an event: a caller who sees version 3 must be shown the event of that version.
     completeBy: 'version',
   }),
   ledgerEntries: t.many(['journals', 'postings'], LedgerEntry, {

@@ -27,7 +27,7 @@ function amountsOf({ row }: Validated) {
 
 ValidatedPayment.implement({
   description:
-    'The result of a dry run: the payment would be made with these amounts, if nothing else changes first. The rate may still change, and the provider of the rail is not queried.',
+    'The result of a dry run: the amounts with which the payment would be made if nothing changed before. The rate can still change, and the provider of the rail was not asked.',
   fields: (t) => ({
     sentAmount: t.field({
       type: 'Money',
@@ -54,7 +54,7 @@ ValidatedPayment.implement({
     limits: t.field({
       type: [PolicyLimit],
       description:
-        'The limits of the policies that apply and that the viewer may see, with this payment counted. A quote that is not executed immediately does not count.',
+        'The limits of the policies that apply and that the viewer may see, with this payment counted. A quote that is not to be executed immediately is not counted.',
       resolve: ({ limits }) => limits.map(shownLimit),
     }),
     approvalDueAt: t.optional('approvalDueAt', 'DateTime', {

@@ -59,7 +59,7 @@ export const Platform = builder.prismaNode('Platform', {
     }),
     isRegulatedFinancialInstitution: t.boolean({
       description:
-        'Whether customers count as verified because the platform verifies them itself. Set by the operator of the service.',
+        'Whether customers count as verified because the platform verifies them itself. The operator of the service sets this.',
       select: {},
       resolve: () => isRegulatedFinancialInstitution,
     }),
@@ -99,7 +99,7 @@ mutation('updatePlatform', {
     trustedDocuments: t.field({
       type: TrustedDocumentPolicy,
       description:
-        'Which tokens are limited to registered documents. ALL also limits the token that sets it; it can be undone with PATCH /config in REST.',
+        'Which tokens are limited to registered documents. ALL also limits the token that sets it; undo it with PATCH /config in REST.',
     }),
   }),
   success: { platform: { type: Platform, description: 'The platform with its new settings.' } },

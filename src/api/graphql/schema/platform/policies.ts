@@ -23,7 +23,7 @@ import { Viewer } from './viewer.ts';
 
 /** Policies: which payments a token, a customer or the platform may make, and how much of each limit remains. */
 
-/** A limit as read by a statement or, with its time as a date, as part of a refusal. */
+/** A limit as a statement reads it, or as part of a refusal, where its time is a Date. */
 export type Limit = Omit<LimitState, 'renewsAt'> & { readonly renewsAt: Date | null };
 
 export const PolicyLimit = builder.objectRef<Limit>('PolicyLimit').implement({
@@ -99,7 +99,7 @@ const PolicyApproval = builder.objectRef<StoredApproval>('PolicyApproval').imple
 const Policy = builder.prismaNode('Policy', {
   ...node(visiblePolicies),
   description:
-    'Limits the payments of a token (and of all tokens created by it), of a customer, or of the whole platform. A payment must be allowed by every policy that applies to it. It counts towards the limits of each of them: a transfer when it is made, a quote when it is executed, or, if a deposit will execute it, when it is created.',
+    'Limits the payments of a token (and of all tokens created by it), of a customer, or of the whole platform. A payment must be allowed by every policy that applies to it, and counts towards the limits of each: a transfer when it is made; a quote when it is executed or, if a deposit will execute it, when it is created.',
   fields: (t) => ({
     subjectId: t.id({
       description: 'Whose payments the policy limits: ApiToken:…, ClientToken:…, Customer:… or Platform:…',
@@ -134,7 +134,7 @@ const Policy = builder.prismaNode('Policy', {
     hoursTo: t.exposeString('hoursTo', {
       nullable: true,
       description:
-        'The time of day from which the policy allows no payments; if earlier than `hoursFrom`, it is on the next day.',
+        'The time of day at which the policy stops allowing payments; if it is earlier than `hoursFrom`, it is on the next day.',
     }),
     timeZone: t.exposeString('timeZone', {
       description: "The time zone of the policy's days, months and hours, as an IANA name such as Europe/Berlin.",
@@ -237,7 +237,7 @@ const PolicyApprovalInput = builder.inputType('PolicyApprovalInput', {
 
 mutation('setPolicy', {
   description:
-    'Sets the policy on the payments of an API token, a client token, a customer or the platform. It replaces an earlier policy, and the payments that were counted there still count. A token that is limited by a policy, or was created by such a token, cannot set policies.',
+    'Sets the policy on the payments of an API token, a client token, a customer or the platform. It replaces an earlier policy, and the payments that the earlier policy counted still count. A token that is limited by a policy, or was created by such a token, cannot set policies.',
   input: (t) => ({
     subjectId: t.id({
       required: true,
@@ -269,7 +269,7 @@ mutation('setPolicy', {
     }),
     hoursTo: t.string({
       description:
-        'The time of day from which the policy allows no payments, HH:MM; if earlier than `hoursFrom`, it is on the next day.',
+        'The time of day at which the policy stops allowing payments, HH:MM; if it is earlier than `hoursFrom`, it is on the next day.',
     }),
     timeZone: t.string({
       required: true,
@@ -321,11 +321,11 @@ mutation('deletePolicy', {
   resolve: (input, { payments, viewer }, key) => deletePolicy(payments.database, viewer, input, key),
 });
 
-/** The properties of a refusal by a policy that the viewer may see; otherwise none. */
+/** The details of a refusal by a policy that the viewer may see; empty for any other viewer. */
 const factsOf = ({ refusal }: UserError) => refusal.details as Partial<ExceededLimit>;
 const moment = (text: string | null | undefined) => (text ? new Date(text) : null);
 
-/** Converts a limit of an outcome to its form in the schema. */
+/** Converts a limit in a refusal to its form in the schema. */
 export const shownLimit = (limit: LimitState): Limit => ({ ...limit, renewsAt: moment(limit.renewsAt) });
 
 builder.objectFields(memberTypes.LimitExceededError, (t) => ({

@@ -26,7 +26,7 @@ import { Customer, Quote, Transaction } from '../nouns.ts';
 import { node } from '../words.ts';
 
 /**
- * API tokens of servers, which may have an expiry, and short-lived client tokens of apps, for one customer or
+ * API tokens for servers, with or without an expiry, and short-lived client tokens for apps, each for one customer or
  * payment.
  */
 
@@ -52,7 +52,7 @@ export const ApiToken = builder.prismaNode('ApiToken', {
     createdById: t.publicId('ApiToken', 'createdById', {
       nullable: true,
       description:
-        "The API token that created this token, which may have been revoked since. Null if the operator's command line or the sandbox created it.",
+        "The API token that created this token; it may have been revoked since. Null if the operator's command line or the sandbox created this token.",
     }),
     lastUsedAt: t.optional('lastUsedAt', 'DateTime', {
       description: 'When the token was last used, accurate to about a minute; null if never.',
@@ -104,7 +104,7 @@ mutation('createApiToken', {
     expiresAt: t.field({
       type: 'DateTime',
       description:
-        'When the token expires, at the latest with the token that creates it. When left out, it expires with that token, or never if that has no expiry.',
+        'When the token expires: no later than the token that creates it. When left out, it expires with that token, or never if that token has no expiry.',
     }),
     addresses: t.stringList({
       description:
@@ -152,7 +152,7 @@ mutation('rotateApiToken', {
 
 mutation('revokeApiToken', {
   description:
-    'Revokes an API token and, by default, everything that it created: tokens are revoked, including one that replaces it, and webhook endpoints are disabled. Revoked tokens can create nothing more. Within a second, requests with them are refused and their open streams are closed. The last token with MANAGE cannot be revoked (CONFLICT).',
+    'Revokes an API token and, by default, what it created: other tokens, including the one that replaces it, are revoked, and webhook endpoints are disabled. Revoked tokens can create nothing more. Within a second, requests with them are refused and their open streams are closed. The last token with MANAGE cannot be revoked (CONFLICT).',
   input: (t) => ({
     tokenId: t.id({ required: true, description: 'The token to revoke: ApiToken:…' }),
     revokeDescendants: t.boolean({
@@ -203,7 +203,7 @@ mutation('createClientToken', {
       required: true,
       defaultValue: [],
       description:
-        'The rights of the token in addition to its permissions, if it is bound to a customer. None by default.',
+        'The rights that the token has in addition to its permissions, if it is bound to a customer. None by default.',
     }),
     trustedDocumentsOnly: t.boolean({
       required: true,
@@ -281,7 +281,7 @@ export const ClientToken = builder.prismaNode('ClientToken', {
     revokedAt: t.optional('revokedAt', 'DateTime', { description: 'When the token was revoked; null if it was not.' }),
     createdById: t.publicId('ApiToken', 'createdById', {
       nullable: true,
-      description: 'The API token that created this token, which may have been revoked since.',
+      description: 'The API token that created this token; it may have been revoked since.',
     }),
   }),
 });

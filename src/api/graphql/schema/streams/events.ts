@@ -46,8 +46,8 @@ const idIn = ({ transactionId, quoteId, customerId }: EventRow, model: Referred)
   ({ Transaction: transactionId, Quote: quoteId, Customer: customerId })[model];
 
 /**
- * The options of a field with the row of a model as of its change or, if something else changed, the current version of
- * the row that the event refers to.
+ * The options of a field that shows a row of a model: as of the change if the event is about that row, otherwise the
+ * current version of the row that the event refers to.
  */
 const concerned = (model: Referred, visible: (viewer: Viewer) => object) => ({
   nullable: true as const,
@@ -117,7 +117,7 @@ export const Event = builder.prismaNode('Event', {
     apiTokenId: t.id({
       nullable: true,
       description: 'The API token that expires soon; null for other events.',
-      // Reading it takes Postgres as long as reading the changed row.
+      // Postgres needs as long for it as for the changed row.
       extensions: { costs: 'past' },
       select: { type: true, snapshot: true },
       resolve: ({ type, snapshot }) =>
@@ -142,7 +142,7 @@ const EventFilter = builder.inputType('EventFilter', {
 
 type Filter = typeof EventFilter.$inferInput | null | undefined;
 
-/** Parses an id; undefined if none is given, null if it is malformed and so names nothing. */
+/** Parses an id; undefined if none is given, null if it is malformed and so matches nothing. */
 const parseFilterId = (id: string | null | undefined, type: 'Customer' | 'Transaction') =>
   id === null || id === undefined ? undefined : (uuidOf(id, type) ?? null);
 

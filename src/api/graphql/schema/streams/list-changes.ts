@@ -47,12 +47,12 @@ function followList<Row, Filter extends object>(list: FollowedList<Row, Filter>)
   builder.subscriptionField(`${name}Changes`, (t) =>
     t.field({
       type: Changes,
-      description: `A live list of ${name}s: its first page, then every change that affects it. The filter is the one that the query ${name}s takes. The page may already include a change: ignore a row unless its \`version\` is higher than the one you have.`,
+      description: `A live list of ${name}s: its first page, then every change that affects it. The filter is that of the query ${name}s. The page may already include a change that follows: ignore a row unless its \`version\` is higher than that of the row you have.`,
       args: {
         filter: t.arg({
           type: filter,
           description:
-            "The rows to follow, as a filter of the list's query. Conditions that can change without a change of the row, such as the UMA address of its customer, are refused with INVALID_INPUT.",
+            "The rows to follow, as a filter of the list's query. Conditions on anything that can change while the row does not, such as the UMA address of its customer, are refused with INVALID_INPUT.",
         }),
         snapshot: t.arg.boolean({
           required: true,
@@ -119,7 +119,7 @@ function changesType<Row, Filter>({ name, type, list: { connection, read }, filt
           description: 'The first page of the list, in the first message; null in later messages.',
           args,
           ...made(() => read),
-          // The connection as a plan has read it.
+          // The connection, as read by a plan.
           resolve: ({ snapshotOf }, _args, context, info) =>
             (snapshotOf ? runField(context, info, { given: snapshotOf }) : null) as never,
         }),
@@ -138,7 +138,7 @@ followList({ name: 'quote', type: Quote, list: quotes, filter: QuoteFilter });
 followList({ name: 'account', type: Account, list: accounts, filter: AccountFilter });
 followList({ name: 'customer', type: Customer, list: customers, filter: CustomerFilter });
 
-/** The alias that stands for the row while the columns of its fields are determined. */
+/** The alias of the row in the SQL from which the columns of its fields are determined. */
 const row = 'the_row';
 /** The maximum nesting depth of objects that are read from the same row. */
 const maxDepth = 4;

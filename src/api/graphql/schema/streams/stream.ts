@@ -14,7 +14,7 @@ import type { Context } from '../../context.ts';
 import { cursorUndone, failure, invalidInput } from '../../failure.ts';
 
 /**
- * Implements the mechanism behind every subscription. All read the same feed; they differ in which events they select
+ * Implements the mechanism behind all subscriptions. They read the same feed, and differ in which events they select
  * and how they present them. Every subscription delivers only events that the caller may see.
  */
 
@@ -25,7 +25,7 @@ export interface Message {
   readonly position: FeedPosition;
 }
 
-/** A message about a row: a change, or the current state, which has no event to show. */
+/** A message about a row: a change, or the current state, which does not come from an event. */
 export interface RowUpdate<Noun extends FollowedNoun> extends Message {
   readonly row: SnapshotRows[Noun];
   readonly change: Event | undefined;
@@ -34,7 +34,7 @@ export interface RowUpdate<Noun extends FollowedNoun> extends Message {
 /** Converts an event to a message, the same object for all followers of a kind, so that they share its execution. */
 export type ToUpdate<Update extends Message> = (event: Event, cursors: Cursors) => Update;
 
-/** Returns the position part of a message, encrypted once per event for all of its followers. */
+/** Returns the part of a message that says its position, encrypted once per event for all followers. */
 export const placeOf = oncePer(
   (at: FeedPosition, cursors: Cursors, platformId: string): Message => ({
     cursor: feedCursor(cursors, platformId, at),
@@ -58,7 +58,7 @@ export const updatesOf: { readonly [Noun in FollowedNoun]: ToUpdate<RowUpdate<No
 };
 
 export const afterDescription =
-  'Resumes the stream after this cursor of the feed: every later change is sent once and in order, without the current state first. A cursor that is too old is refused with CURSOR_EXPIRED.';
+  'Resumes the stream after this cursor of the feed: sends every later change once and in order, but not the current state. A cursor that is too old is refused with CURSOR_EXPIRED.';
 
 /**
  * Returns the position after which a stream resumes, or undefined for a new stream. It is the one in `after`, unless a
@@ -98,7 +98,7 @@ export async function refuseExpired(after: FeedPosition, filter: EventFilter, co
   if (answer === 'undone') throw cursorUndone('after');
   throw failure(
     'CURSOR_EXPIRED',
-    `the cursor in after is older than a stream can replay (${retentionDays} days). To miss nothing, page through events(after:) from it and subscribe after the last cursor; or read the lists anew together with viewer.feedCursor and subscribe after that.`,
+    `the cursor in after is older than a stream can replay (${retentionDays} days). To miss nothing, page through events(after:) from it and subscribe after the last cursor; or read the lists again together with viewer.feedCursor and subscribe after that.`,
     { field: 'after' },
   );
 }
@@ -119,7 +119,7 @@ export async function watchMany<Update extends Message>(
   }));
 }
 
-/** Returns the filter of a stream of all events of these types, of one customer if given. */
+/** Returns the filter of a stream of all events of these types; if a customer is given, only that customer's. */
 export function filterOf(types: readonly EventType[], customerId: string | undefined): EventFilter {
   return {
     wants: (event) => types.includes(event.type) && (customerId === undefined || event.customerId === customerId),
@@ -142,7 +142,7 @@ function filterFor(viewer: Viewer, { wants, subject, types }: EventFilter): Even
   };
 }
 
-/** Returns the subject that covers everything an app's client token may see: its customer or its payment. */
+/** Returns the subject that covers everything that a client token may see: its customer or its payment. */
 function subjectOf({ bound }: Viewer): Subject | undefined {
   if (bound.kind === 'CUSTOMER') return { of: 'customer', ids: [bound.customerId] };
   return bound.kind === 'PAYMENT' ? { of: 'transaction', ids: [bound.transactionId] } : undefined;

@@ -89,7 +89,7 @@ function follow<Noun extends FollowedNoun, Row, Args extends InputFieldMap>(
   );
 }
 
-/** Builds the fields with the status before a change, as the database has written it, and after the change. */
+/** Builds the fields with the statuses before a change, as recorded by the database, and after it. */
 function statuses<Noun extends FollowedNoun>(
   t: FieldBuilder<Noun>,
   type: EnumRef<Types, string>,
@@ -113,7 +113,7 @@ function statuses<Noun extends FollowedNoun>(
   };
 }
 
-/** Follows all rows of a noun that the caller may see or, if a customer is given, all of that customer. */
+/** Follows all rows of a noun that the caller may see or, if a customer is given, all rows of that customer. */
 async function followAll<Noun extends FollowedNoun>(
   noun: Noun,
   customerId: string | null | undefined,
@@ -249,7 +249,7 @@ follow('Transaction', Transaction, {
     }),
     terminal: t.boolean({
       description:
-        'Whether the status is terminal. A stream of named transactions completes after the last terminal status, unless it lasts until FINAL.',
+        'Whether the status is terminal. A stream of named transactions completes once all have terminal statuses, unless it lasts until FINAL.',
       resolve: ({ row }) => terminalTransactionStatuses.has(row.status),
     }),
   }),
@@ -275,7 +275,7 @@ follow('Transaction', Transaction, {
   },
 });
 
-/** Returns what ends a transaction in a stream. */
+/** Returns the functions that determine when a transaction in a stream has ended. */
 function ends(
   { payments: { database } }: Context,
   until: typeof StreamEnd.$inferType,
@@ -292,12 +292,12 @@ function ends(
   };
 }
 
-/** The bounds, in milliseconds, on the delay until a rail is next checked while it watches for a bank return. */
+/** The bounds, in milliseconds, on the delay until the next check of whether a rail still watches for a bank return. */
 const lookMs = { least: 1_000, most: 60_000, afterFailure: 5_000 } as const;
 
 /**
- * Ends a stream of one transaction once nothing can follow the version that its reader has seen. The end of a watch
- * changes no status and so creates no event; this function polls for it.
+ * Ends a stream of one transaction once nothing can follow the version that its reader has seen. When a rail stops
+ * watching for a return, no status changes and no event is created, so this function polls.
  * @returns a function to call with each version that the reader is shown
  */
 function endWhenFinal(
@@ -317,7 +317,7 @@ function endWhenFinal(
   };
   const again = (ms: number) => {
     clearTimeout(timer);
-    // An unreachable database is polled again, too.
+    // If the database is unreachable, it is polled again.
     timer = setTimeout(() => check().catch(() => again(lookMs.afterFailure)), ms).unref();
   };
   return (version) => {

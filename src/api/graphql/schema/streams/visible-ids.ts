@@ -56,7 +56,7 @@ export async function visibleRows<N extends Noun>(
 
 const noSuch = (noun: Noun, field: string) => failure('NOT_FOUND', `no such ${noun.toLowerCase()}`, { field });
 
-/** A row by its uuid, and the viewer who asks for it. */
+/** The uuid of a row, and the viewer who wants to see it. */
 interface Sought {
   readonly viewer: Viewer;
   readonly noun: 'Customer' | 'Transaction';

@@ -45,7 +45,7 @@ const maxChanges = 50;
 /** After this many changes of other rows, a message without changes reports the position to the client. */
 const progressAfter = 1_000;
 
-/** Follows a list: its page first if requested, then the effect of each change; with `after`, all later changes. */
+/** Follows a list: sends its page if requested, then the effect of each change; with `after`, of each later change. */
 export async function watchList(
   context: Context,
   read: PageRead,
@@ -79,7 +79,7 @@ interface Following {
   readonly first: ListMessage | undefined;
 }
 
-/** Returns the messages of one followed list. `return` takes effect at once, like that of its channel. */
+/** Returns the messages of one followed list. Its `return` takes effect at once, as that of its channel does. */
 function listStream(
   context: Context,
   channel: Channel<Event>,
@@ -100,7 +100,7 @@ function listStream(
     const before = previous && rowOf(previous, noun);
     const find = await feed.referred.of(event.platformId, references, before ? [before, now] : [now]);
     const is = matches(now, find);
-    // A row whose past is not in the feed may have been in the list.
+    // A row whose earlier versions are not in the feed may have been in the list.
     const was = before ? matches(before, find) : event.version > 1 && !is;
     if (!is && !was) return undefined;
     return { op: is ? (was ? 'UPDATE' : 'ENTER') : 'LEAVE', ...at(event), node: now, before };
@@ -157,7 +157,7 @@ function listStream(
 }
 
 /**
- * Merges the changes of each row into one, in the place of the last: clients look up the rows of a message by id, and
+ * Merges the changes of each row into one, at the position of the last: clients store the rows of a message by id, and
  * would keep an arbitrary one of several. A row that entered and left again is left out.
  */
 function eachRowOnce(changes: readonly ListChange[]): ListChange[] {
@@ -195,7 +195,7 @@ function sharedMessage(last: Event, place: Message, changes: readonly ListChange
 
 type Filter = Readonly<Record<string, unknown>>;
 
-/** A list's filter for changes of its rows, compiled from the conditions with which the list itself is read. */
+/** A list's filter for changes of rows, compiled from the conditions by which the list itself is read. */
 interface FollowedFilter {
   readonly predicate: Predicate;
   /** The customer who owns all of the rows, if the filter names one. */
@@ -204,8 +204,8 @@ interface FollowedFilter {
 
 /**
  * Compiles the filter of a list.
- * @throws GraphQLError INVALID_INPUT, naming the condition, if a change of a row does not show whether it holds;
- * NOT_FOUND for an id that the caller may not see, which would never change
+ * @throws GraphQLError INVALID_INPUT, naming the condition, if a change of a row does not show whether the condition
+ *   holds; NOT_FOUND for an id that the caller may not see, since no change would ever match
  */
 async function followFilter(context: Context, read: PageRead, filter: Filter): Promise<FollowedFilter> {
   const { viewer } = context;

@@ -10,7 +10,7 @@ import type { Context } from '../../context.ts';
 import { type After, placeOf, positionAfter, type RowUpdate, refuseExpired, subscribe, updatesOf } from './stream.ts';
 import { visibleRows } from './visible-ids.ts';
 
-/** The rows of a stream, and how each of them ends; by default none does. */
+/** The rows of a stream, and what ends each of them; by default nothing does. */
 export interface RowStream<Noun extends FollowedNoun> {
   readonly noun: Noun;
   /** The public ids of the rows, and the argument that names them. */
@@ -23,8 +23,7 @@ export interface RowStream<Noun extends FollowedNoun> {
    */
   readonly hasEnded?: (row: SnapshotRows[Noun]) => boolean | Promise<boolean>;
   /**
-   * Ends a row whose end creates no event. Returns a function that is called with each version that the reader is
-   * shown.
+   * Ends a row whose end creates no event. Returns a function to be called with each version that the reader is shown.
    */
   readonly endLater?: (
     row: SnapshotRows[Noun],
@@ -80,9 +79,11 @@ export async function watchRows<Noun extends FollowedNoun>(
 
   const latest = await latestOf(versions);
   const firsts = presentStates(latest, head);
-  // The latest events were read together, after `head`: up to the last of them, the feed has no others of these rows.
+  // The latest events were read together, after `head`: up to the last of them, the feed has no further events of these
+  // rows.
   let from = head.sequence;
-  // The current states' events all follow this position: a resumed stream repeats them until the first is acknowledged.
+  // The events of the current states all follow this position, from which a resumed stream repeats them until the first
+  // is acknowledged.
   let before = head.sequence;
   for (const { sequence } of latest.values()) {
     if (sequence > from) from = sequence;

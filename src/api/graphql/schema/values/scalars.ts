@@ -5,7 +5,7 @@ import { builder } from '../builder.ts';
 
 const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
 
-/** Parses a BigInt. The type is checked first, because the pattern alone would also accept a list of one number. */
+/** Parses a BigInt. The type is checked first, because the pattern alone would also accept a list with one number. */
 function parseBigInt(value: unknown): bigint | WrongValue {
   const parsed = integerIn(value);
   if (parsed === undefined) {
@@ -27,8 +27,8 @@ function integerIn(value: unknown): bigint | undefined {
 }
 
 /**
- * Creates a scalar's parsers from a function that may return a WrongValue. Such values are found before a resolver
- * runs. Literals are parsed from their text, so that integers of any length stay exact and floats are refused.
+ * Creates a scalar's parsers from a function that may return a WrongValue. It is reported before a resolver runs.
+ * Literals are parsed from their text, so that integers of any length stay exact and floats are refused.
  */
 function parsers<T>(parse: (value: unknown) => T | WrongValue, kinds: readonly Kind[]) {
   const parseValue = parse as (value: unknown) => T;

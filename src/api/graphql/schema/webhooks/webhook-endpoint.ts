@@ -29,7 +29,7 @@ const WebhookDelivery = builder.prismaNode('WebhookDelivery', {
   fields: (t) => ({
     event: t.relation('event', {
       type: Event,
-      description: "The event. Every attempt sends it with the same webhook id: Webhook:… with the event's UUID.",
+      description: "The event. Every attempt sends it with the same webhook id: Webhook: followed by the event's UUID.",
     }),
     status: t.expose('status', { type: WebhookDeliveryStatus, description: 'The status of the delivery.' }),
     attempts: t.many('attempts', WebhookAttempt, {
@@ -118,12 +118,13 @@ const secretDescription =
 const endpointIdDescription = 'The webhook endpoint: WebhookEndpoint:…';
 
 mutation('createWebhookEndpoint', {
-  description: 'Creates a webhook endpoint. A test event is sent to its URL immediately, and other events from now on.',
+  description:
+    'Creates a webhook endpoint. A test event is sent to its URL immediately; all events from then on are sent there, too.',
   input: (t) => ({
     url: t.string({
       required: true,
       description:
-        'The URL to send events to: https with a public host name, on port 443 or 8443; in the sandbox also http on the loopback interface.',
+        'The URL to send events to: https with a public host name, on port 443 or 8443; in the sandbox also http to the loopback interface.',
     }),
     eventTypes: t.field({
       type: [EventType],
@@ -147,7 +148,7 @@ mutation('updateWebhookEndpoint', {
     endpointId: t.id({ required: true, description: endpointIdDescription }),
     url: t.string({
       description:
-        'The new URL to send events to: https with a public host name, on port 443 or 8443; in the sandbox also http on the loopback interface.',
+        'The new URL to send events to: https with a public host name, on port 443 or 8443; in the sandbox also http to the loopback interface.',
     }),
     eventTypes: t.field({ type: [EventType], description: 'The types of events to send from now on.' }),
     description: t.string({
