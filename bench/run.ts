@@ -495,12 +495,11 @@ async function measurePolicies(prepared: Prepared, timing: Timing): Promise<Fact
       ],
     })),
   );
-  const [free, bound] = await measureInTurns(
-    [transferMany.filter((_, at) => !isLimited(_, at)), transferMany.filter(isLimited)].map((bodies) =>
-      fromGateway(gateway, { bodies, connections: connections.writes }),
-    ),
-    timing,
+  const loads = [transferMany.filter((_, at) => !isLimited(_, at)), transferMany.filter(isLimited)].map((bodies) =>
+    fromGateway(gateway, { bodies, connections: connections.writes }),
   );
+  for (const load of loads) await measure(load, { warmUpMs: timing.warmUpMs * 4, measureMs: 1 });
+  const [free, bound] = await measureInTurns(loads, timing);
   await mutate(
     'mutation ($input: DeletePolicyInput!) { deletePolicy(input: $input) { ... on DeletePolicySuccess { deletedId } ... on UserError { code } } }',
     limited.map((subjectId) => ({ subjectId })),
