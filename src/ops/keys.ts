@@ -54,7 +54,7 @@ async function retire(
   const isSecret = key.setting === 'SECRET_KEY' && !lost;
   if (isSecret && (role !== 'fallback' || !config.SECRET_KEY)) {
     throw new Failure(
-      `Set SECRET_KEY to the current key and SECRET_KEY_FALLBACKS to ${id}, to encrypt its secrets again. Or pass --lost.`,
+      `The secrets of ${id} must be encrypted again: set SECRET_KEY to the current key, and SECRET_KEY_FALLBACKS to the key with this id. If that key is lost, pass --lost.`,
     );
   }
   const endpoints = isSecret ? await reencryptSecrets(webhooks, id) : 0;

@@ -14,7 +14,7 @@ export function addTokens(program: Program): void {
   const platform = ['<platform>', 'the name of the platform'] as const;
   token
     .command('list')
-    .description('list the tokens of a platform that are not revoked')
+    .description("list a platform's API tokens that have not been revoked")
     .argument(...platform)
     .action(withDatabase(list));
   actOf(token.command('issue'))

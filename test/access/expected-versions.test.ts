@@ -196,7 +196,7 @@ describe('over REST', async () => {
   const token = await serverOf(platform, 'VIEW');
   const customer = await newCustomer(platform);
 
-  /** Requests that change a record, with the path that reads it, and bodies that are different each time. */
+  /** Requests that change a record, with the path that reads it, and a body that differs on each call. */
   const requests: readonly [method: string, path: string, read: string | undefined, body: () => object | undefined][] =
     [
       [

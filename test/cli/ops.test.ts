@@ -322,7 +322,7 @@ describe('the keys of the service', () => {
     );
     expect((await ops(['keys', 'retire', secondId], settings)).err).toContain('set a new key first');
     const without = { ...settings, SECRET_KEY_FALLBACKS: '' };
-    expect((await ops(['keys', 'retire', firstId], without)).err).toContain('to encrypt its secrets again');
+    expect((await ops(['keys', 'retire', firstId], without)).err).toContain('must be encrypted again');
     expect(await answer(['keys', 'retire', firstId], settings)).toEqual({
       retired: firstId,
       setting: 'SECRET_KEY',

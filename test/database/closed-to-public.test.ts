@@ -73,7 +73,7 @@ describe('a login without one of the service’s roles', () => {
     expect(await notRefused(await attempts())).toEqual([]);
   });
 
-  test('cannot call a function of a later migration, which the two roles may call', async () => {
+  test('cannot call a function added by a later migration, though both service roles can', async () => {
     await owner.query(`grant usage on schema public to ${stranger}`);
     await owner.query('create function public.later() returns int language sql security definer return 1');
     expect(await notRefused(['select public.later()'])).toEqual([]);

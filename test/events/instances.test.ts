@@ -83,7 +83,7 @@ test('an update between subscribing and the first read is seen, and only the cal
   await client.dispose();
 });
 
-test('a paused process does not stop the feed, whichever it is', async () => {
+test('the feed continues, whichever process is paused', async () => {
   const serving = await ownGateway({ ROLE: 'serve' });
   const sequencers = await startSequencers(serving.databaseUrl);
   const after = await feedEnd(serving.platform);

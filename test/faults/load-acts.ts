@@ -42,7 +42,7 @@ export const usualActs: readonly Act[] = [
   ({ transfer, scene }) => transfer('transferOut', { ...outOf(scene), amount: tooMuch }, { change: -tooMuch }),
 ];
 
-/** Payments that fail after a while: until then they count against the limit of a policy, and then no longer. */
+/** Payments that fail after a while: they count against a policy's limit only until they fail. */
 const failing: readonly Act[] = [
   ({ transfer, scene }) =>
     transfer('transferOut', { ...outOf(scene), amount, sandboxScenario: failsLater }, { change: 0n, ends: ['FAILED'] }),

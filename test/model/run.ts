@@ -20,7 +20,7 @@ const lanes = 12;
 /** Settings under which nothing ends by itself, so that the model can predict what happens. */
 const settings = {
   SANDBOX_PACE_MS: 0,
-  // On a busy machine opening a connection takes long, so all lanes open theirs at the same time.
+  // Opening a connection is slow on a busy machine, so all lanes open theirs at once.
   DATABASE_POOL: 2 * lanes,
   SANDBOX_QUOTE_SECONDS: 3_600,
   PAYMENT_APPROVAL_MS: 60_000,

@@ -150,7 +150,7 @@ test('the oldest transaction of the login is visible', async () => {
   const { rows } = await holder.query('select extract(epoch from clock_timestamp() - now())::float8 as age');
   expect(await seriesOf('payments_database_oldest_snapshot_seconds')).toBeGreaterThan(rows[0].age);
   await holder.query('rollback');
-  // A transaction that has written also keeps old rows from being removed, and has no snapshot.
+  // A transaction that has written also prevents the removal of old rows, even though it holds no snapshot.
   await holder.query('begin; create temporary table mine ()');
   const written = await holder.query('select extract(epoch from clock_timestamp() - now())::float8 as age');
   expect(await seriesOf('payments_database_oldest_snapshot_seconds')).toBeGreaterThan(written.rows[0].age);

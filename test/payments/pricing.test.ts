@@ -288,7 +288,7 @@ describe('the bounds', () => {
     );
   });
 
-  it('allow a computed receiving amount of the maximum, and not a unit more', () => {
+  it('allow a computed receiving amount up to the maximum, but not one unit more', () => {
     const terms = { rate: '0.999999999999999' };
     expect(priced(request('USD', 'EUR', 'SENDING', 8_999_999_999_999_991n, terms)).totalReceivingAmount).toBe(
       maxAmount,

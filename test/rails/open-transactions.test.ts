@@ -28,7 +28,7 @@ const inside = new Set<string>();
 /** Selects the transactions that are idle now. */
 const idle = `select pid || ' ' || xact_start as id from pg_stat_activity
   where datname = current_database() and state = 'idle in transaction'`;
-/** How long a call waits for these transactions to end. Only one that waits for the call itself is then still open. */
+/** How long a call waits for these transactions to end. Any still open then must be waiting for the call itself. */
 const waitMs = 3_000;
 
 async function look(method: string): Promise<void> {

@@ -84,7 +84,7 @@ describe('every command', () => {
     expect(marked).toMatchObject({ status: 201 });
   });
 
-  test('accepts a body of unannounced length, and refuses it when it is too large', async () => {
+  test('accepts a streamed body without Content-Length, and rejects one that is too large', async () => {
     const { t, good } = catalog;
     const chunk = new TextEncoder().encode('x'.repeat(60_000));
     const stream = new ReadableStream({

@@ -7,8 +7,8 @@ import { ProgramFolder } from '../setup/programs.ts';
 import { makeScene } from '../setup/scene.ts';
 
 // GraphQL tools process schema.graphql and the operations of the client package: Relay's compiler, GraphQL Code
-// Generator (client preset, strict scalars) and gql.tada accept them without complaint, and an app with their types
-// compiles and works. The tools are installed from npm into a separate folder.
+// Generator (client preset, strict scalars) and gql.tada accept them without complaint, and an app that uses
+// their types compiles and works. The tools are installed from npm into a separate folder.
 
 const folder = new ProgramFolder();
 const t = await testGateway();
@@ -72,7 +72,7 @@ const relay = ['relay-compiler@21', 'relay-runtime@21', '@types/relay-runtime@20
 const codegen = ['@graphql-codegen/cli@7', '@graphql-codegen/client-preset@6', 'graphql@16'];
 await folder.install(...relay, ...codegen, 'gql.tada@1.11');
 
-test('GraphQL Code Generator generates types with strict scalars, and an app with them works', async () => {
+test('GraphQL Code Generator generates types with strict scalars, and an app that uses them works', async () => {
   const config = { strictScalars: true, useTypeImports: true, scalars: { ...scalars, ID: 'string' } };
   const generates = { './codegen/': { preset: 'client', config } };
   const all = { schema: './schema.graphql', documents: ['operations/**/*.graphql'], generates };
@@ -82,7 +82,7 @@ test('GraphQL Code Generator generates types with strict scalars, and an app wit
   expect(await quotingWith('codegen-app.ts', types)).toBe('PENDING 1000');
 });
 
-test('gql.tada generates types, and an app with them works', async () => {
+test('gql.tada generates types, and an app that uses them works', async () => {
   const plugin = { name: 'gql.tada/ts-plugin', schema: './schema.graphql', tadaOutputLocation: './tada-env.d.ts' };
   folder.write('tsconfig.json', JSON.stringify({ compilerOptions: { plugins: [plugin] } }));
   await folder.bin('gql.tada', 'generate-output');
@@ -97,7 +97,7 @@ test('gql.tada generates types, and an app with them works', async () => {
   expect(await quotingWith('tada-app.ts', program)).toBe('PENDING 1000');
 });
 
-test("Relay's compiler accepts the schema and every operation, and an app with its types works", async () => {
+test("Relay's compiler accepts the schema and every operation, and an app that uses its types works", async () => {
   for (const file of globSync(path.join(folder.path, 'operations/**/*.graphql')))
     for (const definition of parse(readFileSync(file, 'utf8')).definitions) writeRelayModule(definition);
   const config = { src: './relay-app', schema: './schema.graphql', artifactDirectory: './relay-app/types' };

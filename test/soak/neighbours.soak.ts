@@ -116,7 +116,7 @@ async function round(neighbour: Neighbour, ms = roundMs): Promise<Measured> {
   return measured;
 }
 
-/** Returns the latency in milliseconds that the fraction `part` of the values does not exceed. */
+/** Returns the `part` quantile of the latencies, in milliseconds (0.99 for the 99th percentile). */
 function quantile(values: readonly number[], part: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return Number((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN).toFixed(2));

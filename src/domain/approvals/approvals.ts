@@ -159,8 +159,8 @@ async function decide(
 }
 
 /**
- * Wakes the order of a decided payment. The decision is final whether or not this succeeds, so the caller does not wait
- * for it, and errors are only logged. An order that is not woken is processed at the deadline for the decision.
+ * Wakes the order of a payment that was approved or rejected. The decision is final even if this fails, so the caller
+ * does not wait for it, and errors are only logged. An order that is not woken is processed at its deadline.
  */
 function wakeOrder({ database, log }: Payments, { platformId }: Caller, transactionId: string): void {
   wakeOrders(database.pool, platformId, transactionId).then(

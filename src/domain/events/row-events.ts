@@ -32,7 +32,7 @@ export function nounOf({ type }: Pick<Event, 'type'>): FollowedNoun | undefined 
 export function subjectIdOf(event: Event): string {
   const noun = nounOf(event);
   const id = noun && event[`${eventsOfNoun[noun].of}Id`];
-  if (!id) throw new Error(`an event ${event.type} has no subject id`);
+  if (!id) throw new Error(`${event.type} event has no subject id`);
   return id;
 }
 

@@ -81,7 +81,7 @@ function shortened(query: string): string {
   return line.length > 80 ? `${line.slice(0, 79)}…` : line;
 }
 
-/** Describes a session, its login and its start in human-readable form. */
+/** Describes a session, its login and the age of its transaction in human-readable form. */
 export function nameOf(session: LockSession): string {
   const { pid, application, login, kind, state, statement: text, openSeconds, awaitsStandby } = session;
   const who = kind === 'client backend' ? `${application || 'no application name'}, login ${login}` : kind;

@@ -128,7 +128,7 @@ interface Work<Row> {
 }
 
 /**
- * Leases up to `limit` due rows and processes each. A failure is logged, and its row given back.
+ * Leases up to `limit` due rows and processes each. A failure is logged, and its row is released to be retried later.
  * @returns the number of leased rows
  */
 export async function workOnDue<Row extends Lease & { readonly attempts: number }>(

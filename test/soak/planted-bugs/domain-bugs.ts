@@ -226,7 +226,7 @@ export const domainBugs: Bugs = {
     'payments/pricing › refuse a locked amount above the maximum (%s)': {
       'if (lockedAmount > maxAmount)': 'if (lockedAmount > maxAmount + 1n)',
     },
-    'payments/pricing › allow a computed receiving amount of the maximum, and not a unit more': {
+    'payments/pricing › allow a computed receiving amount up to the maximum, but not one unit more': {
       'receive < 1n || receive > maxAmount': 'receive < 1n || receive > maxAmount + 1n',
     },
   },

@@ -276,7 +276,7 @@ export const functionBugs: Bugs = {
     'database/closed-to-public › cannot do so even with usage of the schemas': {
       "execute format('revoke execute on function %s from public', v_function.name);": 'null;',
     },
-    'database/closed-to-public › cannot call a function of a later migration, which the two roles may call': {
+    'database/closed-to-public › cannot call a function added by a later migration, though both service roles can': {
       'alter default privileges revoke execute on functions from public;': '',
     },
     'graphql/plans › an index serves $name': {

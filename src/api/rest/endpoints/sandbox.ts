@@ -24,7 +24,7 @@ export function sandboxEndpoints(app: RestApp, payments: Payments): void {
 
   endpoints.command('sandboxSend', {
     summary: 'Simulate the deposit for a quote',
-    description: 'Sandbox only. The deposit for a real-time funded quote arrives.',
+    description: 'Sandbox only. Simulates the arrival of the deposit that funds a real-time funded quote.',
     at: 'post /sandbox/send',
     body: z
       .strictObject({
@@ -53,7 +53,7 @@ export function sandboxEndpoints(app: RestApp, payments: Payments): void {
 
   endpoints.command('sandboxFundAccount', {
     summary: 'Simulate a deposit to an internal account',
-    description: 'Sandbox only. Money arrives in an internal account.',
+    description: 'Sandbox only. Credits an internal account as if a deposit had arrived.',
     at: 'post /sandbox/internal-accounts/{accountId}/fund',
     params: z.object({ accountId: id('InternalAccount', 'The id of the account.') }),
     body: z

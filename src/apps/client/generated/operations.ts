@@ -41,7 +41,7 @@ export type AddressInput = {
   state?: string | null | undefined;
 };
 
-/** An amount of money, given by exactly one field. For an idempotency key, both forms of an amount are the same input. */
+/** An amount of money: set exactly one field. For an idempotency key, both forms of an amount are the same input. */
 export type AmountInput =
   {   /** The exact amount in major units, such as "12.50". */
   decimal: string; units?: never; }
@@ -64,7 +64,7 @@ export type BaseWalletInput = {
   address: string;
 };
 
-/** The owner of a bank account, given by exactly one field. */
+/** The owner of a bank account: set exactly one field. */
 export type BeneficiaryInput =
   {   /** The owner is a company. */
   business: BusinessBeneficiaryInput; individual?: never; }
@@ -137,7 +137,7 @@ export type ClientGrant =
 
 /** The input of createExternalAccount. */
 export type CreateExternalAccountInput = {
-  /** The details of the account, given by the one field for its type. */
+  /** The details of the account: set only the field for its type. */
   accountInfo: ExternalAccountInfoInput;
   /** The owner of the account: required for bank accounts, not allowed for wallets. */
   beneficiary?: BeneficiaryInput | null | undefined;
@@ -159,7 +159,7 @@ export type CreateExternalAccountInput = {
 export type CreateQuoteInput = {
   /** A note for the payment. */
   description?: string | null | undefined;
-  /** Where the money goes, given by exactly one field. */
+  /** Where the money goes: set exactly one field. */
   destination: PaymentDestinationInput;
   /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
@@ -175,7 +175,7 @@ export type CreateQuoteInput = {
   metadata?: Array<MetadataInput> | null | undefined;
   /** Information about the sender. A UMA destination requires all mandatory fields of the lookup's `requiredPayerFields`, and PURPOSE_OF_PAYMENT. An external account requires PURPOSE_OF_PAYMENT. At most 30. */
   senderCustomerInfo?: Array<InformationFieldInput> | null | undefined;
-  /** Where the money comes from, given by exactly one field. */
+  /** Where the money comes from: set exactly one field. */
   source: PaymentSourceInput;
   /** Whether to only validate the payment: it is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. If the key was used before, its original result is returned. */
   validateOnly?: boolean | null | undefined;
@@ -205,7 +205,7 @@ export type CustomerFilter = {
   updatedBefore?: ScalarText<'DateTime'> | null | undefined;
 };
 
-/** A customer of the platform, named by exactly one field. */
+/** A customer of the platform: set exactly one field. */
 export type CustomerReferenceInput =
   {   /** The id of the customer: Customer:… */
   customerId: string; umaAddress?: never; }
@@ -273,7 +273,7 @@ export type ExecuteQuoteInput = {
   validateOnly?: boolean | null | undefined;
 };
 
-/** The details of an external account, given by the one field for its type. */
+/** The details of an external account: set only the field for its type. */
 export type ExternalAccountInfoInput =
   {   /** A wallet on Base. */
   baseWallet: BaseWalletInput; cadAccount?: never; clabe?: never; gbpAccount?: never; iban?: never; layer2Wallet?: never; lightning?: never; ngnAccount?: never; phpAccount?: never; pix?: never; polygonWallet?: never; sgdAccount?: never; solanaWallet?: never; tronWallet?: never; upi?: never; usAccount?: never; }
@@ -373,14 +373,14 @@ export type FailureReason =
   /** The money arrived after the quote had expired, or the quote expired unused. */
   | 'QUOTE_EXPIRED';
 
-/** The accounts that a stream follows, given by exactly one field. */
+/** The accounts that a stream follows: set exactly one field. */
 export type FollowedAccountsInput =
   {   /** A single account: InternalAccount:… or ExternalAccount:… */
   accountId: string; customerId?: never; }
   |  { accountId?: never;   /** All accounts of this customer: Customer:… */
   customerId: string; };
 
-/** The transactions that a stream follows, given by exactly one field. */
+/** The transactions that a stream follows: set exactly one field. */
 export type FollowedTransactionsInput =
   {   /** All transactions of this customer: Customer:… */
   customerId: string; transactionId?: never; transactionIds?: never; }
@@ -556,14 +556,14 @@ export type NgnAccountInput = {
   purposeOfPayment: PurposeOfPayment;
 };
 
-/** The destination of a payment, given by exactly one field. */
+/** The destination of a payment: set exactly one field. */
 export type PaymentDestinationInput =
   {   /** The payment goes to an account. */
   account: AccountDestinationInput; uma?: never; }
   |  { account?: never;   /** The payment goes to a UMA address. */
   uma: UmaDestinationInput; };
 
-/** The source of a payment, given by exactly one field. */
+/** The source of a payment: set exactly one field. */
 export type PaymentSourceInput =
   {   /** The payment is made from an account. */
   account: AccountSourceInput; realtimeFunding?: never; }

@@ -131,7 +131,7 @@ const inputs = table.map(([accountType, type]) => {
 type AccountInfoInput = Readonly<Record<string, AccountDetails | null | undefined>>;
 
 export const ExternalAccountInfoInput = builder.inputRef<AccountInfoInput>('ExternalAccountInfoInput').implement({
-  description: 'The details of an external account, given by the one field for its type.',
+  description: 'The details of an external account: set only the field for its type.',
   isOneOf: true,
   fields: (t) =>
     Object.fromEntries(

@@ -84,7 +84,7 @@ const BusinessBeneficiaryInput = builder.inputType('BusinessBeneficiaryInput', {
 });
 
 const BeneficiaryInput = builder.inputType('BeneficiaryInput', {
-  description: 'The owner of a bank account, given by exactly one field.',
+  description: 'The owner of a bank account: set exactly one field.',
   isOneOf: true,
   fields: (t) => ({
     individual: t.field({ type: IndividualBeneficiaryInput, description: 'The owner is a person.' }),
@@ -126,7 +126,7 @@ builder.prismaInterfaceFields(Account, (t) => ({
       'When the operator of the service froze the account; null if it is not frozen. Payments from and to it are refused with ACCOUNT_FROZEN. Its customer may be frozen separately.',
   }),
   version: t.exposeInt('version', {
-    description: 'Increases with each change of the account: use it to discard older copies.',
+    description: 'Increases with each change to the account: use it to discard older copies.',
   }),
   createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the account was created.' }),
   updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the account last changed.' }),
@@ -201,7 +201,7 @@ mutation('createExternalAccount', {
     accountInfo: t.field({
       type: ExternalAccountInfoInput,
       required: true,
-      description: 'The details of the account, given by the one field for its type.',
+      description: 'The details of the account: set only the field for its type.',
     }),
     beneficiary: t.field({
       type: BeneficiaryInput,

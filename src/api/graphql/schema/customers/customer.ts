@@ -100,7 +100,7 @@ builder.prismaObjectFields(Customer, (t) => ({
       'When the operator of the service froze the customer; null if it is not frozen. Payments from and to a frozen customer are refused with CUSTOMER_FROZEN.',
   }),
   version: t.exposeInt('version', {
-    description: 'Increases with each change of the customer: use it to discard older copies.',
+    description: 'Increases with each change to the customer: use it to discard older copies.',
   }),
   createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the customer was created.' }),
   updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the customer last changed.' }),
@@ -177,7 +177,7 @@ const BusinessChangesInput = builder.inputType('BusinessChangesInput', {
 });
 
 const CustomerDetailsInput = builder.inputType('CustomerDetailsInput', {
-  description: 'The details of a customer, given by the one field for its type.',
+  description: 'The details of a customer: set only the field for its type.',
   isOneOf: true,
   fields: (t) => ({
     individual: t.field({ type: IndividualDetailsInput, description: 'The customer is a person.' }),
@@ -186,7 +186,7 @@ const CustomerDetailsInput = builder.inputType('CustomerDetailsInput', {
 });
 
 const CustomerChangesInput = builder.inputType('CustomerChangesInput', {
-  description: 'The changes to a customer, given by the one field for its type.',
+  description: 'The changes to a customer: set only the field for its type.',
   isOneOf: true,
   fields: (t) => ({
     individual: t.field({ type: IndividualDetailsInput, description: 'A person.' }),
@@ -225,7 +225,7 @@ mutation('createCustomer', {
     details: t.field({
       type: CustomerDetailsInput,
       required: true,
-      description: 'The details of the customer, given by the one field for its type.',
+      description: 'The details of the customer: set only the field for its type.',
     }),
     metadata: t.field({ type: [MetadataInput], description: newMetadata }),
   }),

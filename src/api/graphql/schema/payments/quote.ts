@@ -23,7 +23,7 @@ import { PricingStep, RateDetailsType } from './pricing.ts';
 builder.prismaObjectFields(Quote, (t) => ({
   status: t.expose('status', { type: QuoteStatus, description: 'The status of the quote.' }),
   version: t.exposeInt('version', {
-    description: 'Increases with each change of the quote: use it to discard older copies.',
+    description: 'Increases with each change to the quote: use it to discard older copies.',
   }),
   createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the quote was created.' }),
   expiresAt: t.expose('expiresAt', {
@@ -122,7 +122,7 @@ const RealtimeFundingSourceInput = builder.inputType('RealtimeFundingSourceInput
 });
 
 const PaymentSourceInput = builder.inputType('PaymentSourceInput', {
-  description: 'The source of a payment, given by exactly one field.',
+  description: 'The source of a payment: set exactly one field.',
   isOneOf: true,
   fields: (t) => ({
     account: t.field({ type: AccountSourceInput, description: 'The payment is made from an account.' }),
@@ -155,7 +155,7 @@ const UmaDestinationInput = builder.inputType('UmaDestinationInput', {
 });
 
 const PaymentDestinationInput = builder.inputType('PaymentDestinationInput', {
-  description: 'The destination of a payment, given by exactly one field.',
+  description: 'The destination of a payment: set exactly one field.',
   isOneOf: true,
   fields: (t) => ({
     account: t.field({ type: AccountDestinationInput, description: 'The payment goes to an account.' }),
@@ -165,17 +165,17 @@ const PaymentDestinationInput = builder.inputType('PaymentDestinationInput', {
 
 mutation('createQuote', {
   description:
-    'Creates a quote: locks a rate and fees for a few minutes. No money moves until the quote is executed before its `expiresAt`, or funded by a deposit.',
+    'Creates a quote: locks a rate and fees for a few minutes. No money moves until the quote is executed, which must happen before `expiresAt`, or is funded by a deposit.',
   input: (t) => ({
     source: t.field({
       type: PaymentSourceInput,
       required: true,
-      description: 'Where the money comes from, given by exactly one field.',
+      description: 'Where the money comes from: set exactly one field.',
     }),
     destination: t.field({
       type: PaymentDestinationInput,
       required: true,
-      description: 'Where the money goes, given by exactly one field.',
+      description: 'Where the money goes: set exactly one field.',
     }),
     lockedCurrencySide: t.field({
       type: LockedCurrencySide,

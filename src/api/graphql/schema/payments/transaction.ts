@@ -44,7 +44,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
     description: 'The direction of the payment, as seen by the customer.',
   }),
   version: t.exposeInt('version', {
-    description: 'Increases with each change of the transaction: use it to discard older copies.',
+    description: 'Increases with each change to the transaction: use it to discard older copies.',
   }),
   terminal: t.boolean({
     description:

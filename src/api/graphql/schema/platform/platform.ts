@@ -72,7 +72,7 @@ export const Platform = builder.prismaNode('Platform', {
       type: 'DateTime',
       description: 'When the settings of the platform last changed.',
     }),
-    version: t.exposeInt('version', { description: "Increases with each change of the platform's settings." }),
+    version: t.exposeInt('version', { description: "Increases with each change to the platform's settings." }),
   }),
 });
 

@@ -91,7 +91,7 @@ const apiTokens = listOf(ApiToken, {
 
 builder.queryField('apiTokens', (t) =>
   t.page(apiTokens, {
-    description: 'The API tokens of the platform that are not revoked, newest first. Needs MANAGE.',
+    description: "The platform's API tokens that have not been revoked, newest first. Needs MANAGE.",
     authScopes: { permission: 'MANAGE' },
   }),
 );
@@ -172,7 +172,7 @@ mutation('revokeApiToken', {
 });
 
 const ClientTokenBindingInput = builder.inputType('ClientTokenBindingInput', {
-  description: 'The object that a client token is bound to, given by exactly one field.',
+  description: 'The object that a client token is bound to: set exactly one field.',
   isOneOf: true,
   fields: (t) => ({
     customerId: t.id({
@@ -190,7 +190,7 @@ mutation('createClientToken', {
     boundTo: t.field({
       type: ClientTokenBindingInput,
       required: true,
-      description: 'The customer, quote or transaction that the token is bound to, given by exactly one field.',
+      description: 'The customer, quote or transaction that the token is bound to: set exactly one field.',
     }),
     permissions: t.field({
       type: [Permission],

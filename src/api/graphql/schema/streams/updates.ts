@@ -125,7 +125,7 @@ async function followAll<Noun extends FollowedNoun>(
 }
 
 const FollowedAccountsInput = builder.inputType('FollowedAccountsInput', {
-  description: 'The accounts that a stream follows, given by exactly one field.',
+  description: 'The accounts that a stream follows: set exactly one field.',
   isOneOf: true,
   fields: (t) => ({
     accountId: t.id({ description: 'A single account: InternalAccount:… or ExternalAccount:…' }),
@@ -229,7 +229,7 @@ const StreamEnd = enumOf('StreamEnd', 'When a stream of named transactions compl
 });
 
 const FollowedTransactionsInput = builder.inputType('FollowedTransactionsInput', {
-  description: 'The transactions that a stream follows, given by exactly one field.',
+  description: 'The transactions that a stream follows: set exactly one field.',
   isOneOf: true,
   fields: (t) => ({
     transactionId: t.id({ description: 'A single transaction: Transaction:…' }),

@@ -47,7 +47,7 @@ export const owner = {
 } as const;
 
 export const CustomerReferenceInput = builder.inputType('CustomerReferenceInput', {
-  description: 'A customer of the platform, named by exactly one field.',
+  description: 'A customer of the platform: set exactly one field.',
   isOneOf: true,
   fields: (t) => ({
     customerId: t.id({ description: 'The id of the customer: Customer:…' }),

@@ -208,7 +208,7 @@ const FeedRangeInput = builder.inputType('FeedRangeInput', {
 });
 
 const ReplayedEventsInput = builder.inputType('ReplayedEventsInput', {
-  description: 'The events to replay, given by exactly one field.',
+  description: 'The events to replay: set exactly one field.',
   isOneOf: true,
   fields: (t) => ({
     eventId: t.id({ description: 'A single event: Event:…, or the id of its webhook.' }),
@@ -226,7 +226,7 @@ mutation('replayWebhookEvents', {
     events: t.field({
       type: ReplayedEventsInput,
       required: true,
-      description: 'The events to replay, given by exactly one field.',
+      description: 'The events to replay: set exactly one field.',
     }),
   }),
   success: { count: { type: 'Int', description: 'The number of events that will be sent.' } },
