@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import pg from 'pg';
 import { singleFlight } from '../../instruments/single-flight.ts';
 import { hasSpan } from '../../instruments/spans.ts';
@@ -97,6 +98,16 @@ function checkParameters([query, given]: readonly unknown[]): void {
     throw new Error(`a statement has ${values.length} parameters; Postgres takes at most ${maxParameters}`);
 }
 
+/** A socket that writes the messages of a statement, which pg corks, in one buffer instead of one each. */
+class OneBufferSocket extends Socket {
+  override _writev(messages: readonly { readonly chunk: Buffer }[], done: (error?: Error | null) => void): void {
+    // Several buffers take a tenth to a fifth more of a command's CPU time (bench/LOG.md).
+    const buffer = Buffer.concat(messages.map(({ chunk }) => chunk));
+    // The encoding that Node gives to buffers, which its type lacks.
+    this._write(buffer, 'buffer' as BufferEncoding, done);
+  }
+}
+
 /** Extends pg's client to connect to the primary of an address with several hosts. */
 export class DatabaseClient extends pg.Client {
   readonly #hosts: Hosts | undefined;
@@ -106,7 +117,7 @@ export class DatabaseClient extends pg.Client {
   );
 
   constructor(config: ConnectionConfig = {}) {
-    super(config);
+    super({ stream: () => new OneBufferSocket(), ...config });
     this.#hosts = config.hosts;
     // An error without a listener would end the process, and the server may send one before the caller has the client.
     // The next statement then fails with it.
