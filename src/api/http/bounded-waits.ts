@@ -14,7 +14,7 @@ export class BoundedWaits {
     this.#maxOfGroup = maxOfGroup;
   }
 
-  /** Begins a wait like `begin`, or returns undefined if its group already has the maximum. */
+  /** Begins a wait, or returns undefined if its group already has the maximum. */
   tryBegin(onEvict: () => void, group: string): (() => void) | undefined {
     return (this.#groups.get(group)?.size ?? 0) >= this.#maxOfGroup ? undefined : this.begin(onEvict, group);
   }
