@@ -95,8 +95,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await waiting.getByRole('figure', { name: 'The payment' }).getByText('Outside → USD account').waitFor();
     await screenshot(page, 'wallet-dark', { fullPage: true });
     expect(await faultsOf(page)).toEqual([]);
-    // The page is not wider than a phone.
-    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    expect(await isTooWide(page)).toBe(false);
     // The stream of the payment has ended with the payment.
     await expect.poll(() => subscriptions.size).toBe(2);
     expect(problems).toEqual([]);
@@ -141,7 +140,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await waiting.getByText(/waits for approval/).waitFor();
     await screenshot(page, 'wallet-limits-phone-dark', { fullPage: true });
     expect(await faultsOf(page)).toEqual([]);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    expect(await isTooWide(page)).toBe(false);
     await page.emulateMedia({ colorScheme: 'light' });
     await page.setViewportSize({ width: 1200, height: 900 });
     await screenshot(page, 'wallet-limits', { fullPage: true });
@@ -306,6 +305,28 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await expect.poll(said).toBe('The account has only 1.234,50\u00a0€.');
     await page.close();
   });
+
+  test('the name of a payee, however long, does not make the page wider than a phone', async () => {
+    const sandbox = connect(started.gateway.url, '', `Basic ${btoa('sandbox:sandbox')}`);
+    const name = 'Wolfeschlegelsteinhausenbergerdorff'.repeat(4);
+    await newPayee(sandbox, name, '000123001');
+    const page = await started.browser.newPage({ viewport: { width: 390, height: 844 }, locale: 'en-US' });
+    onTestFailed(() => screenshot(page, 'wallet-long-name-failed', { fullPage: true }));
+    await page.goto(`${started.gateway.url}/wallet`);
+    const pay = page.getByRole('region', { name: 'Pay' });
+    await pay.getByLabel('To').selectOption({ index: await optionWith(page, 'To', name) });
+    expect(await isTooWide(page)).toBe(false);
+    await pay.getByLabel('Amount').fill('1.00');
+    await pay.getByRole('button', { name: 'Get a quote' }).click();
+    await pay.getByRole('timer').waitFor();
+    expect(await isTooWide(page)).toBe(false);
+    await pay.getByRole('button', { name: 'Pay $1.00' }).click();
+    await pay.getByRole('status').filter({ hasText: 'COMPLETED' }).waitFor();
+    await page.getByRole('region', { name: 'History' }).getByText(name).first().waitFor();
+    expect(await isTooWide(page)).toBe(false);
+    await screenshot(page, 'wallet-long-name', { fullPage: true });
+    await page.close();
+  });
 });
 
 /** Returns empty values for the text fields of an account type. */
@@ -320,6 +341,18 @@ async function sampleCustomer(sandbox: TestPlatform): Promise<string> {
     '{ customers(first: 1, filter: { name: "Sample Person" }) { edges { node { id } } } }',
   );
   return customers.edges[0].node.id;
+}
+
+/** Returns whether the page is wider than its window. */
+const isTooWide = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+
+/** Adds a bank account in the United States as a payee of the wallet's customer. */
+async function newPayee(sandbox: TestPlatform, fullName: string, accountNumber: string): Promise<void> {
+  await succeed(sandbox, 'createExternalAccount', {
+    ...{ customerId: await sampleCustomer(sandbox), currency: 'USD' },
+    accountInfo: { usAccount: { accountNumber, routingNumber: '021000021', accountCategory: 'CHECKING' } },
+    beneficiary: { individual: { fullName } },
+  });
 }
 
 /** Announces a payment of $7.77 to the wallet's customer, which waits until its platform approves it. */
