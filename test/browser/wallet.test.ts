@@ -248,8 +248,14 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     expect(await pay.getByRole('timer').count()).toBe(0);
     expect(await amount.evaluate(isFocused)).toBe(true);
     await amount.press('Enter');
+    await pay.getByRole('button', { name: 'Pay $3.00' }).waitFor();
+    await page.getByRole('button', { name: 'Cut the network' }).click();
+    await pay.getByRole('button', { name: 'Pay $3.00' }).press('Enter');
+    await pay.getByRole('alert').filter({ hasText: 'The network is cut.' }).waitFor();
+    await page.getByRole('button', { name: 'Restore the network' }).click();
     await pay.getByRole('button', { name: 'Pay $3.00' }).press('Enter');
     await pay.getByRole('figure', { name: 'The payment' }).waitFor();
+    expect(await pay.getByRole('alert').count()).toBe(0);
     expect(await pay.locator('.card').evaluate(isFocused)).toBe(true);
     await page.close();
   });

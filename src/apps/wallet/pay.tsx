@@ -127,7 +127,7 @@ export function Pay() {
           quoted={quoted}
           available={sources.find(({ id }) => id === quoted.sourceId)?.balance}
           limits={limits}
-          onRefused={(message) => setRefusal({ message })}
+          onRefusal={setRefusal}
           onCancelled={() => {
             drop();
             amountField.current?.focus();
@@ -204,7 +204,7 @@ interface QuoteCardProps {
   /** The balance of the paying account. */
   readonly available: { readonly amount: string; readonly formatted: string } | undefined;
   readonly limits: readonly Limit[];
-  readonly onRefused: (message: string) => void;
+  readonly onRefusal: (refusal: Refusal | undefined) => void;
   readonly onCancelled: () => void;
 }
 
@@ -212,7 +212,7 @@ interface QuoteCardProps {
 const focused = (element: HTMLElement | null) => element?.focus({ preventScroll: true });
 
 /** Shows a quote with the remaining time to execute it, and then its payment. */
-function QuoteCard({ quoted, available, limits, onRefused, onCancelled }: QuoteCardProps) {
+function QuoteCard({ quoted, available, limits, onRefusal, onCancelled }: QuoteCardProps) {
   const { quote, serverTime } = quoted;
   const { amount } = quote.totalSendingAmount;
   const isBeyond = (most: { readonly amount: string }) => BigInt(amount) > BigInt(most.amount);
@@ -229,11 +229,12 @@ function QuoteCard({ quoted, available, limits, onRefused, onCancelled }: QuoteC
 
   async function execute() {
     const input = { quoteId: quote.id, idempotencyKey: key.current };
+    onRefusal(undefined);
     try {
       const result = (await executeQuote({ variables: { input, locale } })).data?.executeQuote;
-      if (result && 'message' in result) onRefused(refusalText(result));
+      if (result && 'message' in result) onRefusal({ message: refusalText(result) });
     } catch (error) {
-      onRefused(reasonOf(error));
+      onRefusal({ message: reasonOf(error) });
     }
   }
 
