@@ -333,6 +333,28 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await screenshot(page, 'wallet-long-name', { fullPage: true });
     await page.close();
   });
+
+  test('a payee of whose details exactly one is needed has neither none nor several', async () => {
+    const page = await started.browser.newPage({ locale: 'en-US' });
+    await page.goto(`${started.gateway.url}/wallet`);
+    await page.getByText('New payee').click();
+    const form = page.getByRole('form', { name: 'New payee' });
+    await form.getByLabel('Where the account is').selectOption('LIGHTNING');
+    const add = form.getByRole('button', { name: 'Add the payee' });
+    await add.click();
+    await form
+      .getByRole('alert')
+      .filter({ hasText: /^Fill one of these 3\.$/ })
+      .waitFor();
+    await form.getByLabel('Lightning address').fill('ada@example.com');
+    await form.getByLabel('BOLT 12 offer').fill('lno1pg257enxv4ezqcneype82um50ynhxgrwdajx');
+    await add.click();
+    expect(await form.getByRole('alert').allTextContents()).toEqual(['Fill one of these 3.']);
+    await form.getByLabel('BOLT 12 offer').fill(' ');
+    await add.click();
+    await form.getByText('The payee is added.').waitFor();
+    await page.close();
+  });
 });
 
 /** Returns empty values for the text fields of an account type. */

@@ -58,6 +58,8 @@ export function NewPayee({ customerId, onAdded }: { customerId: string; onAdded:
     event.preventDefault();
     if (!form) return;
     const given = new FormData(event.currentTarget);
+    const filled = form.exactlyOneOf.filter((name) => textIn(given, name) !== '');
+    if (form.exactlyOneOf.length > 0 && filled.length !== 1) return setOutcome({ refusal: oneOfText(form) });
     setOutcome({});
     try {
       const result = (await addPayee({ variables: { input: inputOf(form, given, customerId) } })).data
@@ -128,7 +130,7 @@ function Details({ form, faults }: { form: Form; faults: Readonly<Record<string,
           <Text name={ownerName} label={ownerLabel} isRequired fault={faults[ownerName]} />
         </>
       )}
-      {form.exactlyOneOf.length > 0 && <p>Fill one of these {form.exactlyOneOf.length}.</p>}
+      {form.exactlyOneOf.length > 0 && <p>{oneOfText(form)}</p>}
       {form.fields.map((field) =>
         field.allowedValues ? (
           <Choice
@@ -152,6 +154,8 @@ function Details({ form, faults }: { form: Form; faults: Readonly<Record<string,
     </>
   );
 }
+
+const oneOfText = ({ exactlyOneOf }: Form) => `Fill one of these ${exactlyOneOf.length}.`;
 
 /** The field name of the owner's name; no account detail has the same name. */
 const ownerName = 'owner.name';
@@ -234,9 +238,12 @@ function wordsOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
+/** Returns the text of a field without spaces around it; empty if the form does not have the field. */
+const textIn = (given: FormData, name: string) => String(given.get(name) ?? '').trim();
+
 /** Builds the mutation's input. Optional fields that were left empty are omitted. */
 function inputOf(form: Form, given: FormData, customerId: string) {
-  const text = (name: string) => String(given.get(name) ?? '').trim();
+  const text = (name: string) => textIn(given, name);
   const details = Object.fromEntries(
     form.fields.flatMap(({ name, required }) => (required || text(name) !== '' ? [[name, text(name)] as const] : [])),
   );
