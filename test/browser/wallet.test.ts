@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { describe, expect, onTestFailed, test } from 'vitest';
 import { accountExamples } from '../../src/core/account-examples.ts';
 import { accountTypes } from '../../src/core/account-types.ts';
@@ -355,6 +355,28 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await form.getByText('The payee is added.').waitFor();
     await page.close();
   });
+
+  test('a payee whose account is still checked can be chosen as soon as the check has ended', async () => {
+    const sandbox = connect(started.gateway.url, '', `Basic ${btoa('sandbox:sandbox')}`);
+    const page = await started.browser.newPage({ locale: 'en-US' });
+    await page.goto(`${started.gateway.url}/wallet`);
+    await page.getByText('live', { exact: true }).waitFor();
+    const options = page.getByLabel('To').locator('option');
+    await options.first().waitFor({ state: 'attached' });
+    for (const added of ['The payee is added.', 'You have this payee already.']) {
+      const form = await fillPayee(page, 'Ada Waiting', '000123204');
+      await form.getByText(added).waitFor();
+      await form.getByText('Its bank is still checking the account. It can be paid once that is done.').waitFor();
+      expect(await options.filter({ hasText: 'Ada Waiting' }).count()).toBe(0);
+    }
+    const { accounts } = await sandbox.ask(
+      '{ accounts(first: 1, filter: { status: [PENDING] }) { edges { node { id } } } }',
+    );
+    const accountId = accounts.edges[0].node.id;
+    await succeed(sandbox, 'sandboxSetExternalAccountStatus', { accountId, status: 'ACTIVE' });
+    await options.filter({ hasText: 'Ada Waiting' }).waitFor({ state: 'attached' });
+    await page.close();
+  });
 });
 
 /** Returns empty values for the text fields of an account type. */
@@ -381,6 +403,18 @@ async function newPayee(sandbox: TestPlatform, fullName: string, accountNumber: 
     accountInfo: { usAccount: { accountNumber, routingNumber: '021000021', accountCategory: 'CHECKING' } },
     beneficiary: { individual: { fullName } },
   });
+}
+
+/** Adds a bank account in the United States through the form; returns the form. */
+async function fillPayee(page: Page, owner: string, accountNumber: string): Promise<Locator> {
+  const form = page.getByRole('form', { name: 'New payee' });
+  if (!(await form.isVisible())) await page.getByText('New payee').click();
+  await form.getByLabel('Where the account is').selectOption('US_ACCOUNT');
+  await form.getByLabel('Name of the owner').fill(owner);
+  await form.getByLabel('Account number').fill(accountNumber);
+  await form.getByLabel('ABA routing number').fill('021000021');
+  await form.getByRole('button', { name: 'Add the payee' }).click();
+  return form;
 }
 
 /** Announces a payment of $7.77 to the wallet's customer, which waits until its platform approves it. */

@@ -11,7 +11,7 @@ import {
 } from '../client/generated/documents.ts';
 import { useCountdown, useTransaction } from '../client/react.ts';
 import { decimalOf } from './amount.ts';
-import { kinds, NewPayee } from './payee.tsx';
+import { kinds, NewPayee, type Payee } from './payee.tsx';
 import { PaymentDrawing } from './payment.tsx';
 import { locale, reasonOf, statusText } from './service.ts';
 
@@ -23,13 +23,16 @@ export function Pay() {
   const [createQuote, { loading }] = useMutation(CreateQuote);
   const [quoted, setQuoted] = useState<Quoted & { readonly sourceId: string }>();
   const [refusal, setRefusal] = useState<Refusal>();
-  const [payee, setPayee] = useState<string>();
+  const [chosen, setChosen] = useState<Payee>();
   const [isAdding, setAdding] = useState(false);
   const customer = data?.viewer.customer;
   const [sourceId, setSource] = useState<string>();
   const sources = customer?.sources.edges.flatMap(({ node }) => ('balance' in node ? [node] : [])) ?? [];
   const payable = moneyFirst(sources);
-  const paid = customer?.payees.edges.flatMap(({ node }) => ('accountInfo' in node ? [node] : [])) ?? [];
+  const listed = customer?.payees.edges.flatMap(({ node }) => ('accountInfo' in node ? [node] : [])) ?? [];
+  // The chosen one may be on a page that is not read, or no longer.
+  const isListed = !chosen || listed.some(({ id }) => id === chosen.id);
+  const paid = [...(isListed ? [] : [chosen]), ...listed].filter(({ status }) => status === 'ACTIVE');
   const payees = Map.groupBy(paid, ({ accountInfo }) => accountInfo.accountType);
   const source = payable.find(({ id }) => id === sourceId) ?? payable[0];
   const limits = data && source ? limitsOn(source.balance.currency.code, data.viewer.policies) : [];
@@ -87,7 +90,12 @@ export function Pay() {
         </label>
         <label>
           To
-          <select name="payee" required value={payee} onChange={({ target }) => setPayee(target.value)}>
+          <select
+            name="payee"
+            required
+            value={chosen?.id}
+            onChange={({ target }) => setChosen(paid.find(({ id }) => id === target.value))}
+          >
             {[...payees].map(([type, accounts]) => (
               <optgroup key={type} label={kinds[type]}>
                 {accounts.map(({ id, displayName, currency, maskedNumber }) => (
@@ -137,7 +145,7 @@ export function Pay() {
       {customer && data.viewer.grants.includes('ADD_BENEFICIARIES') && (
         <details onToggle={({ currentTarget }) => setAdding(currentTarget.open)}>
           <summary id="new-payee">New payee</summary>
-          {isAdding && <NewPayee customerId={customer.id} onAdded={setPayee} />}
+          {isAdding && <NewPayee customerId={customer.id} onAdded={setChosen} />}
         </details>
       )}
     </section>

@@ -4,10 +4,12 @@ import { type FormEvent, useId, useState } from 'react';
 import {
   AddPayee,
   type AddPayeeMutation,
+  type ExternalAccountStatus,
   type ExternalAccountType,
   PayeeForm,
   type PayeeFormQuery,
   PayeePicker,
+  type PayeePickerQuery,
 } from '../client/generated/documents.ts';
 import { locale, reasonOf } from './service.ts';
 
@@ -31,6 +33,17 @@ export const kinds: Readonly<Record<ExternalAccountType, string>> = {
   US_ACCOUNT: 'US account',
 };
 
+type Customer = NonNullable<PayeePickerQuery['viewer']['customer']>;
+/** An account that can be paid, or that is checked before it can be. */
+export type Payee = Extract<Customer['payees']['edges'][number]['node'], { readonly accountInfo: unknown }>;
+
+/** What to know about a payee that cannot be paid. */
+const statusNotes: { readonly [Status in ExternalAccountStatus]?: string } = {
+  PENDING: 'Its bank is still checking the account. It can be paid once that is done.',
+  UNDER_REVIEW: 'The account is being reviewed. It can be paid once that is done.',
+  INACTIVE: 'The account cannot be paid.',
+};
+
 type Form = PayeeFormQuery['externalAccountForms'][number];
 type Field = Form['fields'][number];
 
@@ -45,9 +58,9 @@ interface Outcome {
  * Renders a form for a new payee, for any kind of account. The service defines the fields and their formats. The form
  * also accepts numbers as printed on an invoice, with spaces, dashes and small letters, and names the wrong character.
  */
-export function NewPayee({ customerId, onAdded }: { customerId: string; onAdded: (accountId: string) => void }) {
+export function NewPayee({ customerId, onAdded }: { customerId: string; onAdded: (payee: Payee) => void }) {
   const { data } = useQuery(PayeeForm);
-  const [addPayee, { loading }] = useMutation(AddPayee, { update: (cache, { data }) => show(cache, data) });
+  const [addPayee, { loading }] = useMutation(AddPayee, { update: (cache, { data }) => insert(cache, data) });
   const [kind, setKind] = useState<string>();
   const [outcome, setOutcome] = useState<Outcome>({});
   const [added, setAdded] = useState(0);
@@ -64,14 +77,18 @@ export function NewPayee({ customerId, onAdded }: { customerId: string; onAdded:
     try {
       const result = (await addPayee({ variables: { input: inputOf(form, given, customerId) } })).data
         ?.createExternalAccount;
-      if (result?.__typename === 'CreateExternalAccountSuccess') {
+      /** Says what happened and what to know about the payee, and chooses it if it can be paid. */
+      const show = (payee: Payee, ...notes: readonly string[]) => {
+        const about = statusNotes[payee.status];
+        setOutcome({ notes: [...notes, ...(about === undefined ? [] : [about])] });
+        if (payee.status === 'ACTIVE') onAdded(payee);
+      };
+      if (result?.__typename === 'CreateExternalAccountSuccess' && 'status' in result.accountEdge.node) {
         const warnings = result.warnings.map(({ path, message }) => `${labelAt(form, path)}: ${message}`);
-        setOutcome({ notes: ['The payee is added.', ...warnings] });
         setAdded(added + 1);
-        onAdded(result.accountEdge.node.id);
-      } else if (result?.__typename === 'ConflictError' && result.existing) {
-        setOutcome({ notes: ['You have this payee already.'] });
-        onAdded(result.existing.id);
+        show(result.accountEdge.node, 'The payee is added.', ...warnings);
+      } else if (result?.__typename === 'ConflictError' && result.existing && 'status' in result.existing) {
+        show(result.existing, 'You have this payee already.');
       } else if (result && 'message' in result) setOutcome(refused(form, result));
     } catch (error) {
       setOutcome({ refusal: reasonOf(error) });
@@ -262,7 +279,7 @@ function inputOf(form: Form, given: FormData, customerId: string) {
 }
 
 /** Inserts a new payee before the listed ones: the mutation returns it as an edge of that list. */
-function show(cache: ApolloCache, data: AddPayeeMutation | null | undefined): void {
+function insert(cache: ApolloCache, data: AddPayeeMutation | null | undefined): void {
   const result = data?.createExternalAccount;
   if (result?.__typename !== 'CreateExternalAccountSuccess') return;
   cache.updateQuery({ query: PayeePicker, variables: { locale } }, (listed) => {
