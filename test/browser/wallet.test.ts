@@ -377,6 +377,27 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await options.filter({ hasText: 'Ada Waiting' }).waitFor({ state: 'attached' });
     await page.close();
   });
+
+  test.each([
+    ['102', 'The bank knows the owner of this account by another name.'],
+    ['103', 'The bank knows the owner of this account by a slightly different name.'],
+  ])(
+    'a payee whose bank knows another name (%s) is shown with a warning, when added and before a payment',
+    async (suffix, warning) => {
+      const page = await started.browser.newPage({ locale: 'en-US' });
+      await page.goto(`${started.gateway.url}/wallet`);
+      const pay = page.getByRole('region', { name: 'Pay' });
+      const form = await fillPayee(page, 'Ada Muster', `000123${suffix}`);
+      await form.getByText('The payee is added.').waitFor();
+      await form.getByText(warning).waitFor();
+      await pay.getByLabel('Amount').fill('1.00');
+      await pay.getByRole('button', { name: 'Get a quote' }).click();
+      await pay.getByRole('timer').waitFor();
+      expect(await pay.locator('.card').getByRole('alert').allTextContents()).toEqual([warning]);
+      await screenshot(page, `wallet-name-${suffix}`, { fullPage: true });
+      await page.close();
+    },
+  );
 });
 
 /** Returns empty values for the text fields of an account type. */

@@ -11,7 +11,7 @@ import {
 } from '../client/generated/documents.ts';
 import { useCountdown, useTransaction } from '../client/react.ts';
 import { decimalOf } from './amount.ts';
-import { kinds, NewPayee, type Payee } from './payee.tsx';
+import { kinds, NewPayee, nameWarning, type Payee } from './payee.tsx';
 import { PaymentDrawing } from './payment.tsx';
 import { locale, reasonOf, statusText } from './service.ts';
 
@@ -21,7 +21,7 @@ type Quoted = Extract<CreateQuoteMutation['createQuote'], { __typename: 'CreateQ
 export function Pay() {
   const { data } = useQuery(PayeePicker, { variables: { locale } });
   const [createQuote, { loading }] = useMutation(CreateQuote);
-  const [quoted, setQuoted] = useState<Quoted & { readonly sourceId: string }>();
+  const [quoted, setQuoted] = useState<Quoted & { readonly sourceId: string; readonly payeeId: string }>();
   const [refusal, setRefusal] = useState<Refusal>();
   const [chosen, setChosen] = useState<Payee>();
   const [isAdding, setAdding] = useState(false);
@@ -64,7 +64,8 @@ export function Pay() {
     try {
       const { data } = await createQuote({ variables: { input, locale } });
       const result = data?.createQuote;
-      if (result?.__typename === 'CreateQuoteSuccess') setQuoted({ ...result, sourceId: text('source') });
+      if (result?.__typename === 'CreateQuoteSuccess')
+        setQuoted({ ...result, sourceId: text('source'), payeeId: text('payee') });
       else if (result && 'message' in result) {
         const isAmount = result.fields.some(({ path }) => path.includes('lockedCurrencyAmount'));
         setRefusal({ message: refusalText(result), isAmount });
@@ -135,6 +136,7 @@ export function Pay() {
           quoted={quoted}
           available={sources.find(({ id }) => id === quoted.sourceId)?.balance}
           limits={limits}
+          payee={paid.find(({ id }) => id === quoted.payeeId)}
           onRefusal={setRefusal}
           onCancelled={() => {
             drop();
@@ -212,6 +214,7 @@ interface QuoteCardProps {
   /** The balance of the paying account. */
   readonly available: { readonly amount: string; readonly formatted: string } | undefined;
   readonly limits: readonly Limit[];
+  readonly payee: Payee | undefined;
   readonly onRefusal: (refusal: Refusal | undefined) => void;
   readonly onCancelled: () => void;
 }
@@ -220,7 +223,7 @@ interface QuoteCardProps {
 const focused = (element: HTMLElement | null) => element?.focus({ preventScroll: true });
 
 /** Shows a quote with the remaining time to execute it, and then its payment. */
-function QuoteCard({ quoted, available, limits, onRefusal, onCancelled }: QuoteCardProps) {
+function QuoteCard({ quoted, available, limits, payee, onRefusal, onCancelled }: QuoteCardProps) {
   const { quote, serverTime } = quoted;
   const { amount } = quote.totalSendingAmount;
   const isBeyond = (most: { readonly amount: string }) => BigInt(amount) > BigInt(most.amount);
@@ -228,6 +231,7 @@ function QuoteCard({ quoted, available, limits, onRefusal, onCancelled }: QuoteC
     ({ leftAmount, leftPayments }) => leftPayments === 0 || (leftAmount && isBeyond(leftAmount)),
   );
   const tooMuch = available && isBeyond(available) ? shortText(available.formatted) : limit && beyondText(limit);
+  const warning = payee && nameWarning(payee);
   const seconds = useCountdown(quote.expiresAt, serverTime);
   const [executeQuote, { loading, data }] = useMutation(ExecuteQuote);
   // Every press uses the same key: even if a response is lost, the quote is paid once.
@@ -273,6 +277,7 @@ function QuoteCard({ quoted, available, limits, onRefusal, onCancelled }: QuoteC
       ) : (
         <>
           <p role="timer">{seconds === 0 ? 'This quote has expired.' : `Good for ${minutesText(seconds)}`}</p>
+          {warning && <p role="alert">{warning}</p>}
           {tooMuch && <p role="alert">{tooMuch}</p>}
           <p>
             <button

@@ -44,6 +44,14 @@ const statusNotes: { readonly [Status in ExternalAccountStatus]?: string } = {
   INACTIVE: 'The account cannot be paid.',
 };
 
+/** Returns the warning about a payee whose bank knows its owner by another name. */
+export function nameWarning({ beneficiaryVerificationStatus: status }: Payee): string | undefined {
+  if (status === 'NOT_MATCHED') return 'The bank knows the owner of this account by another name.';
+  return status === 'PARTIAL_MATCH'
+    ? 'The bank knows the owner of this account by a slightly different name.'
+    : undefined;
+}
+
 type Form = PayeeFormQuery['externalAccountForms'][number];
 type Field = Form['fields'][number];
 
@@ -79,8 +87,8 @@ export function NewPayee({ customerId, onAdded }: { customerId: string; onAdded:
         ?.createExternalAccount;
       /** Says what happened and what to know about the payee, and chooses it if it can be paid. */
       const show = (payee: Payee, ...notes: readonly string[]) => {
-        const about = statusNotes[payee.status];
-        setOutcome({ notes: [...notes, ...(about === undefined ? [] : [about])] });
+        const about = [statusNotes[payee.status], nameWarning(payee)];
+        setOutcome({ notes: [...notes, ...about.filter((note) => note !== undefined)] });
         if (payee.status === 'ACTIVE') onAdded(payee);
       };
       if (result?.__typename === 'CreateExternalAccountSuccess' && 'status' in result.accountEdge.node) {
