@@ -398,6 +398,27 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
       await page.close();
     },
   );
+
+  test('every payee can be chosen, and stays chosen when the list is read again', async () => {
+    const sandbox = connect(started.gateway.url, '', `Basic ${btoa('sandbox:sandbox')}`);
+    await newPayee(sandbox, 'Ada First', '000345000');
+    for (let number = 1; number <= 20; number += 1) await newPayee(sandbox, 'Ada Next', `0003450${number + 10}`);
+    const page = await started.browser.newPage({ locale: 'en-US' });
+    await page.goto(`${started.gateway.url}/wallet`);
+    const pay = page.getByRole('region', { name: 'Pay' });
+    const options = pay.getByLabel('To').locator('option');
+    await expect.poll(() => options.count()).toBe(20);
+    await pay.getByRole('button', { name: 'More payees' }).click();
+    await options.filter({ hasText: 'Ada First' }).waitFor({ state: 'attached' });
+    await pay.getByLabel('To').selectOption({ index: await optionWith(page, 'To', 'Ada First') });
+    await pay.getByLabel('Amount').fill('1.00');
+    await pay.getByRole('button', { name: 'Get a quote' }).click();
+    await pay.getByRole('button', { name: 'Pay $1.00' }).click();
+    // After a payment, the first page is read again.
+    await expect.poll(() => options.count()).toBe(21);
+    expect(await pay.getByLabel('To').locator('option:checked').textContent()).toMatch(/^Ada First/);
+    await page.close();
+  });
 });
 
 /** Returns empty values for the text fields of an account type. */

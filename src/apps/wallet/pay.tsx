@@ -19,7 +19,7 @@ type Quoted = Extract<CreateQuoteMutation['createQuote'], { __typename: 'CreateQ
 
 /** Makes a payment: source account, payee and amount; then the quote, and its progress. */
 export function Pay() {
-  const { data } = useQuery(PayeePicker, { variables: { locale } });
+  const { data, fetchMore } = useQuery(PayeePicker, { variables: { locale } });
   const [createQuote, { loading }] = useMutation(CreateQuote);
   const [quoted, setQuoted] = useState<Quoted & { readonly sourceId: string; readonly payeeId: string }>();
   const [refusal, setRefusal] = useState<Refusal>();
@@ -37,6 +37,10 @@ export function Pay() {
   const source = payable.find(({ id }) => id === sourceId) ?? payable[0];
   const limits = data && source ? limitsOn(source.balance.currency.code, data.viewer.policies) : [];
   const amountField = useRef<HTMLInputElement>(null);
+  const morePayees = () =>
+    fetchMore({ variables: { first: 100, after: customer?.payees.pageInfo.endCursor } }).catch((error) =>
+      setRefusal({ message: reasonOf(error) }),
+    );
   /** Removes what was said about other values of the fields. */
   const drop = () => {
     setQuoted(undefined);
@@ -108,6 +112,11 @@ export function Pay() {
             ))}
           </select>
         </label>
+        {customer?.payees.pageInfo.hasNextPage && (
+          <button type="button" onClick={morePayees}>
+            More payees
+          </button>
+        )}
         <label>
           Amount{source && ` in ${source.balance.currency.code}`}
           <input
