@@ -128,6 +128,8 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     expect(await pay.getByRole('button', { name: 'Pay $100.01' }).isDisabled()).toBe(true);
     await pay.getByLabel('Amount').fill('20.01');
     await pay.getByRole('button', { name: 'Get a quote' }).click();
+    await pay.getByRole('button', { name: 'Pay $20.01' }).waitFor();
+    await pay.getByText('The payment will wait until somebody else approves it.').waitFor();
     await pay.getByRole('button', { name: 'Pay $20.01' }).click();
     await pay
       .getByRole('status')

@@ -15,13 +15,19 @@ import { kinds, NewPayee, nameWarning, type Payee } from './payee.tsx';
 import { PaymentDrawing } from './payment.tsx';
 import { locale, reasonOf, statusText } from './service.ts';
 
-type Quoted = Extract<CreateQuoteMutation['createQuote'], { __typename: 'CreateQuoteSuccess' }>;
+type Quoted = Extract<CreateQuoteMutation['createQuote'], { __typename: 'CreateQuoteSuccess' }> & {
+  readonly sourceId: string;
+  readonly payeeId: string;
+  /** Whether somebody else must approve the payment. */
+  readonly waits: boolean;
+};
 
 /** Makes a payment: source account, payee and amount; then the quote, and its progress. */
 export function Pay() {
   const { data, fetchMore } = useQuery(PayeePicker, { variables: { locale } });
   const [createQuote, { loading }] = useMutation(CreateQuote);
-  const [quoted, setQuoted] = useState<Quoted & { readonly sourceId: string; readonly payeeId: string }>();
+  const [validate] = useMutation(ExecuteQuote);
+  const [quoted, setQuoted] = useState<Quoted>();
   const [refusal, setRefusal] = useState<Refusal>();
   const [chosen, setChosen] = useState<Payee>();
   const [isAdding, setAdding] = useState(false);
@@ -47,6 +53,13 @@ export function Pay() {
     setRefusal(undefined);
   };
 
+  /** Returns whether somebody else must approve the payment of a quote; false if it cannot be found out. */
+  async function needsApproval(quoteId: string): Promise<boolean> {
+    const answer = await validate({ variables: { input: { quoteId, validateOnly: true } } }).catch(() => undefined);
+    const result = answer?.data?.executeQuote;
+    return result?.__typename === 'ValidatedPayment' && result.approvalDueAt !== null;
+  }
+
   async function quote(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
@@ -68,9 +81,10 @@ export function Pay() {
     try {
       const { data } = await createQuote({ variables: { input, locale } });
       const result = data?.createQuote;
-      if (result?.__typename === 'CreateQuoteSuccess')
-        setQuoted({ ...result, sourceId: text('source'), payeeId: text('payee') });
-      else if (result && 'message' in result) {
+      if (result?.__typename === 'CreateQuoteSuccess') {
+        const waits = await needsApproval(result.quote.id);
+        setQuoted({ ...result, sourceId: text('source'), payeeId: text('payee'), waits });
+      } else if (result && 'message' in result) {
         const isAmount = result.fields.some(({ path }) => path.includes('lockedCurrencyAmount'));
         setRefusal({ message: refusalText(result), isAmount });
       }
@@ -233,7 +247,7 @@ const focused = (element: HTMLElement | null) => element?.focus({ preventScroll:
 
 /** Shows a quote with the remaining time to execute it, and then its payment. */
 function QuoteCard({ quoted, available, limits, payee, onRefusal, onCancelled }: QuoteCardProps) {
-  const { quote, serverTime } = quoted;
+  const { quote, serverTime, waits } = quoted;
   const { amount } = quote.totalSendingAmount;
   const isBeyond = (most: { readonly amount: string }) => BigInt(amount) > BigInt(most.amount);
   const limit = limits.find(
@@ -288,6 +302,7 @@ function QuoteCard({ quoted, available, limits, payee, onRefusal, onCancelled }:
           <p role="timer">{seconds === 0 ? 'This quote has expired.' : `Good for ${minutesText(seconds)}`}</p>
           {warning && <p role="alert">{warning}</p>}
           {tooMuch && <p role="alert">{tooMuch}</p>}
+          {waits && <p>The payment will wait until somebody else approves it.</p>}
           <p>
             <button
               className="main"

@@ -10,7 +10,7 @@ export const CancelQuote =
 export const CreateQuote =
   'sha256:384d86a159c5a0c9205c6ce705c89d8b2574235cdd319812d6c9deed583d1a90' as Operation<of.CreateQuoteMutation, of.CreateQuoteMutationVariables>;
 export const ExecuteQuote =
-  'sha256:706362b9a796e4f10fd3fa516e8195aaa6e832c0f7367b7c656da9204f68819d' as Operation<of.ExecuteQuoteMutation, of.ExecuteQuoteMutationVariables>;
+  'sha256:91e9a6e57aa31aab782aa8b3a0a7d0c28aee38c3e8663ab47f755605dccf5069' as Operation<of.ExecuteQuoteMutation, of.ExecuteQuoteMutationVariables>;
 export const History =
   'sha256:d06d1eb25710377d13ba860791dbc6a32dc461062893a25e7edf99f451db31d0' as Operation<of.HistoryQuery, of.HistoryQueryVariables>;
 export const Home =

@@ -1181,7 +1181,7 @@ export type ExecuteQuoteMutation = { executeQuote:
     | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'QuoteExpiredError', code: RefusalCode, message: string, expiredAt: ScalarText<'DateTime'>, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'UnavailableError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'ValidatedPayment' }
+    | { __typename: 'ValidatedPayment', approvalDueAt: ScalarText<'DateTime'> | null }
    };
 
 export type HistoryQueryVariables = Exact<{
@@ -2118,6 +2118,9 @@ export const ExecuteQuote = `mutation ExecuteQuote($input: ExecuteQuoteInput!, $
           version
         }
       }
+    }
+    ... on ValidatedPayment {
+      approvalDueAt
     }
     ... on UserError {
       code
