@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, onTestFailed, test } from 'vitest';
+import { runCommands } from '../../src/commands.ts';
 import { accountExamples } from '../../src/core/account-examples.ts';
 import { accountTypes } from '../../src/core/account-types.ts';
 import { succeed } from '../setup/acts.ts';
@@ -421,6 +422,26 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     expect(await pay.getByLabel('To').locator('option:checked').textContent()).toMatch(/^Ada First/);
     await page.close();
   });
+
+  test('a customer who was frozen after the quote reads what to do, and cannot press Pay any more', async () => {
+    const sandbox = connect(started.gateway.url, '', `Basic ${btoa('sandbox:sandbox')}`);
+    const customerId = await sampleCustomer(sandbox);
+    const page = await started.browser.newPage({ locale: 'en-US' });
+    await page.goto(`${started.gateway.url}/wallet`);
+    const pay = page.getByRole('region', { name: 'Pay' });
+    await pay.getByLabel('To').selectOption({ index: 0 });
+    await pay.getByLabel('Amount').fill('1.00');
+    await pay.getByRole('button', { name: 'Get a quote' }).click();
+    await pay.getByRole('button', { name: 'Pay $1.00' }).waitFor();
+    await setFrozen(customerId, 'freeze', started.dataDirectory);
+    await pay.getByRole('button', { name: 'Pay $1.00' }).click();
+    await pay.getByText('Your payments are blocked. Please ask our support.').waitFor();
+    expect(await pay.getByRole('button', { name: /^Pay/ }).count()).toBe(0);
+    await pay.getByRole('button', { name: 'Get a quote' }).click();
+    await pay.getByText('Your payments are blocked. Please ask our support.').waitFor();
+    await setFrozen(customerId, 'thaw', started.dataDirectory);
+    await page.close();
+  });
 });
 
 /** Returns empty values for the text fields of an account type. */
@@ -459,6 +480,19 @@ async function fillPayee(page: Page, owner: string, accountNumber: string): Prom
   await form.getByLabel('ABA routing number').fill('021000021');
   await form.getByRole('button', { name: 'Add the payee' }).click();
   return form;
+}
+
+/** Freezes or unfreezes a customer, as the operator does. */
+async function setFrozen(customerId: string, act: 'freeze' | 'thaw', dataDirectory: string): Promise<void> {
+  const errors: string[] = [];
+  const code = await runCommands(['ops', 'customer', act, customerId, '--by', 'a person', '--reason', 'a test'], {
+    environment: { ...process.env, NODE_ENV: 'development', DATA_DIR: dataDirectory },
+    out: () => undefined,
+    write: async () => undefined,
+    err: (text) => void errors.push(text),
+    untilStopped: () => new AbortController().signal,
+  });
+  expect([code, errors]).toEqual([0, []]);
 }
 
 /** Announces a payment of $7.77 to the wallet's customer, which waits until its platform approves it. */

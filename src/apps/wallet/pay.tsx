@@ -8,6 +8,7 @@ import {
   type ExecuteQuoteMutation,
   PayeePicker,
   type PayeePickerQuery,
+  type RefusalCode,
 } from '../client/generated/documents.ts';
 import { useCountdown, useTransaction } from '../client/react.ts';
 import { decimalOf } from './amount.ts';
@@ -160,7 +161,12 @@ export function Pay() {
           available={sources.find(({ id }) => id === quoted.sourceId)?.balance}
           limits={limits}
           payee={paid.find(({ id }) => id === quoted.payeeId)}
-          onRefusal={setRefusal}
+          onRefusal={(next) => {
+            setRefusal(next);
+            if (!next?.isEnd) return;
+            setQuoted(undefined);
+            amountField.current?.focus();
+          }}
           onCancelled={() => {
             drop();
             amountField.current?.focus();
@@ -212,16 +218,26 @@ type Refused = Extract<
   { readonly message: string }
 >;
 
+/** What the customer reads instead of the operator's words, where no further attempt with the quote succeeds. */
+const endings: { readonly [Code in RefusalCode]?: string } = {
+  CUSTOMER_FROZEN: 'Your payments are blocked. Please ask our support.',
+  ACCOUNT_FROZEN: 'This account is blocked. Please ask our support.',
+  USER_NOT_READY: 'You or the payee cannot move money at the moment. Please ask our support.',
+  INVALID_BANK_ACCOUNT: 'This payee cannot be paid at the moment.',
+};
+
 /** Returns why a payment was refused, with amounts in the reader's notation: the service's message has its own. */
 function refusalText(refused: Refused): string {
   if ('available' in refused && refused.available) return shortText(refused.available.formatted);
-  return 'limit' in refused && refused.limit ? beyondText(refused.limit) : refused.message;
+  return 'limit' in refused && refused.limit ? beyondText(refused.limit) : (endings[refused.code] ?? refused.message);
 }
 
 interface Refusal {
   readonly message: string;
   /** Whether the amount is what was refused. */
   readonly isAmount?: boolean;
+  /** Whether the quote can no longer be executed. */
+  readonly isEnd?: boolean;
 }
 
 /** Sorts the accounts that hold money before the others, which cannot pay. */
@@ -267,7 +283,7 @@ function QuoteCard({ quoted, available, limits, payee, onRefusal, onCancelled }:
     onRefusal(undefined);
     try {
       const result = (await executeQuote({ variables: { input, locale } })).data?.executeQuote;
-      if (result && 'message' in result) onRefusal({ message: refusalText(result) });
+      if (result && 'message' in result) onRefusal({ message: refusalText(result), isEnd: result.code in endings });
     } catch (error) {
       onRefusal({ message: reasonOf(error) });
     }
