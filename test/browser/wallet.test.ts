@@ -442,6 +442,20 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await setFrozen(customerId, 'thaw', started.dataDirectory);
     await page.close();
   });
+
+  test('the hint of a payee’s detail says its format once', async () => {
+    const page = await started.browser.newPage({ locale: 'en-US' });
+    await page.goto(`${started.gateway.url}/wallet`);
+    await page.getByText('New payee').click();
+    const form = page.getByRole('form', { name: 'New payee' });
+    const hints = async (type: string) => {
+      await form.getByLabel('Where the account is').selectOption(type);
+      return form.locator('label:has(input) small').allTextContents();
+    };
+    expect(await hints('GBP_ACCOUNT')).toContain('6 digits such as 20-00-00');
+    expect(await hints('US_ACCOUNT')).toEqual(expect.arrayContaining(['4 to 17 digits', '9 digits']));
+    await page.close();
+  });
 });
 
 /** Returns empty values for the text fields of an account type. */

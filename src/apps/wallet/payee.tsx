@@ -199,7 +199,7 @@ interface TextProps {
 /** Renders a text input with its format below it, or its error. */
 function Text({ name, label, isRequired, about, format, fault }: TextProps) {
   const hint = useId();
-  const hints = new Set([...(isRequired ? [] : ['optional']), about ?? '', format ?? ''].filter((text) => text !== ''));
+  const hints = [isRequired ? '' : 'optional', format?.includes(about ?? '') ? '' : about, format];
   return (
     <label>
       {label}
@@ -211,7 +211,7 @@ function Text({ name, label, isRequired, about, format, fault }: TextProps) {
         aria-invalid={fault !== undefined}
       />
       <small id={hint} role={fault === undefined ? undefined : 'alert'}>
-        {fault ?? [...hints].join('; ')}
+        {fault ?? hints.filter(Boolean).join('; ')}
       </small>
     </label>
   );
