@@ -356,6 +356,9 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await form.getByLabel('BOLT 12 offer').fill(' ');
     await add.click();
     await form.getByText('The payee is added.').waitFor();
+    expect(await page.getByLabel('To').locator('option:checked').textContent()).toBe(
+      'Lightning wallet · BTC •••• a@example.com',
+    );
     await page.close();
   });
 
