@@ -246,6 +246,17 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await pay.getByRole('button', { name: 'Pay $2.00' }).waitFor();
     await amount.fill('3.00');
     expect(await pay.getByRole('button', { name: /^Pay/ }).count()).toBe(0);
+    // The answer about an amount that has been changed meanwhile is not shown.
+    const answered = page.waitForResponse((response) => /validateOnly":true/.test(response.request().postData() ?? ''));
+    await page.route('**/graphql', async (route) => {
+      if (/createQuote/.test(route.request().postData() ?? '')) await amount.fill('4.00');
+      await route.continue();
+    });
+    await amount.press('Enter');
+    await (await answered).finished();
+    await page.unroute('**/graphql');
+    expect(await pay.getByRole('timer').count()).toBe(0);
+    await amount.fill('3.00');
     await amount.press('Enter');
     await pay.getByRole('button', { name: 'Cancel' }).press('Enter');
     expect(await pay.getByRole('timer').count()).toBe(0);

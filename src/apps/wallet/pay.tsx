@@ -48,8 +48,11 @@ export function Pay() {
     fetchMore({ variables: { first: 100, after: customer?.payees.pageInfo.endCursor } }).catch((error) =>
       setRefusal({ message: reasonOf(error) }),
     );
+  /** The number of changes of the fields: an answer about earlier values is not shown. */
+  const changes = useRef(0);
   /** Removes what was said about other values of the fields. */
   const drop = () => {
+    changes.current += 1;
     setQuoted(undefined);
     setRefusal(undefined);
   };
@@ -66,6 +69,7 @@ export function Pay() {
     const form = new FormData(event.currentTarget);
     const text = (name: string) => String(form.get(name));
     drop();
+    const before = changes.current;
     const amount = decimalOf(text('amount'), locale);
     if (amount === undefined) {
       const message = `Write the amount like ${new Intl.NumberFormat(locale).format(1_234.5)}`;
@@ -82,10 +86,11 @@ export function Pay() {
     try {
       const { data } = await createQuote({ variables: { input, locale } });
       const result = data?.createQuote;
-      if (result?.__typename === 'CreateQuoteSuccess') {
-        const waits = await needsApproval(result.quote.id);
+      const waits = result?.__typename === 'CreateQuoteSuccess' && (await needsApproval(result.quote.id));
+      if (changes.current !== before) return;
+      if (result?.__typename === 'CreateQuoteSuccess')
         setQuoted({ ...result, sourceId: text('source'), payeeId: text('payee'), waits });
-      } else if (result && 'message' in result) {
+      else if (result && 'message' in result) {
         const isAmount = result.fields.some(({ path }) => path.includes('lockedCurrencyAmount'));
         setRefusal({ message: refusalText(result), isAmount });
       }
