@@ -1,5 +1,6 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { describe, expect, onTestFailed, test } from 'vitest';
+import { runCommands } from '../../src/commands.ts';
 import { accountExamples } from '../../src/core/account-examples.ts';
 import { accountTypes } from '../../src/core/account-types.ts';
 import { succeed } from '../setup/acts.ts';
@@ -95,8 +96,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await waiting.getByRole('figure', { name: 'The payment' }).getByText('Outside → USD account').waitFor();
     await screenshot(page, 'wallet-dark', { fullPage: true });
     expect(await faultsOf(page)).toEqual([]);
-    // The page is not wider than a phone.
-    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    expect(await isTooWide(page)).toBe(false);
     // The stream of the payment has ended with the payment.
     await expect.poll(() => subscriptions.size).toBe(2);
     expect(problems).toEqual([]);
@@ -129,6 +129,8 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     expect(await pay.getByRole('button', { name: 'Pay $100.01' }).isDisabled()).toBe(true);
     await pay.getByLabel('Amount').fill('20.01');
     await pay.getByRole('button', { name: 'Get a quote' }).click();
+    await pay.getByRole('button', { name: 'Pay $20.01' }).waitFor();
+    await pay.getByText('The payment will wait until somebody else approves it.').waitFor();
     await pay.getByRole('button', { name: 'Pay $20.01' }).click();
     await pay
       .getByRole('status')
@@ -141,7 +143,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await waiting.getByText(/waits for approval/).waitFor();
     await screenshot(page, 'wallet-limits-phone-dark', { fullPage: true });
     expect(await faultsOf(page)).toEqual([]);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    expect(await isTooWide(page)).toBe(false);
     await page.emulateMedia({ colorScheme: 'light' });
     await page.setViewportSize({ width: 1200, height: 900 });
     await screenshot(page, 'wallet-limits', { fullPage: true });
@@ -244,13 +246,30 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await pay.getByRole('button', { name: 'Pay $2.00' }).waitFor();
     await amount.fill('3.00');
     expect(await pay.getByRole('button', { name: /^Pay/ }).count()).toBe(0);
+    // The answer about an amount that has been changed meanwhile is not shown.
+    const answered = page.waitForResponse((response) => /validateOnly":true/.test(response.request().postData() ?? ''));
+    await page.route('**/graphql', async (route) => {
+      if (/createQuote/.test(route.request().postData() ?? '')) await amount.fill('4.00');
+      await route.continue();
+    });
+    await amount.press('Enter');
+    await (await answered).finished();
+    await page.unroute('**/graphql');
+    expect(await pay.getByRole('timer').count()).toBe(0);
+    await amount.fill('3.00');
     await amount.press('Enter');
     await pay.getByRole('button', { name: 'Cancel' }).press('Enter');
     expect(await pay.getByRole('timer').count()).toBe(0);
     expect(await amount.evaluate(isFocused)).toBe(true);
     await amount.press('Enter');
+    await pay.getByRole('button', { name: 'Pay $3.00' }).waitFor();
+    await page.getByRole('button', { name: 'Cut the network' }).click();
+    await pay.getByRole('button', { name: 'Pay $3.00' }).press('Enter');
+    await pay.getByRole('alert').filter({ hasText: 'The network is cut.' }).waitFor();
+    await page.getByRole('button', { name: 'Restore the network' }).click();
     await pay.getByRole('button', { name: 'Pay $3.00' }).press('Enter');
     await pay.getByRole('figure', { name: 'The payment' }).waitFor();
+    expect(await pay.getByRole('alert').count()).toBe(0);
     expect(await pay.locator('.card').evaluate(isFocused)).toBe(true);
     await page.close();
   });
@@ -306,6 +325,151 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await expect.poll(said).toBe('The account has only 1.234,50\u00a0€.');
     await page.close();
   });
+
+  test('the name of a payee, however long, does not make the page wider than a phone', async () => {
+    const sandbox = connect(started.gateway.url, '', `Basic ${btoa('sandbox:sandbox')}`);
+    const name = 'Wolfeschlegelsteinhausenbergerdorff'.repeat(4);
+    await newPayee(sandbox, name, '000123001');
+    const page = await started.browser.newPage({ viewport: { width: 390, height: 844 }, locale: 'en-US' });
+    onTestFailed(() => screenshot(page, 'wallet-long-name-failed', { fullPage: true }));
+    await page.goto(`${started.gateway.url}/wallet`);
+    const pay = page.getByRole('region', { name: 'Pay' });
+    await pay.getByLabel('To').selectOption({ index: await optionWith(page, 'To', name) });
+    expect(await isTooWide(page)).toBe(false);
+    await pay.getByLabel('Amount').fill('1.00');
+    await pay.getByRole('button', { name: 'Get a quote' }).click();
+    await pay.getByRole('timer').waitFor();
+    expect(await isTooWide(page)).toBe(false);
+    await pay.getByRole('button', { name: 'Pay $1.00' }).click();
+    await pay.getByRole('status').filter({ hasText: 'COMPLETED' }).waitFor();
+    await page.getByRole('region', { name: 'History' }).getByText(name).first().waitFor();
+    expect(await isTooWide(page)).toBe(false);
+    await screenshot(page, 'wallet-long-name', { fullPage: true });
+    await page.close();
+  });
+
+  test('a payee of whose details exactly one is needed has neither none nor several', async () => {
+    const page = await started.browser.newPage({ locale: 'en-US' });
+    await page.goto(`${started.gateway.url}/wallet`);
+    await page.getByText('New payee').click();
+    const form = page.getByRole('form', { name: 'New payee' });
+    await form.getByLabel('Where the account is').selectOption('LIGHTNING');
+    const add = form.getByRole('button', { name: 'Add the payee' });
+    await add.click();
+    await form
+      .getByRole('alert')
+      .filter({ hasText: /^Fill one of these 3\.$/ })
+      .waitFor();
+    await form.getByLabel('Lightning address').fill('ada@example.com');
+    await form.getByLabel('BOLT 12 offer').fill('lno1pg257enxv4ezqcneype82um50ynhxgrwdajx');
+    await add.click();
+    expect(await form.getByRole('alert').allTextContents()).toEqual(['Fill one of these 3.']);
+    await form.getByLabel('BOLT 12 offer').fill(' ');
+    await add.click();
+    await form.getByText('The payee is added.').waitFor();
+    expect(await page.getByLabel('To').locator('option:checked').textContent()).toBe(
+      'Lightning wallet · BTC •••• a@example.com',
+    );
+    await page.close();
+  });
+
+  test('a payee whose account is still checked can be chosen as soon as the check has ended', async () => {
+    const sandbox = connect(started.gateway.url, '', `Basic ${btoa('sandbox:sandbox')}`);
+    const page = await started.browser.newPage({ locale: 'en-US' });
+    await page.goto(`${started.gateway.url}/wallet`);
+    await page.getByText('live', { exact: true }).waitFor();
+    const options = page.getByLabel('To').locator('option');
+    await options.first().waitFor({ state: 'attached' });
+    for (const added of ['The payee is added.', 'You have this payee already.']) {
+      const form = await fillPayee(page, 'Ada Waiting', '000123204');
+      await form.getByText(added).waitFor();
+      await form.getByText('Its bank is still checking the account. It can be paid once that is done.').waitFor();
+      expect(await options.filter({ hasText: 'Ada Waiting' }).count()).toBe(0);
+    }
+    const { accounts } = await sandbox.ask(
+      '{ accounts(first: 1, filter: { status: [PENDING] }) { edges { node { id } } } }',
+    );
+    const accountId = accounts.edges[0].node.id;
+    await succeed(sandbox, 'sandboxSetExternalAccountStatus', { accountId, status: 'ACTIVE' });
+    await options.filter({ hasText: 'Ada Waiting' }).waitFor({ state: 'attached' });
+    await page.close();
+  });
+
+  test.each([
+    ['102', 'The bank knows the owner of this account by another name.'],
+    ['103', 'The bank knows the owner of this account by a slightly different name.'],
+  ])(
+    'a payee whose bank knows another name (%s) is shown with a warning, when added and before a payment',
+    async (suffix, warning) => {
+      const page = await started.browser.newPage({ locale: 'en-US' });
+      await page.goto(`${started.gateway.url}/wallet`);
+      const pay = page.getByRole('region', { name: 'Pay' });
+      const form = await fillPayee(page, 'Ada Muster', `000123${suffix}`);
+      await form.getByText('The payee is added.').waitFor();
+      await form.getByText(warning).waitFor();
+      await pay.getByLabel('Amount').fill('1.00');
+      await pay.getByRole('button', { name: 'Get a quote' }).click();
+      await pay.getByRole('timer').waitFor();
+      expect(await pay.locator('.card').getByRole('alert').allTextContents()).toEqual([warning]);
+      await screenshot(page, `wallet-name-${suffix}`, { fullPage: true });
+      await page.close();
+    },
+  );
+
+  test('every payee can be chosen, and stays chosen when the list is read again', async () => {
+    const sandbox = connect(started.gateway.url, '', `Basic ${btoa('sandbox:sandbox')}`);
+    await newPayee(sandbox, 'Ada First', '000345000');
+    for (let number = 1; number <= 20; number += 1) await newPayee(sandbox, 'Ada Next', `0003450${number + 10}`);
+    const page = await started.browser.newPage({ locale: 'en-US' });
+    await page.goto(`${started.gateway.url}/wallet`);
+    const pay = page.getByRole('region', { name: 'Pay' });
+    const options = pay.getByLabel('To').locator('option');
+    await expect.poll(() => options.count()).toBe(20);
+    await pay.getByRole('button', { name: 'More payees' }).click();
+    await options.filter({ hasText: 'Ada First' }).waitFor({ state: 'attached' });
+    await pay.getByLabel('To').selectOption({ index: await optionWith(page, 'To', 'Ada First') });
+    await pay.getByLabel('Amount').fill('1.00');
+    await pay.getByRole('button', { name: 'Get a quote' }).click();
+    await pay.getByRole('button', { name: 'Pay $1.00' }).click();
+    // After a payment, the first page is read again.
+    await expect.poll(() => options.count()).toBe(21);
+    expect(await pay.getByLabel('To').locator('option:checked').textContent()).toMatch(/^Ada First/);
+    await page.close();
+  });
+
+  test('a customer who was frozen after the quote reads what to do, and cannot press Pay any more', async () => {
+    const sandbox = connect(started.gateway.url, '', `Basic ${btoa('sandbox:sandbox')}`);
+    const customerId = await sampleCustomer(sandbox);
+    const page = await started.browser.newPage({ locale: 'en-US' });
+    await page.goto(`${started.gateway.url}/wallet`);
+    const pay = page.getByRole('region', { name: 'Pay' });
+    await pay.getByLabel('To').selectOption({ index: 0 });
+    await pay.getByLabel('Amount').fill('1.00');
+    await pay.getByRole('button', { name: 'Get a quote' }).click();
+    await pay.getByRole('button', { name: 'Pay $1.00' }).waitFor();
+    await setFrozen(customerId, 'freeze', started.dataDirectory);
+    await pay.getByRole('button', { name: 'Pay $1.00' }).click();
+    await pay.getByText('Your payments are blocked. Please ask our support.').waitFor();
+    expect(await pay.getByRole('button', { name: /^Pay/ }).count()).toBe(0);
+    await pay.getByRole('button', { name: 'Get a quote' }).click();
+    await pay.getByText('Your payments are blocked. Please ask our support.').waitFor();
+    await setFrozen(customerId, 'thaw', started.dataDirectory);
+    await page.close();
+  });
+
+  test('the hint of a payee’s detail says its format once', async () => {
+    const page = await started.browser.newPage({ locale: 'en-US' });
+    await page.goto(`${started.gateway.url}/wallet`);
+    await page.getByText('New payee').click();
+    const form = page.getByRole('form', { name: 'New payee' });
+    const hints = async (type: string) => {
+      await form.getByLabel('Where the account is').selectOption(type);
+      return form.locator('label:has(input) small').allTextContents();
+    };
+    expect(await hints('GBP_ACCOUNT')).toContain('6 digits such as 20-00-00');
+    expect(await hints('US_ACCOUNT')).toEqual(expect.arrayContaining(['4 to 17 digits', '9 digits']));
+    await page.close();
+  });
 });
 
 /** Returns empty values for the text fields of an account type. */
@@ -320,6 +484,43 @@ async function sampleCustomer(sandbox: TestPlatform): Promise<string> {
     '{ customers(first: 1, filter: { name: "Sample Person" }) { edges { node { id } } } }',
   );
   return customers.edges[0].node.id;
+}
+
+/** Returns whether the page is wider than its window. */
+const isTooWide = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+
+/** Adds a bank account in the United States as a payee of the wallet's customer. */
+async function newPayee(sandbox: TestPlatform, fullName: string, accountNumber: string): Promise<void> {
+  await succeed(sandbox, 'createExternalAccount', {
+    ...{ customerId: await sampleCustomer(sandbox), currency: 'USD' },
+    accountInfo: { usAccount: { accountNumber, routingNumber: '021000021', accountCategory: 'CHECKING' } },
+    beneficiary: { individual: { fullName } },
+  });
+}
+
+/** Adds a bank account in the United States through the form; returns the form. */
+async function fillPayee(page: Page, owner: string, accountNumber: string): Promise<Locator> {
+  const form = page.getByRole('form', { name: 'New payee' });
+  if (!(await form.isVisible())) await page.getByText('New payee').click();
+  await form.getByLabel('Where the account is').selectOption('US_ACCOUNT');
+  await form.getByLabel('Name of the owner').fill(owner);
+  await form.getByLabel('Account number').fill(accountNumber);
+  await form.getByLabel('ABA routing number').fill('021000021');
+  await form.getByRole('button', { name: 'Add the payee' }).click();
+  return form;
+}
+
+/** Freezes or unfreezes a customer, as the operator does. */
+async function setFrozen(customerId: string, act: 'freeze' | 'thaw', dataDirectory: string): Promise<void> {
+  const errors: string[] = [];
+  const code = await runCommands(['ops', 'customer', act, customerId, '--by', 'a person', '--reason', 'a test'], {
+    environment: { ...process.env, NODE_ENV: 'development', DATA_DIR: dataDirectory },
+    out: () => undefined,
+    write: async () => undefined,
+    err: (text) => void errors.push(text),
+    untilStopped: () => new AbortController().signal,
+  });
+  expect([code, errors]).toEqual([0, []]);
 }
 
 /** Announces a payment of $7.77 to the wallet's customer, which waits until its platform approves it. */

@@ -146,6 +146,12 @@ describe('a policy', () => {
       all.filter((way) => way !== 'a quote to a UMA address'),
     ],
     [
+      'a single one',
+      /at most 1 payment a day, of which 1 payment is used/,
+      { limits: [{ period: 'DAY', payments: 1 }] },
+      all.slice(0, 1),
+    ],
+    [
       'their number',
       /at most 3 payments a day, of which 3 payments are used/,
       { limits: [{ period: 'DAY', payments: 3 }] },

@@ -8,43 +8,68 @@ import {
   type ExecuteQuoteMutation,
   PayeePicker,
   type PayeePickerQuery,
+  type RefusalCode,
 } from '../client/generated/documents.ts';
 import { useCountdown, useTransaction } from '../client/react.ts';
 import { decimalOf } from './amount.ts';
-import { kinds, NewPayee } from './payee.tsx';
+import { kinds, NewPayee, nameWarning, type Payee } from './payee.tsx';
 import { PaymentDrawing } from './payment.tsx';
 import { locale, reasonOf, statusText } from './service.ts';
 
-type Quoted = Extract<CreateQuoteMutation['createQuote'], { __typename: 'CreateQuoteSuccess' }>;
+type Quoted = Extract<CreateQuoteMutation['createQuote'], { __typename: 'CreateQuoteSuccess' }> & {
+  readonly sourceId: string;
+  readonly payeeId: string;
+  /** Whether somebody else must approve the payment. */
+  readonly waits: boolean;
+};
 
 /** Makes a payment: source account, payee and amount; then the quote, and its progress. */
 export function Pay() {
-  const { data } = useQuery(PayeePicker, { variables: { locale } });
+  const { data, fetchMore } = useQuery(PayeePicker, { variables: { locale } });
   const [createQuote, { loading }] = useMutation(CreateQuote);
-  const [quoted, setQuoted] = useState<Quoted & { readonly sourceId: string }>();
+  const [validate] = useMutation(ExecuteQuote);
+  const [quoted, setQuoted] = useState<Quoted>();
   const [refusal, setRefusal] = useState<Refusal>();
-  const [payee, setPayee] = useState<string>();
+  const [chosen, setChosen] = useState<Payee>();
   const [isAdding, setAdding] = useState(false);
   const customer = data?.viewer.customer;
   const [sourceId, setSource] = useState<string>();
   const sources = customer?.sources.edges.flatMap(({ node }) => ('balance' in node ? [node] : [])) ?? [];
   const payable = moneyFirst(sources);
-  const paid = customer?.payees.edges.flatMap(({ node }) => ('accountInfo' in node ? [node] : [])) ?? [];
+  const listed = customer?.payees.edges.flatMap(({ node }) => ('accountInfo' in node ? [node] : [])) ?? [];
+  // The chosen one may be on a page that is not read, or no longer.
+  const isListed = !chosen || listed.some(({ id }) => id === chosen.id);
+  const paid = [...(isListed ? [] : [chosen]), ...listed].filter(({ status }) => status === 'ACTIVE');
   const payees = Map.groupBy(paid, ({ accountInfo }) => accountInfo.accountType);
   const source = payable.find(({ id }) => id === sourceId) ?? payable[0];
   const limits = data && source ? limitsOn(source.balance.currency.code, data.viewer.policies) : [];
   const amountField = useRef<HTMLInputElement>(null);
+  const morePayees = () =>
+    fetchMore({ variables: { first: 100, after: customer?.payees.pageInfo.endCursor } }).catch((error) =>
+      setRefusal({ message: reasonOf(error) }),
+    );
+  /** The number of changes of the fields: an answer about earlier values is not shown. */
+  const changes = useRef(0);
   /** Removes messages about earlier values of the fields. */
   const drop = () => {
+    changes.current += 1;
     setQuoted(undefined);
     setRefusal(undefined);
   };
+
+  /** Returns whether somebody else must approve the payment of a quote; false if it cannot be found out. */
+  async function needsApproval(quoteId: string): Promise<boolean> {
+    const answer = await validate({ variables: { input: { quoteId, validateOnly: true } } }).catch(() => undefined);
+    const result = answer?.data?.executeQuote;
+    return result?.__typename === 'ValidatedPayment' && result.approvalDueAt !== null;
+  }
 
   async function quote(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
     const text = (name: string) => String(form.get(name));
     drop();
+    const before = changes.current;
     const amount = decimalOf(text('amount'), locale);
     if (amount === undefined) {
       const message = `Write the amount like ${new Intl.NumberFormat(locale).format(1_234.5)}`;
@@ -61,7 +86,10 @@ export function Pay() {
     try {
       const { data } = await createQuote({ variables: { input, locale } });
       const result = data?.createQuote;
-      if (result?.__typename === 'CreateQuoteSuccess') setQuoted({ ...result, sourceId: text('source') });
+      const waits = result?.__typename === 'CreateQuoteSuccess' && (await needsApproval(result.quote.id));
+      if (changes.current !== before) return;
+      if (result?.__typename === 'CreateQuoteSuccess')
+        setQuoted({ ...result, sourceId: text('source'), payeeId: text('payee'), waits });
       else if (result && 'message' in result) {
         const isAmount = result.fields.some(({ path }) => path.includes('lockedCurrencyAmount'));
         setRefusal({ message: refusalText(result), isAmount });
@@ -87,7 +115,12 @@ export function Pay() {
         </label>
         <label>
           To
-          <select name="payee" required value={payee} onChange={({ target }) => setPayee(target.value)}>
+          <select
+            name="payee"
+            required
+            value={chosen?.id}
+            onChange={({ target }) => setChosen(paid.find(({ id }) => id === target.value))}
+          >
             {[...payees].map(([type, accounts]) => (
               <optgroup key={type} label={kinds[type]}>
                 {accounts.map(({ id, displayName, currency, maskedNumber }) => (
@@ -99,6 +132,11 @@ export function Pay() {
             ))}
           </select>
         </label>
+        {customer?.payees.pageInfo.hasNextPage && (
+          <button type="button" onClick={morePayees}>
+            More payees
+          </button>
+        )}
         <label>
           Amount{source && ` in ${source.balance.currency.code}`}
           <input
@@ -127,7 +165,13 @@ export function Pay() {
           quoted={quoted}
           available={sources.find(({ id }) => id === quoted.sourceId)?.balance}
           limits={limits}
-          onRefused={(message) => setRefusal({ message })}
+          payee={paid.find(({ id }) => id === quoted.payeeId)}
+          onRefusal={(next) => {
+            setRefusal(next);
+            if (!next?.isEnd) return;
+            setQuoted(undefined);
+            amountField.current?.focus();
+          }}
           onCancelled={() => {
             drop();
             amountField.current?.focus();
@@ -137,7 +181,7 @@ export function Pay() {
       {customer && data.viewer.grants.includes('ADD_BENEFICIARIES') && (
         <details onToggle={({ currentTarget }) => setAdding(currentTarget.open)}>
           <summary id="new-payee">New payee</summary>
-          {isAdding && <NewPayee customerId={customer.id} onAdded={setPayee} />}
+          {isAdding && <NewPayee customerId={customer.id} onAdded={setChosen} />}
         </details>
       )}
     </section>
@@ -179,16 +223,26 @@ type Refused = Extract<
   { readonly message: string }
 >;
 
+/** What the customer reads instead of the operator's words, where no further attempt with the quote succeeds. */
+const endings: { readonly [Code in RefusalCode]?: string } = {
+  CUSTOMER_FROZEN: 'Your payments are blocked. Please ask our support.',
+  ACCOUNT_FROZEN: 'This account is blocked. Please ask our support.',
+  USER_NOT_READY: 'You or the payee cannot move money at the moment. Please ask our support.',
+  INVALID_BANK_ACCOUNT: 'This payee cannot be paid at the moment.',
+};
+
 /** Returns why a payment was refused, with amounts in the reader's notation, unlike the service's message. */
 function refusalText(refused: Refused): string {
   if ('available' in refused && refused.available) return shortText(refused.available.formatted);
-  return 'limit' in refused && refused.limit ? beyondText(refused.limit) : refused.message;
+  return 'limit' in refused && refused.limit ? beyondText(refused.limit) : (endings[refused.code] ?? refused.message);
 }
 
 interface Refusal {
   readonly message: string;
   /** Whether the refusal is about the amount. */
   readonly isAmount?: boolean;
+  /** Whether the quote can no longer be executed. */
+  readonly isEnd?: boolean;
 }
 
 /** Sorts the accounts that hold money before the others, which cannot pay. */
@@ -204,7 +258,8 @@ interface QuoteCardProps {
   /** The balance of the paying account. */
   readonly available: { readonly amount: string; readonly formatted: string } | undefined;
   readonly limits: readonly Limit[];
-  readonly onRefused: (message: string) => void;
+  readonly payee: Payee | undefined;
+  readonly onRefusal: (refusal: Refusal | undefined) => void;
   readonly onCancelled: () => void;
 }
 
@@ -212,14 +267,15 @@ interface QuoteCardProps {
 const focused = (element: HTMLElement | null) => element?.focus({ preventScroll: true });
 
 /** Shows a quote with the remaining time to execute it, and then its payment. */
-function QuoteCard({ quoted, available, limits, onRefused, onCancelled }: QuoteCardProps) {
-  const { quote, serverTime } = quoted;
+function QuoteCard({ quoted, available, limits, payee, onRefusal, onCancelled }: QuoteCardProps) {
+  const { quote, serverTime, waits } = quoted;
   const { amount } = quote.totalSendingAmount;
   const isBeyond = (most: { readonly amount: string }) => BigInt(amount) > BigInt(most.amount);
   const limit = limits.find(
     ({ leftAmount, leftPayments }) => leftPayments === 0 || (leftAmount && isBeyond(leftAmount)),
   );
   const tooMuch = available && isBeyond(available) ? shortText(available.formatted) : limit && beyondText(limit);
+  const warning = payee && nameWarning(payee);
   const seconds = useCountdown(quote.expiresAt, serverTime);
   const [executeQuote, { loading, data }] = useMutation(ExecuteQuote);
   // Every press uses the same key: even if a response is lost, the quote is paid once.
@@ -229,11 +285,12 @@ function QuoteCard({ quoted, available, limits, onRefused, onCancelled }: QuoteC
 
   async function execute() {
     const input = { quoteId: quote.id, idempotencyKey: key.current };
+    onRefusal(undefined);
     try {
       const result = (await executeQuote({ variables: { input, locale } })).data?.executeQuote;
-      if (result && 'message' in result) onRefused(refusalText(result));
+      if (result && 'message' in result) onRefusal({ message: refusalText(result), isEnd: result.code in endings });
     } catch (error) {
-      onRefused(reasonOf(error));
+      onRefusal({ message: reasonOf(error) });
     }
   }
 
@@ -264,7 +321,9 @@ function QuoteCard({ quoted, available, limits, onRefused, onCancelled }: QuoteC
       ) : (
         <>
           <p role="timer">{seconds === 0 ? 'This quote has expired.' : `Good for ${minutesText(seconds)}`}</p>
+          {warning && <p role="alert">{warning}</p>}
           {tooMuch && <p role="alert">{tooMuch}</p>}
+          {waits && <p>The payment will wait until somebody else approves it.</p>}
           <p>
             <button
               className="main"

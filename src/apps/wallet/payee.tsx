@@ -4,10 +4,12 @@ import { type FormEvent, useId, useState } from 'react';
 import {
   AddPayee,
   type AddPayeeMutation,
+  type ExternalAccountStatus,
   type ExternalAccountType,
   PayeeForm,
   type PayeeFormQuery,
   PayeePicker,
+  type PayeePickerQuery,
 } from '../client/generated/documents.ts';
 import { locale, reasonOf } from './service.ts';
 
@@ -31,6 +33,25 @@ export const kinds: Readonly<Record<ExternalAccountType, string>> = {
   US_ACCOUNT: 'US account',
 };
 
+type Customer = NonNullable<PayeePickerQuery['viewer']['customer']>;
+/** An account that can be paid, or that is checked before it can be. */
+export type Payee = Extract<Customer['payees']['edges'][number]['node'], { readonly accountInfo: unknown }>;
+
+/** What to know about a payee that cannot be paid. */
+const statusNotes: { readonly [Status in ExternalAccountStatus]?: string } = {
+  PENDING: 'Its bank is still checking the account. It can be paid once that is done.',
+  UNDER_REVIEW: 'The account is being reviewed. It can be paid once that is done.',
+  INACTIVE: 'The account cannot be paid.',
+};
+
+/** Returns the warning about a payee whose bank knows its owner by another name. */
+export function nameWarning({ beneficiaryVerificationStatus: status }: Payee): string | undefined {
+  if (status === 'NOT_MATCHED') return 'The bank knows the owner of this account by another name.';
+  return status === 'PARTIAL_MATCH'
+    ? 'The bank knows the owner of this account by a slightly different name.'
+    : undefined;
+}
+
 type Form = PayeeFormQuery['externalAccountForms'][number];
 type Field = Form['fields'][number];
 
@@ -46,9 +67,9 @@ interface Outcome {
  * also accepts numbers as printed on an invoice, with spaces, dashes and lower-case letters, and points out a wrong
  * character.
  */
-export function NewPayee({ customerId, onAdded }: { customerId: string; onAdded: (accountId: string) => void }) {
+export function NewPayee({ customerId, onAdded }: { customerId: string; onAdded: (payee: Payee) => void }) {
   const { data } = useQuery(PayeeForm);
-  const [addPayee, { loading }] = useMutation(AddPayee, { update: (cache, { data }) => show(cache, data) });
+  const [addPayee, { loading }] = useMutation(AddPayee, { update: (cache, { data }) => insert(cache, data) });
   const [kind, setKind] = useState<string>();
   const [outcome, setOutcome] = useState<Outcome>({});
   const [added, setAdded] = useState(0);
@@ -59,18 +80,24 @@ export function NewPayee({ customerId, onAdded }: { customerId: string; onAdded:
     event.preventDefault();
     if (!form) return;
     const given = new FormData(event.currentTarget);
+    const filled = form.exactlyOneOf.filter((name) => textIn(given, name) !== '');
+    if (form.exactlyOneOf.length > 0 && filled.length !== 1) return setOutcome({ refusal: oneOfText(form) });
     setOutcome({});
     try {
       const result = (await addPayee({ variables: { input: inputOf(form, given, customerId) } })).data
         ?.createExternalAccount;
-      if (result?.__typename === 'CreateExternalAccountSuccess') {
+      /** Says what happened and what to know about the payee, and chooses it if it can be paid. */
+      const show = (payee: Payee, ...notes: readonly string[]) => {
+        const about = [statusNotes[payee.status], nameWarning(payee)];
+        setOutcome({ notes: [...notes, ...about.filter((note) => note !== undefined)] });
+        if (payee.status === 'ACTIVE') onAdded(payee);
+      };
+      if (result?.__typename === 'CreateExternalAccountSuccess' && 'status' in result.accountEdge.node) {
         const warnings = result.warnings.map(({ path, message }) => `${labelAt(form, path)}: ${message}`);
-        setOutcome({ notes: ['The payee is added.', ...warnings] });
         setAdded(added + 1);
-        onAdded(result.accountEdge.node.id);
-      } else if (result?.__typename === 'ConflictError' && result.existing) {
-        setOutcome({ notes: ['You have this payee already.'] });
-        onAdded(result.existing.id);
+        show(result.accountEdge.node, 'The payee is added.', ...warnings);
+      } else if (result?.__typename === 'ConflictError' && result.existing && 'status' in result.existing) {
+        show(result.existing, 'You have this payee already.');
       } else if (result && 'message' in result) setOutcome(refused(form, result));
     } catch (error) {
       setOutcome({ refusal: reasonOf(error) });
@@ -129,7 +156,7 @@ function Details({ form, faults }: { form: Form; faults: Readonly<Record<string,
           <Text name={ownerName} label={ownerLabel} isRequired fault={faults[ownerName]} />
         </>
       )}
-      {form.exactlyOneOf.length > 0 && <p>Fill one of these {form.exactlyOneOf.length}.</p>}
+      {form.exactlyOneOf.length > 0 && <p>{oneOfText(form)}</p>}
       {form.fields.map((field) =>
         field.allowedValues ? (
           <Choice
@@ -154,6 +181,8 @@ function Details({ form, faults }: { form: Form; faults: Readonly<Record<string,
   );
 }
 
+const oneOfText = ({ exactlyOneOf }: Form) => `Fill one of these ${exactlyOneOf.length}.`;
+
 /** The field name of the owner's name; no account detail has the same name. */
 const ownerName = 'owner.name';
 const ownerLabel = 'Name of the owner';
@@ -171,7 +200,7 @@ interface TextProps {
 /** Renders a text input with its format below it, or its error. */
 function Text({ name, label, isRequired, about, format, fault }: TextProps) {
   const hint = useId();
-  const hints = new Set([...(isRequired ? [] : ['optional']), about ?? '', format ?? ''].filter((text) => text !== ''));
+  const hints = [isRequired ? '' : 'optional', format?.includes(about ?? '') ? '' : about, format];
   return (
     <label>
       {label}
@@ -183,7 +212,7 @@ function Text({ name, label, isRequired, about, format, fault }: TextProps) {
         aria-invalid={fault !== undefined}
       />
       <small id={hint} role={fault === undefined ? undefined : 'alert'}>
-        {fault ?? [...hints].join('; ')}
+        {fault ?? hints.filter(Boolean).join('; ')}
       </small>
     </label>
   );
@@ -235,9 +264,12 @@ function wordsOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
+/** Returns the text of a field without spaces around it; empty if the form does not have the field. */
+const textIn = (given: FormData, name: string) => String(given.get(name) ?? '').trim();
+
 /** Builds the mutation's input. Optional fields that were left empty are omitted. */
 function inputOf(form: Form, given: FormData, customerId: string) {
-  const text = (name: string) => String(given.get(name) ?? '').trim();
+  const text = (name: string) => textIn(given, name);
   const details = Object.fromEntries(
     form.fields.flatMap(({ name, required }) => (required || text(name) !== '' ? [[name, text(name)] as const] : [])),
   );
@@ -256,7 +288,7 @@ function inputOf(form: Form, given: FormData, customerId: string) {
 }
 
 /** Inserts a new payee before the listed ones: the mutation returns it as an edge of that list. */
-function show(cache: ApolloCache, data: AddPayeeMutation | null | undefined): void {
+function insert(cache: ApolloCache, data: AddPayeeMutation | null | undefined): void {
   const result = data?.createExternalAccount;
   if (result?.__typename !== 'CreateExternalAccountSuccess') return;
   cache.updateQuery({ query: PayeePicker, variables: { locale } }, (listed) => {

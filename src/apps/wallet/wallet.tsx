@@ -61,7 +61,9 @@ export function Wallet({ network }: { network: Network }) {
           </ul>
           {empty.length > 0 && (
             <details open={funded.length === 0}>
-              <summary>{empty.length} accounts without money</summary>
+              <summary>
+                {empty.length} {empty.length === 1 ? 'account' : 'accounts'} without money
+              </summary>
               <ul className="cards balances">{cards(empty)}</ul>
             </details>
           )}

@@ -21,10 +21,12 @@ export function displayName({ accountType, beneficiary, currency }: Account): st
 
 /**
  * Returns the last four characters of an account's identifier for display, or fewer if it is short: at least half stays
- * hidden. The identifier of an internal account is its id. The SQL equivalent is account_number.
+ * hidden. Of an address user@domain, these are characters of the user, and the domain follows. The identifier of an
+ * internal account is its id. The SQL equivalent is account_number.
  */
 export function maskedNumber({ kind, id, identifier }: Pick<Account, 'kind' | 'id' | 'identifier'>): string {
-  const characters = [...(kind === 'INTERNAL' ? id.toUpperCase() : (identifier ?? ''))];
+  const [number = '', domain] = (kind === 'INTERNAL' ? id.toUpperCase() : (identifier ?? '')).split('@');
+  const characters = [...number];
   const shown = Math.min(4, Math.floor(characters.length / 2));
-  return `•••• ${characters.slice(characters.length - shown).join('')}`;
+  return `•••• ${characters.slice(characters.length - shown).join('')}${domain === undefined ? '' : `@${domain}`}`;
 }

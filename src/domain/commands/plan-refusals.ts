@@ -147,9 +147,10 @@ function limitParts({ code, rule, limit, freeAt: free, subjectType, subjectId }:
 /** Describes a limit and its use, such as "at most 500.00 USD a day, of which 480.00 USD are used". */
 function limitInWords({ period, amount, currency, payments, usedAmount, usedPayments }: LimitState): string {
   const written = (digits: string | null, count: number | null) =>
-    digits !== null && currency !== null ? inMajor(digits, currency) : `${count} payments`;
+    digits !== null && currency !== null ? inMajor(digits, currency) : `${count} payment${count === 1 ? '' : 's'}`;
   const most = `at most ${written(amount, payments)} ${periods[period]}`;
-  return period === 'PAYMENT' ? most : `${most}, of which ${written(usedAmount, usedPayments)} are used`;
+  const used = `${written(usedAmount, usedPayments)} ${usedPayments === 1 ? 'is' : 'are'} used`;
+  return period === 'PAYMENT' ? most : `${most}, of which ${used}`;
 }
 
 const periods: Readonly<Record<LimitState['period'], string>> = {

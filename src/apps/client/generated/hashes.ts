@@ -4,13 +4,13 @@ import type * as of from './operations.ts';
 
 export type * from './operations.ts';
 export const AddPayee =
-  'sha256:d0ced9c0d3af661650b81d488769cd935fe3b9b04e7adedf3209e3862a7697b5' as Operation<of.AddPayeeMutation, of.AddPayeeMutationVariables>;
+  'sha256:8af6139faf9d55afcf385fce4b9f2945102567dd3e72dfa23070392d2f648dd3' as Operation<of.AddPayeeMutation, of.AddPayeeMutationVariables>;
 export const CancelQuote =
   'sha256:7d3d9983cdf0b4ce8c5b45c278748a2999fd10ea2742013566bc2b4d37d6c226' as Operation<of.CancelQuoteMutation, of.CancelQuoteMutationVariables>;
 export const CreateQuote =
   'sha256:384d86a159c5a0c9205c6ce705c89d8b2574235cdd319812d6c9deed583d1a90' as Operation<of.CreateQuoteMutation, of.CreateQuoteMutationVariables>;
 export const ExecuteQuote =
-  'sha256:706362b9a796e4f10fd3fa516e8195aaa6e832c0f7367b7c656da9204f68819d' as Operation<of.ExecuteQuoteMutation, of.ExecuteQuoteMutationVariables>;
+  'sha256:91e9a6e57aa31aab782aa8b3a0a7d0c28aee38c3e8663ab47f755605dccf5069' as Operation<of.ExecuteQuoteMutation, of.ExecuteQuoteMutationVariables>;
 export const History =
   'sha256:d06d1eb25710377d13ba860791dbc6a32dc461062893a25e7edf99f451db31d0' as Operation<of.HistoryQuery, of.HistoryQueryVariables>;
 export const Home =
@@ -40,7 +40,7 @@ export const FollowTransactions =
 export const TransactionList =
   'sha256:149784ff1d9fd81148abc32eab4aeb6baad10030db25411e262c4db2a5261eed' as Operation<of.TransactionListSubscription, of.TransactionListSubscriptionVariables>;
 export const FollowAccounts =
-  'sha256:790874de94b6826ecd1e6bed84c6ea8b7756e1322ff69ea9523b25d9ea9ee5d7' as Operation<of.FollowAccountsSubscription, of.FollowAccountsSubscriptionVariables>;
+  'sha256:29e69873b581f7f387f973ff276f1be18cc7ea6b09e0f57080d7f9deacd67020' as Operation<of.FollowAccountsSubscription, of.FollowAccountsSubscriptionVariables>;
 export const SupportSearch =
   'sha256:3b25f87cfad90736842347a34c342374d92f063967e08b9bdc4e19719777bf4b' as Operation<of.SupportSearchQuery, of.SupportSearchQueryVariables>;
 export const SupportView =

@@ -1018,7 +1018,24 @@ export type AddPayeeMutation = { createExternalAccount:
         | { id: string }
         | { id: string }
         | { id: string }
-        | { id: string }
+        | { displayName: string, maskedNumber: string, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, id: string, currency: { code: string, symbol: string, decimals: number }, accountInfo:
+            | { accountType: ExternalAccountType }
+            | { accountType: ExternalAccountType }
+            | { accountType: ExternalAccountType }
+            | { accountType: ExternalAccountType }
+            | { accountType: ExternalAccountType }
+            | { accountType: ExternalAccountType }
+            | { accountType: ExternalAccountType }
+            | { accountType: ExternalAccountType }
+            | { accountType: ExternalAccountType }
+            | { accountType: ExternalAccountType }
+            | { accountType: ExternalAccountType }
+            | { accountType: ExternalAccountType }
+            | { accountType: ExternalAccountType }
+            | { accountType: ExternalAccountType }
+            | { accountType: ExternalAccountType }
+            | { accountType: ExternalAccountType }
+           }
         | { id: string }
         | { id: string }
         | { id: string }
@@ -1164,7 +1181,7 @@ export type ExecuteQuoteMutation = { executeQuote:
     | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'QuoteExpiredError', code: RefusalCode, message: string, expiredAt: ScalarText<'DateTime'>, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'UnavailableError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'ValidatedPayment' }
+    | { __typename: 'ValidatedPayment', approvalDueAt: ScalarText<'DateTime'> | null }
    };
 
 export type HistoryQueryVariables = Exact<{
@@ -1358,7 +1375,7 @@ export type StatementQuery = { account:
 
 export type MoneyPartsFragment = { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } };
 
-type AccountParts_ExternalAccount_Fragment = { status: ExternalAccountStatus, id: string, version: number, displayName: string, maskedNumber: string, currency: { code: string, symbol: string, decimals: number } };
+type AccountParts_ExternalAccount_Fragment = { status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, id: string, version: number, displayName: string, maskedNumber: string, currency: { code: string, symbol: string, decimals: number } };
 
 type AccountParts_InternalAccount_Fragment = { id: string, version: number, displayName: string, maskedNumber: string, balance: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, currency: { code: string, symbol: string, decimals: number } };
 
@@ -1468,7 +1485,7 @@ export type FollowAccountsSubscriptionVariables = Exact<{
 
 
 export type FollowAccountsSubscription = { accountUpdates: { cursor: string, account:
-      | { status: ExternalAccountStatus, id: string, version: number, displayName: string, maskedNumber: string, currency: { code: string, symbol: string, decimals: number } }
+      | { status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, id: string, version: number, displayName: string, maskedNumber: string, currency: { code: string, symbol: string, decimals: number } }
       | { id: string, version: number, displayName: string, maskedNumber: string, balance: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, currency: { code: string, symbol: string, decimals: number } }
      } };
 
@@ -1952,6 +1969,20 @@ export const AddPayee = `mutation AddPayee($input: CreateExternalAccountInput!) 
     ... on ConflictError {
       existing {
         id
+        ... on ExternalAccount {
+          displayName
+          maskedNumber
+          currency {
+            code
+            symbol
+            decimals
+          }
+          status
+          beneficiaryVerificationStatus
+          accountInfo {
+            accountType
+          }
+        }
       }
     }
   }
@@ -2087,6 +2118,9 @@ export const ExecuteQuote = `mutation ExecuteQuote($input: ExecuteQuoteInput!, $
           version
         }
       }
+    }
+    ... on ValidatedPayment {
+      approvalDueAt
     }
     ... on UserError {
       code
@@ -3056,6 +3090,7 @@ fragment AccountParts on Account {
   }
   ... on ExternalAccount {
     status
+    beneficiaryVerificationStatus
   }
 }
 fragment MoneyParts on Money {

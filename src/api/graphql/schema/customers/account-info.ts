@@ -84,7 +84,8 @@ export const ExternalAccountInfo = builder.prismaInterface('Account', {
   fields: (t) => ({
     accountType: t.required('accountType', ExternalAccountType, { description: 'The type of the account.' }),
     maskedNumber: t.string({
-      description: 'The end of the account number or address for display, such as "•••• 6789".',
+      description:
+        'The end of the account number or address for display, such as "•••• 6789" or "•••• ce@example.com".',
       select: { kind: true, id: true, identifier: true },
       ...alsoInDatabase('account_number'),
       resolve: maskedNumber,
