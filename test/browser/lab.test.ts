@@ -218,7 +218,16 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await page.goto(`${started.gateway.url}/lab`);
     const lab = labOf(page);
     await lab.tap('Quote');
-    await lab.run('Quote:');
+    const answering = Promise.withResolvers<void>();
+    await page.route(/\/graphql$/, (route) => answering.promise.then(() => route.continue()));
+    await page.locator('.graphiql-execute-button').tap();
+    const spinner = page.locator('.graphiql-spinner');
+    await spinner.scrollIntoViewIfNeeded();
+    expect(await spinner.evaluate(isInSight)).toBe(true);
+    answering.resolve();
+    // The answer is in sight, and nothing covers it.
+    const quote = lab.result.getByText('Quote:').first();
+    await expect.poll(() => quote.evaluate(isInSight)).toBe(true);
     // There is room for the variables, and the explorer does not open the keyboard.
     const variables = page.getByRole('region', { name: 'Variables and headers' });
     const bottomOf = (part: Locator) => part.evaluate((element) => element.getBoundingClientRect().bottom);
@@ -321,6 +330,13 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await context.close();
   });
 });
+
+/** Returns whether the middle of an element is on the screen, with nothing above it. */
+function isInSight(element: Element): boolean {
+  const { x, y, width, height } = element.getBoundingClientRect();
+  const found = document.elementFromPoint(x + width / 2, y + height / 2);
+  return element.contains(found);
+}
 
 /** The requests of a page to other hosts, and those that its content security policy refuses. */
 function watch(page: Page): { readonly foreign: string[]; readonly refusedByPolicy: string[] } {

@@ -135,9 +135,8 @@ export function Session({ settings, authorization, carried, operations, linked, 
             </button>
           )}
         </div>
-        <AnswerFacts key={tab?.id} answer={answer} />
+        <AnswerFacts key={tab?.id} answer={answer} isRunning={running.has(tab?.id ?? '')} />
         {payment && <PaymentDrawing payment={payment} />}
-        {running.has(tab?.id ?? '') && !answer && <Spinner />}
         <ResponseEditor />
       </div>
     </Frame>
@@ -157,8 +156,13 @@ function paymentIn(value: unknown): DrawnPayment | undefined {
   return undefined;
 }
 
+interface AnswerFactsProps {
+  readonly answer: Answer | undefined;
+  readonly isRunning: boolean;
+}
+
 /** Shows status, time and size of an answer; and, folded away, what its document costs. */
-function AnswerFacts({ answer }: { readonly answer: Answer | undefined }) {
+function AnswerFacts({ answer, isRunning }: AnswerFactsProps) {
   const line = useRef<HTMLDivElement>(null);
   const isAnswered = useRef(answer !== undefined);
   useEffect(() => {
@@ -180,6 +184,7 @@ function AnswerFacts({ answer }: { readonly answer: Answer | undefined }) {
       ) : (
         <span className="quiet">{answer ? facts : 'No answer yet'}</span>
       )}
+      {isRunning && !answer && <Spinner />}
     </div>
   );
 }
