@@ -11,8 +11,8 @@ import { startPrefixProxy } from '../setup/prefix-proxy.ts';
 
 /**
  * Follows a newcomer's steps on a sandbox that others have used for a day, behind a proxy that serves it under /pay.
- * The sample customer is frozen, other customers have no money or are deleted, and there are twenty endpoints and
- * thousands of payments.
+ * The sample customers are frozen, limited or rejected, other customers have no money or are deleted, and there are
+ * twenty endpoints and thousands of payments.
  */
 
 const payments = Number(process.env.USED_PAYMENTS ?? 1_000);
@@ -211,4 +211,8 @@ async function useUp(sandbox: TestPlatform, dataDirectory: string): Promise<void
     untilStopped: () => new AbortController().signal,
   });
   expect([code, errors]).toEqual([0, []]);
+  const limited = await payerOf(sandbox.url);
+  await succeed(sandbox, 'setPolicy', { subjectId: limited.customerId, limits: [{ period: 'DAY', payments: 1 }] });
+  const { customerId: rejected } = await payerOf(sandbox.url);
+  await succeed(sandbox, 'sandboxSetKycStatus', { customerId: rejected, kycStatus: 'REJECTED' });
 }
