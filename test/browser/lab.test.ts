@@ -283,6 +283,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await page.reload();
     const open = async (operationId: string) => {
       await page.locator('.operation-filter-input').fill(operationId);
+      await expect.poll(() => operations.count()).toBe(1);
       const operation = page.locator(`.opblock[id$="-${operationId}"]`);
       await operation.locator('.opblock-summary').click();
       return operation;
@@ -302,7 +303,14 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     const [server, filter] = [page.getByLabel('Server', { exact: true }), page.getByLabel('Filter')];
     expect(await server.locator('option').allTextContents()).toEqual([`${started.gateway.url}/2025-10-13`]);
     expect((await filter.boundingBox())?.width).toBeGreaterThan(320);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
     await screenshot(page, 'console-phone-dark');
+    // Webhooks are found by the same words.
+    await filter.fill('webhook identity check');
+    await expect.poll(() => operations.allTextContents()).toEqual([expect.stringContaining('KYC_STATUS')]);
+    await filter.fill('nothing like this');
+    await page.getByText('No operation or webhook contains all of these words.').waitFor();
+    expect(await operations.count()).toBe(0);
     expect(asked.foreign).toEqual([]);
     expect(asked.refusedByPolicy).toEqual([]);
     await page.close();

@@ -4,7 +4,7 @@ import '../pages.css';
 import './console.css';
 import { makeAccessible, withoutNestedLinks } from './accessible.ts';
 import { type ExampleDocument, fillExamples, findIds } from './fill-examples.ts';
-import { findOperations } from './find-operations.ts';
+import { search } from './search.ts';
 
 // The console of the REST API: its document, whose requests can be tried out.
 
@@ -64,8 +64,7 @@ const ui = SwaggerUI({
   displayRequestDuration: true,
   tryItOutEnabled: true,
   filter: true,
-  // The built-in search covers only the names of groups.
-  plugins: [{ fn: { opsFilter: findOperations } }, withoutNestedLinks],
+  plugins: [search, withoutNestedLinks],
   // Sends nothing to an external validator.
   validatorUrl: null,
   onComplete: () => {
