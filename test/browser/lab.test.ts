@@ -40,7 +40,8 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await lab.open('Look around');
     expect(await lab.run('"PLATFORM"')).toContain('InternalAccount:');
     await lab.open('Add a beneficiary');
-    expect(await lab.run('displayName')).toContain('New Payee');
+    await page.keyboard.press('ControlOrMeta+Enter');
+    await lab.result.getByText('New Payee').waitFor();
     await lab.open('Quote');
     expect(await lab.run('totalReceivingAmount')).toContain('Quote:');
 
@@ -88,6 +89,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await lab.open('Limit payments');
     expect(await lab.run('"policy"')).toContain('Policy:');
     await lab.open('Limits left');
+    await page.getByText('payments made before the policy do not count').waitFor();
     expect(await lab.run('"leftAmount"')).toContain('$5,000.00');
     await lab.open('Lift limits');
     await lab.run('"replayed": false');

@@ -78,6 +78,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
     await lab.open('Deliveries');
     await lab.run('WebhookEndpoint:');
     await lab.open('Remove the endpoint');
+    await page.getByText('even if somebody else registered it').waitFor();
     await lab.run('"replayed": false');
     await lab.open('Webhooks');
     await lab.run('"secret"');

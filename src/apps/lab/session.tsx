@@ -34,7 +34,7 @@ export interface SessionProps {
 
 /** Renders the tabs, and the editors and the response of the open one. */
 export function Session({ settings, authorization, carried, operations, linked, picked, onSignOut }: SessionProps) {
-  const { changeTab, addTab, closeTab, stop, setVisiblePlugin, updateActiveTabValues } = useGraphiQLActions();
+  const { run, changeTab, addTab, closeTab, stop, setVisiblePlugin, updateActiveTabValues } = useGraphiQLActions();
   const { tabs, activeTabIndex, plugins, visiblePlugin } = useGraphiQL(
     pick('tabs', 'activeTabIndex', 'plugins', 'visiblePlugin'),
   );
@@ -44,6 +44,16 @@ export function Session({ settings, authorization, carried, operations, linked, 
   const running = useSyncExternalStore(operations.subscribe, operations.running);
   const answer = useSyncExternalStore(operations.subscribe, () => operations.answer(tab?.id));
   useOpenTab(tab, { carried, operations });
+  useEffect(() => {
+    // The editors handle this key themselves; elsewhere it would press the button that has the focus.
+    const send = (event: KeyboardEvent) => {
+      if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || event.defaultPrevented) return;
+      event.preventDefault();
+      run();
+    };
+    document.addEventListener('keydown', send);
+    return () => document.removeEventListener('keydown', send);
+  }, [run]);
 
   const open = useCallback(
     (index: number) => index >= 0 && operations.leave(() => changeTab(index)),
