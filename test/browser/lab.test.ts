@@ -84,7 +84,19 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await failed.first().click();
     await lab.isOpen('Timeline');
     expect(await lab.run('"FAILED"')).toContain('OFFRAMP_FAILED');
+    // Beside an open panel, the payment is shown whole, and the buttons are in one line.
+    await page.getByRole('button', { name: 'Explorer' }).click();
     await drawing.getByText('Liquidity → USD account').waitFor();
+    expect(await drawing.evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)).toBe(0);
+    const tops = await page
+      .locator('.lab-tools > button')
+      .evaluateAll((buttons) => buttons.map(({ offsetTop }) => offsetTop));
+    expect(Math.max(...tops) - Math.min(...tops)).toBeLessThan(20);
+    const explorer = page.locator('.graphiql-explorer-root');
+    await lab.open('Limit payments');
+    await explorer.locator('select').first().waitFor();
+    expect(await explorer.evaluate(cutOff)).toEqual([]);
+    await page.getByRole('button', { name: 'Explorer' }).click();
 
     await lab.open('Limit payments');
     expect(await lab.run('"policy"')).toContain('Policy:');
@@ -208,6 +220,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await expect.poll(() => page.getByLabel('Theme').inputValue()).toBe('dark');
     await page.getByRole('button', { name: 'Schema' }).click();
     await page.locator('.graphiql-doc-explorer-title', { hasText: /^Schema$/ }).waitFor();
+    await page.getByPlaceholder('Search').waitFor();
     expect(await faultsOf(page)).toEqual([]);
     await page.close();
   });
@@ -348,6 +361,13 @@ function isInSight(element: Element): boolean {
   const { x, y, width, height } = element.getBoundingClientRect();
   const found = document.elementFromPoint(x + width / 2, y + height / 2);
   return element.contains(found);
+}
+
+/** Returns the texts in an element that are wider than it. */
+function cutOff(element: Element): (string | null)[] {
+  const { right } = element.getBoundingClientRect();
+  const inside = [...element.querySelectorAll('span, input, select')];
+  return inside.filter((one) => one.getBoundingClientRect().right > right).map(({ textContent }) => textContent);
 }
 
 /** The requests of a page to other hosts, and those that its content security policy refuses. */
