@@ -90,7 +90,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect(await drawing.evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)).toBe(0);
     const tops = await page
       .locator('.lab-tools > button')
-      .evaluateAll((buttons) => buttons.map(({ offsetTop }) => offsetTop));
+      .evaluateAll((buttons) => buttons.map((one) => one.getBoundingClientRect().top));
     expect(Math.max(...tops) - Math.min(...tops)).toBeLessThan(20);
     const explorer = page.locator('.graphiql-explorer-root');
     await lab.open('Limit payments');
@@ -318,7 +318,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     const [server, filter] = [page.getByLabel('Server', { exact: true }), page.getByLabel('Filter')];
     expect(await server.locator('option').allTextContents()).toEqual([`${started.gateway.url}/2025-10-13`]);
     expect((await filter.boundingBox())?.width).toBeGreaterThan(320);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+    expect(await page.locator('html').evaluate(({ scrollWidth }) => scrollWidth)).toBe(390);
     await screenshot(page, 'console-phone-dark');
     // Webhooks are found by the same words.
     await filter.fill('webhook identity check');
