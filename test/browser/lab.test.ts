@@ -40,7 +40,8 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await lab.open('Look around');
     expect(await lab.run('"PLATFORM"')).toContain('InternalAccount:');
     await lab.open('Add a beneficiary');
-    expect(await lab.run('displayName')).toContain('New Payee');
+    await page.keyboard.press('ControlOrMeta+Enter');
+    await lab.result.getByText('New Payee').waitFor();
     await lab.open('Quote');
     expect(await lab.run('totalReceivingAmount')).toContain('Quote:');
 
@@ -83,11 +84,24 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await failed.first().click();
     await lab.isOpen('Timeline');
     expect(await lab.run('"FAILED"')).toContain('OFFRAMP_FAILED');
+    // Beside an open panel, the payment is shown whole, and the buttons are in one line.
+    await page.getByRole('button', { name: 'Explorer' }).click();
     await drawing.getByText('Liquidity → USD account').waitFor();
+    expect(await drawing.evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)).toBe(0);
+    const tops = await page
+      .locator('.lab-tools > button')
+      .evaluateAll((buttons) => buttons.map((one) => one.getBoundingClientRect().top));
+    expect(Math.max(...tops) - Math.min(...tops)).toBeLessThan(20);
+    const explorer = page.locator('.graphiql-explorer-root');
+    await lab.open('Limit payments');
+    await explorer.locator('select').first().waitFor();
+    expect(await explorer.evaluate(cutOff)).toEqual([]);
+    await page.getByRole('button', { name: 'Explorer' }).click();
 
     await lab.open('Limit payments');
     expect(await lab.run('"policy"')).toContain('Policy:');
     await lab.open('Limits left');
+    await page.getByText('payments made before the policy do not count').waitFor();
     expect(await lab.run('"leftAmount"')).toContain('$5,000.00');
     await lab.open('Lift limits');
     await lab.run('"replayed": false');
@@ -206,6 +220,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await expect.poll(() => page.getByLabel('Theme').inputValue()).toBe('dark');
     await page.getByRole('button', { name: 'Schema' }).click();
     await page.locator('.graphiql-doc-explorer-title', { hasText: /^Schema$/ }).waitFor();
+    await page.getByPlaceholder('Search').waitFor();
     expect(await faultsOf(page)).toEqual([]);
     await page.close();
   });
@@ -218,7 +233,16 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await page.goto(`${started.gateway.url}/lab`);
     const lab = labOf(page);
     await lab.tap('Quote');
-    await lab.run('Quote:');
+    const answering = Promise.withResolvers<void>();
+    await page.route(/\/graphql$/, (route) => answering.promise.then(() => route.continue()));
+    await page.locator('.graphiql-execute-button').tap();
+    const spinner = page.locator('.graphiql-spinner');
+    await spinner.scrollIntoViewIfNeeded();
+    expect(await spinner.evaluate(isInSight)).toBe(true);
+    answering.resolve();
+    // The answer is in sight, and nothing covers it.
+    const quote = lab.result.getByText('Quote:').first();
+    await expect.poll(() => quote.evaluate(isInSight)).toBe(true);
     // There is room for the variables, and the explorer does not open the keyboard.
     const variables = page.getByRole('region', { name: 'Variables and headers' });
     const bottomOf = (part: Locator) => part.evaluate((element) => element.getBoundingClientRect().bottom);
@@ -269,15 +293,18 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await screenshot(page, 'console-answer');
 
     // The example of a body works unchanged, and the ids that one request creates are in the example of the next.
+    // An operation that its link opens with the page has them, too.
+    await page.goto(`${started.gateway.url}/2025-10-13/docs#/Quotes/createQuote`);
+    await page.reload();
     const open = async (operationId: string) => {
       await page.locator('.operation-filter-input').fill(operationId);
+      await expect.poll(() => operations.count()).toBe(1);
       const operation = page.locator(`.opblock[id$="-${operationId}"]`);
       await operation.locator('.opblock-summary').click();
       return operation;
     };
-    const quote = await open('createQuote');
-    const body = quote.locator('textarea.body-param__text');
-    await expect.poll(() => body.inputValue()).not.toContain('0199d5c1-7a3c');
+    const quote = page.locator('.opblock[id$="-createQuote"]');
+    expect(await quote.locator('textarea.body-param__text').inputValue()).not.toContain('0199d5c1-7a3c');
     await quote.getByRole('button', { name: 'Execute', exact: true }).click();
     await answer.getByText('"PENDING"').first().waitFor();
     await screenshot(page, 'console-example');
@@ -291,7 +318,14 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     const [server, filter] = [page.getByLabel('Server', { exact: true }), page.getByLabel('Filter')];
     expect(await server.locator('option').allTextContents()).toEqual([`${started.gateway.url}/2025-10-13`]);
     expect((await filter.boundingBox())?.width).toBeGreaterThan(320);
+    expect(await page.locator('html').evaluate(({ scrollWidth }) => scrollWidth)).toBe(390);
     await screenshot(page, 'console-phone-dark');
+    // Webhooks are found by the same words.
+    await filter.fill('webhook identity check');
+    await expect.poll(() => operations.allTextContents()).toEqual([expect.stringContaining('KYC_STATUS')]);
+    await filter.fill('nothing like this');
+    await page.getByText('No operation or webhook contains all of these words.').waitFor();
+    expect(await operations.count()).toBe(0);
     expect(asked.foreign).toEqual([]);
     expect(asked.refusedByPolicy).toEqual([]);
     await page.close();
@@ -321,6 +355,20 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await context.close();
   });
 });
+
+/** Returns whether the middle of an element is on the screen, with nothing above it. */
+function isInSight(element: Element): boolean {
+  const { x, y, width, height } = element.getBoundingClientRect();
+  const found = document.elementFromPoint(x + width / 2, y + height / 2);
+  return element.contains(found);
+}
+
+/** Returns the texts in an element that are wider than it. */
+function cutOff(element: Element): (string | null)[] {
+  const { right } = element.getBoundingClientRect();
+  const inside = [...element.querySelectorAll('span, input, select')];
+  return inside.filter((one) => one.getBoundingClientRect().right > right).map(({ textContent }) => textContent);
+}
 
 /** The requests of a page to other hosts, and those that its content security policy refuses. */
 function watch(page: Page): { readonly foreign: string[]; readonly refusedByPolicy: string[] } {

@@ -128,6 +128,7 @@ test('the documentation can be searched, and each result links to its section', 
   const search = async (words: string) =>
     (await get(`/docs?q=${encodeURIComponent(words)}`, { accept: 'text/html' })).text();
   expect(await search('rotate key')).toContain('<a href="./docs/docs/operating.md#rotate-a-key">');
+  expect(await search('rotate key')).toContain('<h1>Search results</h1>');
   expect(await search('rotate c++')).not.toContain('<mark>c</mark>');
   expect(await search('Rotate key')).toContain('<mark>rotate</mark>');
   expect(await search('no-such-word-anywhere')).toMatch(/No page contains all of these words.*<a href=".\/docs">/);

@@ -38,6 +38,13 @@ function examplesOf(document: Data): Sent[] {
   );
 }
 
+/** Returns a path with the examples of the parameters in it, as the console shows it. */
+const exampleOf = (path: string, parameters: readonly Data[]) =>
+  path.replace(
+    /\{(\w+)\}/g,
+    (_whole, parameter: string) => parameters.find(({ name }) => name === parameter).schema.example,
+  );
+
 /** Returns the function with which the console reads ids. Other tests check these answers against the document. */
 const getAs =
   ({ authorization }: TestPlatform) =>
@@ -77,12 +84,10 @@ async function send({ operationId, method, path, name }: Sent, completed = (body
   const { parameters, requestBody } = filled.paths[path][method];
   const { examples, schema: ofBody } = requestBody.content['application/json'];
   const { value } = examples[name];
-  const whole = path.replace(/\{(\w+)\}/g, (_whole, parameter: string) => {
-    const { schema } = parameters.find((one: Data) => one.name === parameter);
-    return schema.example;
-  });
   const local = JSON.parse(JSON.stringify(value).replace('http://127.0.0.1:3000/webhooks', receiver.url));
-  return rest.call(method.toUpperCase(), whole, { raw: JSON.stringify(completed(local, ofBody)) });
+  return rest.call(method.toUpperCase(), exampleOf(path, parameters), {
+    raw: JSON.stringify(completed(local, ofBody)),
+  });
 }
 
 let sent: Promise<readonly object[]> | undefined;
@@ -138,6 +143,21 @@ test('the sandbox accepts each example with the ids that the console inserts', a
   const answers = await sendAll();
   expect(answers.length).toBeGreaterThan(20);
   for (const answer of answers) expect(answer).toMatchObject({ status: expect.toSatisfy((one) => one < 300) });
+});
+
+test('the sandbox answers each GET with the parameters that the console inserts, which filter no list', async () => {
+  await sendAll();
+  const filled = fillExamples(rest.document, await findIds(rest.document, getAs(t.platform)));
+  for (const [path, { get }] of Object.entries<Data>(filled.paths)) {
+    const inQuery: Data[] = get?.parameters?.filter((parameter: Data) => parameter.in === 'query') ?? [];
+    expect(inQuery.filter(({ required, schema }) => !required && 'example' in schema)).toEqual([]);
+    const required = inQuery.filter((parameter) => parameter.required);
+    // The period of a statement is left to the reader.
+    if (!get || required.some(({ schema }) => !('example' in schema))) continue;
+    const query = new URLSearchParams(required.map(({ name, schema }) => [name, schema.example]));
+    const { status, text } = await rest.call('GET', `${exampleOf(path, get.parameters ?? [])}?${query}`);
+    expect({ path, status, text }).toMatchObject({ path, status: 200 });
+  }
 });
 
 test('null is the same as omission: each example creates its object with null for every other member', async () => {

@@ -196,7 +196,7 @@ ${groups.map(([reader, pages]) => html`<h2>${reader}</h2><ul>${pages.map((file) 
 function foundPage(words: string, found: readonly Found[], titles: Titles): Page {
   return docsPage(
     `${words} · Docs`,
-    html`<main><h1>Docs</h1><p role="status">${found.length === 0 && html`No page contains all of these words: ${words}. <a href="${docsPath}">See all pages</a>.`}</p>
+    html`<main><h1>Search results</h1><p role="status">${found.length === 0 && html`No page contains all of these words: ${words}. <a href="${docsPath}">See all pages</a>.`}</p>
 <ul>${found.map(({ file, title, anchor, excerpt }) => html`<li><a href="${docsPath}/${file}#${anchor}">${title}</a> <span class="quiet">${titles.get(file)}</span><br>${marked(excerpt, words)}</li>`)}</ul></main>`,
     'Search',
     words,

@@ -35,7 +35,6 @@ const limit = z
     maximum: maxPageSize,
     default: defaultPageSize,
     description: 'The maximum number of records on a page.',
-    example: defaultPageSize,
   });
 
 const pageParameters = {

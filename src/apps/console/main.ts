@@ -4,7 +4,7 @@ import '../pages.css';
 import './console.css';
 import { makeAccessible, withoutNestedLinks } from './accessible.ts';
 import { type ExampleDocument, fillExamples, findIds } from './fill-examples.ts';
-import { findOperations } from './find-operations.ts';
+import { search } from './search.ts';
 
 // The console of the REST API: it shows the OpenAPI document and sends its requests.
 
@@ -22,12 +22,12 @@ const setTheme = () => document.documentElement.classList.toggle('dark-mode', da
 dark.addEventListener('change', setTheme);
 setTheme();
 
-/** Requests JSON from the service, with the sandbox's token if known; undefined on failure. */
-async function get(url: string): Promise<unknown> {
+/** Requests JSON from the service, with the sandbox's token if known; undefined on failure, or if the signal ends it. */
+async function get(url: string, signal: AbortSignal | null = null): Promise<unknown> {
   const { credentials } = settings;
   const headers = credentials && { authorization: `Basic ${btoa(`${credentials.clientId}:${credentials.secret}`)}` };
-  const response = await fetch(url, headers && { headers }).catch(() => undefined);
-  return response?.ok ? response.json() : undefined;
+  const answer = fetch(url, { ...(headers && { headers }), signal });
+  return answer.then((response) => (response.ok ? response.json() : undefined)).catch(() => undefined);
 }
 
 // The service's own document, whose structure is covered by a test. The address of its server is relative to its own.
@@ -36,11 +36,10 @@ const documentUrl = new URL(settings.document, location.href);
 original.servers = original.servers.map(({ url }) => ({ url: new URL(url, documentUrl).href }));
 
 /** Puts the sandbox's current ids into the examples, including those that the last request created, such as a quote. */
-async function fill(): Promise<void> {
-  if (!settings.credentials) return;
+async function filled(signal?: AbortSignal): Promise<ExampleDocument> {
+  if (!settings.credentials) return original;
   const base = settings.document.replace('/openapi.json', '');
-  const ids = await findIds(original, (path) => get(`${base}${path}`));
-  ui.specActions.updateJsonSpec(fillExamples(original, ids));
+  return fillExamples(original, await findIds(original, (path) => get(`${base}${path}`, signal)));
 }
 
 makeAccessible(document.getElementById('console'));
@@ -49,13 +48,14 @@ let lastMethod = '';
 
 const ui = SwaggerUI({
   dom_id: '#console',
-  spec: original,
+  // An open operation keeps the examples with which it was opened. A slow service does not delay the page for long.
+  spec: await filled(AbortSignal.timeout(5_000)),
   requestInterceptor: (request: { readonly method: string }) => {
     lastMethod = request.method;
     return request;
   },
   responseInterceptor: (answer: { readonly ok: boolean }) => {
-    if (answer.ok && lastMethod !== 'GET') void fill();
+    if (answer.ok && lastMethod !== 'GET') void filled().then(ui.specActions.updateJsonSpec);
     return answer;
   },
   deepLinking: true,
@@ -64,8 +64,7 @@ const ui = SwaggerUI({
   displayRequestDuration: true,
   tryItOutEnabled: true,
   filter: true,
-  // The built-in search covers only the names of groups.
-  plugins: [{ fn: { opsFilter: findOperations } }, withoutNestedLinks],
+  plugins: [search, withoutNestedLinks],
   // Sends nothing to an external validator.
   validatorUrl: null,
   onComplete: () => {
@@ -73,4 +72,3 @@ const ui = SwaggerUI({
     if (credentials) ui.preauthorizeBasic('token', credentials.clientId, credentials.secret);
   },
 });
-void fill();

@@ -1,17 +1,28 @@
 import { open, quoteAndTransaction, type Step } from './step.ts';
 
+interface Owner {
+  readonly id: string;
+  readonly frozenAt?: string | null;
+  readonly kycStatus?: string;
+  readonly policy?: object | null;
+}
+
 interface Edge {
   readonly node: {
     readonly id: string;
     readonly frozenAt: string | null;
-    readonly customer: { readonly id: string; readonly frozenAt?: string | null } | null;
+    readonly customer: Owner | null;
     readonly balance?: { readonly amount: string };
   };
 }
 
-/** Returns whether an account can make the payments of the journey: it has money, and nothing is frozen. */
+/** Returns whether an account can make the payments of the journey: it has money, and nothing is frozen or limited. */
 const canPay = ({ frozenAt, customer, balance }: Edge['node']) =>
-  frozenAt === null && customer?.frozenAt === null && BigInt(balance?.amount ?? 0) >= 500_00n;
+  frozenAt === null &&
+  customer?.frozenAt === null &&
+  customer.policy === null &&
+  customer.kycStatus === 'APPROVED' &&
+  BigInt(balance?.amount ?? 0) >= 500_00n;
 
 /** A first payment in one request, its history, and then the same in steps. */
 export const firstSteps: readonly Step[] = [
@@ -122,14 +133,15 @@ export const firstSteps: readonly Step[] = [
   {
     operation: 'LookAround',
     title: 'Look around',
-    about: 'Who you are, and the accounts that can pay and be paid.',
+    about:
+      'Who you are, and the newest accounts: in dollars those that pay, in euros those to pay to. The first that can pay is used in the other tabs.',
     query: `query LookAround {
   viewer {
     kind
     serverTime
   }
   internal: accounts(
-    first: 10
+    first: 20
     filter: { kind: INTERNAL, currency: "USD", platformOwned: false }
   ) {
     edges {
@@ -140,6 +152,10 @@ export const firstSteps: readonly Step[] = [
           id
           name
           frozenAt
+          kycStatus
+          policy {
+            id
+          }
         }
         ... on InternalAccount {
           balance {

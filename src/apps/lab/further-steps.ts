@@ -228,7 +228,7 @@ const furtherSteps: readonly Step[] = [
     operation: 'LimitsLeft',
     title: 'Limits left',
     about:
-      'How much of each limit is left, and the payments that wait for an approval. A second token with APPROVE approves them.',
+      'How much of each limit is left: payments made before the policy do not count. And the payments that wait for an approval, which a second token with APPROVE approves.',
     docs: 'docs/guides/keys.md',
     query: `query LimitsLeft($customer: ID!) {
   customer(id: $customer) {
@@ -334,7 +334,7 @@ const furtherSteps: readonly Step[] = [
   {
     operation: 'Deliveries',
     title: 'Deliveries',
-    about: 'What was sent to each endpoint, and what it answered. Make a payment first.',
+    about: 'What was sent to the newest endpoints, and what they answered. Make a payment first.',
     docs: 'src/api/webhooks/README.md',
     query: `query Deliveries {
   webhookEndpoints(first: 5) {
@@ -371,7 +371,8 @@ const furtherSteps: readonly Step[] = [
   {
     operation: 'RemoveWebhook',
     title: 'Remove the endpoint',
-    about: 'Deletes the endpoint of the previous tabs, and ends its deliveries.',
+    about:
+      'Deletes the endpoint in the variables, and ends its deliveries: the one that Webhooks registered, or the newest in Deliveries, even if somebody else registered it.',
     query: `mutation RemoveWebhook($endpoint: ID!) {
   deleteWebhookEndpoint(input: { endpointId: $endpoint }) {
     ... on DeleteWebhookEndpointSuccess {

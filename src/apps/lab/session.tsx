@@ -34,7 +34,7 @@ export interface SessionProps {
 
 /** Renders the tabs, and the editors and the response of the open one. */
 export function Session({ settings, authorization, carried, operations, linked, picked, onSignOut }: SessionProps) {
-  const { changeTab, addTab, closeTab, stop, setVisiblePlugin, updateActiveTabValues } = useGraphiQLActions();
+  const { run, changeTab, addTab, closeTab, stop, setVisiblePlugin, updateActiveTabValues } = useGraphiQLActions();
   const { tabs, activeTabIndex, plugins, visiblePlugin } = useGraphiQL(
     pick('tabs', 'activeTabIndex', 'plugins', 'visiblePlugin'),
   );
@@ -44,6 +44,16 @@ export function Session({ settings, authorization, carried, operations, linked, 
   const running = useSyncExternalStore(operations.subscribe, operations.running);
   const answer = useSyncExternalStore(operations.subscribe, () => operations.answer(tab?.id));
   useOpenTab(tab, { carried, operations });
+  useEffect(() => {
+    // The editors handle this key themselves; elsewhere it would press the button that has the focus.
+    const send = (event: KeyboardEvent) => {
+      if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || event.defaultPrevented) return;
+      event.preventDefault();
+      run();
+    };
+    document.addEventListener('keydown', send);
+    return () => document.removeEventListener('keydown', send);
+  }, [run]);
 
   const open = useCallback(
     (index: number) => index >= 0 && operations.leave(() => changeTab(index)),
@@ -135,9 +145,8 @@ export function Session({ settings, authorization, carried, operations, linked, 
             </button>
           )}
         </div>
-        <AnswerFacts key={tab?.id} answer={answer} />
+        <AnswerFacts key={tab?.id} answer={answer} isRunning={running.has(tab?.id ?? '')} />
         {payment && <PaymentDrawing payment={payment} />}
-        {running.has(tab?.id ?? '') && !answer && <Spinner />}
         <ResponseEditor />
       </div>
     </Frame>
@@ -157,8 +166,13 @@ function paymentIn(value: unknown): DrawnPayment | undefined {
   return undefined;
 }
 
+interface AnswerFactsProps {
+  readonly answer: Answer | undefined;
+  readonly isRunning: boolean;
+}
+
 /** Shows the status, time and size of an answer and, collapsed, the cost of its document. */
-function AnswerFacts({ answer }: { readonly answer: Answer | undefined }) {
+function AnswerFacts({ answer, isRunning }: AnswerFactsProps) {
   const line = useRef<HTMLDivElement>(null);
   const isAnswered = useRef(answer !== undefined);
   useEffect(() => {
@@ -180,6 +194,7 @@ function AnswerFacts({ answer }: { readonly answer: Answer | undefined }) {
       ) : (
         <span className="quiet">{answer ? facts : 'No answer yet'}</span>
       )}
+      {isRunning && !answer && <Spinner />}
     </div>
   );
 }

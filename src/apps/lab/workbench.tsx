@@ -6,10 +6,16 @@ import { useEffect, useRef } from 'react';
 import { journey } from './further-steps.ts';
 import { Session, type SessionProps } from './session.tsx';
 
-/** Renders GraphiQL's explorer of the schema. Its root is titled Docs, which here are the pages at /docs. */
+/**
+ * Renders GraphiQL's explorer of the schema. Its root is titled Docs, which here are the pages at /docs, and its search
+ * field shows a shortcut, which phones do not have.
+ */
 function SchemaExplorer() {
   const [root] = useDocExplorer();
   root.name = 'Schema';
+  useEffect(() => {
+    document.querySelector('.graphiql-doc-explorer-search input')?.setAttribute('placeholder', 'Search');
+  });
   return <DocExplorer />;
 }
 

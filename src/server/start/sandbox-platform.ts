@@ -66,6 +66,10 @@ async function findPayer(payments: Payments, caller: Caller): Promise<SandboxPay
 const enough = 1_000_00n;
 
 async function findAblePerson({ database }: Payments, { platformId }: Caller): Promise<SandboxPayer | undefined> {
+  const limited = await database.prisma.policy.findMany({
+    where: { platformId, subjectType: 'Customer' },
+    select: { subjectId: true },
+  });
   const euros = {
     kind: 'EXTERNAL',
     status: 'ACTIVE',
@@ -77,6 +81,7 @@ async function findAblePerson({ database }: Payments, { platformId }: Caller): P
       ...{ platformId, kind: 'INTERNAL', currency: 'USD', frozenAt: null, posted: { gte: enough } },
       customer: {
         ...{ platformCustomerId: { startsWith: personPrefix }, isDeleted: false, frozenAt: null },
+        ...{ kycStatus: 'APPROVED', id: { notIn: limited.map(({ subjectId }) => subjectId) } },
         accounts: { some: euros },
       },
     },

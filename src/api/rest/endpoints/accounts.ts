@@ -26,7 +26,7 @@ import { AccountInfoInputSchema, AccountInfoSchema } from '../schemas/account-in
 import { AmountSchema, changedMetadata, id, listed, metadata, newMetadata, ownKey, time } from '../schemas/fields.ts';
 import { PaymentInstructionSchema } from '../schemas/payment-schemas.ts';
 
-const currency = z.string().optional().openapi({ description: 'The code of the currency.', example: 'USD' });
+const currency = z.string().optional().describe('The code of the currency.');
 
 export const InternalAccountSchema = z
   .object({
@@ -78,7 +78,7 @@ function addAccountLists<Item>(
     summary: `List customers' ${word} accounts`,
     description: ofCustomers,
     at: `/customers/${word}-accounts`,
-    filters: { ...filters, customerId: id('Customer', 'Only accounts of this customer.').optional() },
+    filters: { ...filters, customerId: z.string().optional().describe('Only accounts of this customer.') },
     item,
     name: `${name}AccountPage`,
     list: rowList(database, 'Account', {
@@ -101,7 +101,7 @@ function addAccountLists<Item>(
 }
 
 const filters = {
-  currency: z.string().optional().openapi({ description: 'The code of the currency.', example: 'EUR' }),
+  currency: z.string().optional().describe('The code of the currency.'),
   status: anyOf(ExternalAccountStatus, 'Only accounts with any of these statuses.'),
   accountType: anyOf(ExternalAccountType, 'Only accounts of any of these types.'),
   beneficiaryVerificationStatus: anyOf(

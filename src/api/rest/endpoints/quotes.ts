@@ -51,9 +51,9 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
     description: 'The quotes that match all given filters, in pages.',
     at: '/quotes',
     filters: {
-      customerId: id('Customer', 'Only quotes whose sender is this customer.').optional(),
-      sendingAccountId: id('InternalAccount', 'Only quotes that are paid from this account.').optional(),
-      receivingAccountId: id('ExternalAccount', 'Only quotes that pay to this account.').optional(),
+      customerId: z.string().optional().describe('Only quotes whose sender is this customer.'),
+      sendingAccountId: z.string().optional().describe('Only quotes that are paid from this account.'),
+      receivingAccountId: z.string().optional().describe('Only quotes that pay to this account.'),
       sendingUmaAddress: z.string().optional().describe('Only quotes sent by the customer with this UMA address.'),
       receivingUmaAddress: z.string().optional().describe('Only quotes that pay to this UMA address.'),
       status: anyOf(QuoteStatus, 'Only quotes with any of these statuses.'),

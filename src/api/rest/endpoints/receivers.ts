@@ -74,7 +74,7 @@ const UmaLookupSchema = z
   });
 
 const query = z.strictObject({
-  customerId: id('Customer', 'The customer who would send.').optional(),
+  customerId: z.string().optional().describe('The customer who would send.'),
   platformUserId: z
     .string()
     .optional()
@@ -96,7 +96,7 @@ export function receiverEndpoints(app: RestApp, payments: Payments): void {
     params: z.object({
       receiverUmaAddress: z
         .string()
-        .openapi({ description: 'The UMA address to look up: $name@domain.', example: '$grace@example.com' }),
+        .openapi({ description: 'The UMA address: $name@domain.', example: '$success.eur@sandbox.uma.money' }),
     }),
     query,
     errors: [404],

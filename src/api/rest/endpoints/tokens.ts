@@ -99,7 +99,7 @@ export function tokenEndpoints(app: RestApp, { database }: Payments): void {
     filters: {
       name: z.string().optional().describe('Only tokens with exactly this name.'),
       permission: z.enum(Permission).optional().describe('Only tokens with this permission.'),
-      createdById: id('ApiToken', 'Only tokens that were created by this API token.').optional(),
+      createdById: z.string().optional().describe('Only tokens that were created by this API token.'),
       ...createdParameters,
       ...updatedParameters,
     },
@@ -207,7 +207,7 @@ export function clientTokenEndpoints(app: RestApp, { database }: Payments): void
     access: 'MANAGE',
     filters: {
       active: choice('`true`: only valid tokens. `false`: only expired and revoked ones.'),
-      customerId: id('Customer', 'Only tokens bound to this customer, its quotes or its transactions.').optional(),
+      customerId: z.string().optional().describe('Only tokens bound to this customer, its quotes or its transactions.'),
     },
     item: ClientTokenSchema,
     name: 'ClientTokenPage',

@@ -30,7 +30,7 @@ import { factList, facts, id, text } from '../schemas/fields.ts';
 import { TransactionSchema } from '../schemas/payment-schemas.ts';
 
 const filters = {
-  customerId: id('Customer', 'Only payments of this customer.').optional(),
+  customerId: z.string().optional().describe('Only payments of this customer.'),
   platformCustomerId: z.string().optional().describe('Only payments of the customer with this platformCustomerId.'),
   senderAccountIdentifier: z.string().optional().describe('Only payments from this account id or UMA address.'),
   receiverAccountIdentifier: z.string().optional().describe('Only payments to this account id or UMA address.'),

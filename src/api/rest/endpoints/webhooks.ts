@@ -89,7 +89,7 @@ export function webhookDeliveryEndpoints(app: RestApp, webhooks: Webhooks): void
     description: 'Finished and pending deliveries to one endpoint.',
     at: '/webhooks/deliveries',
     filters: {
-      endpointId: id('WebhookEndpoint', 'The id of the endpoint; by default that of the settings.').optional(),
+      endpointId: z.string().optional().describe('The id of the endpoint; by default that of the settings.'),
       status: anyOf(WebhookDeliveryStatus, 'Only deliveries with any of these statuses.'),
     },
     item: DeliverySchema,
