@@ -79,6 +79,12 @@ test('concurrent preparations of the sandbox platform find the same one, with it
   const [second, ...again] = await payers();
   expect(second?.customerId).not.toBe(first?.customerId);
   expect(again).toEqual([second, second]);
+  const persons = await operators.prisma.customer.findMany({
+    where: { platformCustomerId: { startsWith: 'individual-' } },
+    orderBy: { platformCustomerId: 'asc' },
+    select: { searchName: true },
+  });
+  expect(persons.map(({ searchName }) => searchName)).toEqual(['sample person', 'sample person 2']);
   const [platforms] = await Promise.all(instances.map((database) => database.prisma.platform.count()));
   expect(platforms).toBe(1);
   for (const database of [operators, ...instances]) await database.close();

@@ -56,7 +56,7 @@ async function findPayer(payments: Payments, caller: Caller): Promise<SandboxPay
   const persons = await payments.database.prisma.customer.count({
     where: { platformId, platformCustomerId: { startsWith: personPrefix } },
   });
-  await seedPerson(payments, caller, `${personPrefix}${persons + 1}`);
+  await seedPerson(payments, caller, persons + 1);
   const made = await findAblePerson(payments, caller);
   if (!made) throw new Error('the new sample person cannot pay');
   return made;
@@ -120,7 +120,7 @@ async function seed(payments: Payments, caller: Caller): Promise<void> {
   const { platformId } = caller;
   const { prisma } = payments.database;
   const { umaDomain } = await prisma.platform.findFirstOrThrow({ where: { id: platformId } });
-  await seedPerson(payments, caller, `${personPrefix}1`, `$person@${umaDomain}`);
+  await seedPerson(payments, caller, 1, `$person@${umaDomain}`);
   const company = await createCustomer(
     payments,
     caller,
@@ -141,12 +141,8 @@ async function seed(payments: Payments, caller: Caller): Promise<void> {
 }
 
 /** Creates a sample person with money, and external accounts to pay to. */
-async function seedPerson(
-  payments: Payments,
-  caller: Caller,
-  platformCustomerId: string,
-  umaAddress?: string,
-): Promise<void> {
+async function seedPerson(payments: Payments, caller: Caller, number: number, umaAddress?: string): Promise<void> {
+  const platformCustomerId = `${personPrefix}${number}`;
   const { row } = await createCustomer(
     payments,
     caller,
@@ -155,7 +151,7 @@ async function seedPerson(
       ...(umaAddress !== undefined && { umaAddress }),
       details: {
         customerType: 'INDIVIDUAL',
-        fullName: 'Sample Person',
+        fullName: `Sample Person${number === 1 ? '' : ` ${number}`}`,
         birthDate: '1990-12-10',
         nationality: 'US',
         address: { line1: '1 Sample Street', city: 'San Francisco', state: 'CA', postalCode: '94105', country: 'US' },
