@@ -6,6 +6,7 @@ import { createExternalAccount } from '../../domain/accounts/external-accounts.t
 import type { Payments } from '../../domain/commands/command.ts';
 import { createCustomer } from '../../domain/customers/customers.ts';
 import { createPlatform, findPlatform } from '../../domain/platforms/platforms.ts';
+import { limitsOfPolicies } from '../../domain/policies/read-policies.ts';
 import { fundAccount } from '../../domain/sandbox/sandbox.ts';
 import { withAdvisoryLock } from '../../infra/database/advisory-lock.ts';
 import { asPlatform } from '../../infra/database/connections/platform-scope.ts';
@@ -65,11 +66,28 @@ async function findPayer(payments: Payments, caller: Caller): Promise<SandboxPay
 /** A balance that is enough for a first day, in cents. */
 const enough = 1_000_00n;
 
-async function findAblePerson({ database }: Payments, { platformId }: Caller): Promise<SandboxPayer | undefined> {
-  const limited = await database.prisma.policy.findMany({
-    where: { platformId, subjectType: 'Customer' },
-    select: { subjectId: true },
-  });
+/** The room that a limit must leave for first steps: an amount in the smallest unit, or a number of payments. */
+const room = { amount: 100_00n, payments: 5 };
+
+/** Returns the ids of the customers whose policies stop first steps. */
+async function limitedCustomers({ database }: Payments, platformId: string): Promise<string[]> {
+  const policies = await database.prisma.policy.findMany({ where: { platformId, subjectType: 'Customer' } });
+  if (policies.length === 0) return [];
+  const limits = await limitsOfPolicies(database, platformId);
+  const stops = (policy: (typeof policies)[number]) =>
+    policy.kinds.length + policy.receiverAccountIds.length + policy.receiverCountries.length > 0 ||
+    policy.receiverUmaAddresses.length > 0 ||
+    policy.hoursFrom !== null ||
+    limits
+      .get(policy.id)
+      ?.some(({ leftAmount, leftPayments }) =>
+        leftPayments === null ? BigInt(leftAmount ?? 0) < room.amount : leftPayments < room.payments,
+      );
+  return policies.filter(stops).map(({ subjectId }) => subjectId);
+}
+
+async function findAblePerson(payments: Payments, { platformId }: Caller): Promise<SandboxPayer | undefined> {
+  const { database } = payments;
   const euros = {
     kind: 'EXTERNAL',
     status: 'ACTIVE',
@@ -81,7 +99,7 @@ async function findAblePerson({ database }: Payments, { platformId }: Caller): P
       ...{ platformId, kind: 'INTERNAL', currency: 'USD', frozenAt: null, posted: { gte: enough } },
       customer: {
         ...{ platformCustomerId: { startsWith: personPrefix }, isDeleted: false, frozenAt: null },
-        ...{ kycStatus: 'APPROVED', id: { notIn: limited.map(({ subjectId }) => subjectId) } },
+        ...{ kycStatus: 'APPROVED', id: { notIn: await limitedCustomers(payments, platformId) } },
         accounts: { some: euros },
       },
     },
