@@ -22,7 +22,7 @@ export interface Docs {
   page(requested: string): Promise<Page | undefined>;
   /** Builds the page of search results. */
   found(words: string): Promise<Page>;
-  /** Returns, for programs, a page in Markdown or the list of all pages; undefined if there is none at this path. */
+  /** Returns a page, or the list of all pages, in Markdown for programs; undefined for an unknown path. */
   text(requested: string): Promise<string | undefined>;
   /** Reads a picture (PNG) that a page shows; undefined if there is none at this path. */
   picture(requested: string): Promise<Buffer | undefined>;

@@ -254,7 +254,7 @@ function resolverOf<Input, Success>(
 }
 
 /**
- * Refuses a document that reads more than what the mutation creates or moves, unless the viewer has VIEW (decision 62).
+ * Refuses a document that reads more than the mutation creates or changes, unless the viewer has VIEW (decision 62).
  * The check runs before the mutation, since a refusal after it has taken effect would hide its result.
  * @throws Refusal FORBIDDEN
  */

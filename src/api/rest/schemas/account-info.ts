@@ -86,7 +86,7 @@ export const AccountInfoInputSchema = z
     'accountType',
     typeSchemas('Input', (type) => ({
       ...(type.beneficiary && { beneficiary: BeneficiarySchema }),
-      // Requests may have this field here or beside accountInfo (decision 25).
+      // Requests can send this field here or next to accountInfo (decision 25).
       platformAccountId: ownKey().optional().describe("The platform's own id of the account."),
     })),
   )

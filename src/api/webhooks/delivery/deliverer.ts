@@ -221,7 +221,7 @@ const namesLength = 400;
 type QuestionAnswer = Decision | { readonly kind: 'defer' };
 
 /**
- * Reads the response to an approval request (decision 33). Undefined if there was none: then the deadline ends the
+ * Reads the response to an approval request (decision 33). Undefined without a response: then the deadline ends the
  * payment.
  */
 function questionAnswer(

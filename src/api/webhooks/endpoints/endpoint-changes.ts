@@ -115,7 +115,7 @@ export async function changeEndpoint(
   return endpoint;
 }
 
-/** The type of event to which an endpoint can respond with a decision on behalf of the platform (decision 33). */
+/** The event type whose endpoint decides on behalf of the platform by its response (decision 33). */
 const approvalType = 'INCOMING_PAYMENT';
 
 /** Refuses an endpoint whose responses approve payments if the caller's token may not approve them itself. */
