@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { afterAll, expect, test, vi } from 'vitest';
 import { act, announce, execute, fieldsOf, receiptOf, refusal, succeed, tokenInput, usdToEur } from '../setup/acts.ts';
-import { subscribed } from '../setup/feed.ts';
 import {
   connect,
   type Data,
@@ -11,12 +10,11 @@ import {
   type TestPlatform,
   testGateway,
 } from '../setup/gateway.ts';
-import { appOf, payingApp } from '../setup/new-credentials.ts';
 import { expireToken } from '../setup/passing-time.ts';
 import { restClient } from '../setup/rest.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import { appOf, makeScene, payingApp, type Scene } from '../setup/scene.ts';
 import { countedGateway } from '../setup/statements.ts';
-import { nextOf } from '../setup/streams.ts';
+import { nextOf, subscribed } from '../setup/streams.ts';
 
 const t = await testGateway();
 const counting = await countedGateway(t);

@@ -14,10 +14,9 @@ import { readConfig } from '../../src/server/config.ts';
 import { startGateway } from '../../src/server/gateway.ts';
 import { messageForUser } from '../../src/server/print-error.ts';
 import { act, between, quote } from '../setup/acts.ts';
-import { uuidIn } from '../setup/connections.ts';
 import { secretKey } from '../setup/cursors.ts';
 import { emptyDatabase } from '../setup/database.ts';
-import { testGateway } from '../setup/gateway.ts';
+import { testGateway, uuidIn } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
 import { makeScene } from '../setup/scene.ts';
 

@@ -4,9 +4,8 @@ import { schema } from '../../src/api/graphql/server/schema.ts';
 import { type Operation, operationNames } from '../../src/domain/access/operations.ts';
 import { act, announce, mint, quote, receiptOf, succeed, untilStatus, usdToEur } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
-import { serverOf } from '../setup/new-credentials.ts';
 import { restClient } from '../setup/rest.ts';
-import { makeScene, newCustomer } from '../setup/scene.ts';
+import { makeScene, newCustomer, serverOf } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
 const t = await testGateway({ PAYMENT_APPROVAL_MS: 60_000, SANDBOX_PACE_MS: 600_000 });

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { act, between, fieldsOf, lookUp, quote, refusal, sender, umaAddressOf } from '../setup/acts.ts';
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
-import { payingApp } from '../setup/new-credentials.ts';
-import { makeScene } from '../setup/scene.ts';
+import { makeScene, payingApp } from '../setup/scene.ts';
 
 /** The extra rights of a customer's app, which the platform grants when it mints the token. */
 

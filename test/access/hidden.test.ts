@@ -2,10 +2,16 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { deposit } from '../../src/domain/commands/movements.ts';
 import { commitPlan } from '../../src/domain/ledger/commit.ts';
 import { act, announce, between, execute, fieldsOf, quote, setAccountStatus } from '../setup/acts.ts';
-import { uuidIn } from '../setup/connections.ts';
-import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
-import { appOf as bearerOf, payingApp } from '../setup/new-credentials.ts';
-import { externalAccount, internalAccount, makeScene, type Scene, usAccount } from '../setup/scene.ts';
+import { type Data, testGateway, type TestPlatform, uuidIn } from '../setup/gateway.ts';
+import {
+  appOf as bearerOf,
+  externalAccount,
+  internalAccount,
+  makeScene,
+  payingApp,
+  type Scene,
+  usAccount,
+} from '../setup/scene.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
 /**

@@ -15,9 +15,8 @@ import { deletePolicy } from '../../src/domain/policies/policies.ts';
 import { transferOut } from '../../src/domain/transfers/transfers.ts';
 import { act, between, feedEnd, succeed } from '../setup/acts.ts';
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
-import { serverOf } from '../setup/new-credentials.ts';
 import { restClient } from '../setup/rest.ts';
-import { balanceOf, makeScene } from '../setup/scene.ts';
+import { balanceOf, makeScene, serverOf } from '../setup/scene.ts';
 import { countedGateway } from '../setup/statements.ts';
 import { endpointUntil } from '../webhooks/endpoint.ts';
 

@@ -2,14 +2,11 @@ import { hash } from 'node:crypto';
 import { describe, expect, test, vi } from 'vitest';
 import { parseRange } from '../../src/core/address-ranges.ts';
 import { between, quote, succeed } from '../setup/acts.ts';
-import { uuidIn } from '../setup/connections.ts';
-import { subscribed } from '../setup/feed.ts';
-import { connect, type TestPlatform, testGateway } from '../setup/gateway.ts';
-import { appOf, type Bearer, serverOf } from '../setup/new-credentials.ts';
+import { connect, testGateway, type TestPlatform, uuidIn } from '../setup/gateway.ts';
 import { expireToken } from '../setup/passing-time.ts';
 import { restClient } from '../setup/rest.ts';
-import { fund, makeScene } from '../setup/scene.ts';
-import { nextOf, openEventStream, openRawSocket, type RawSocket } from '../setup/streams.ts';
+import { appOf, type Bearer, fund, makeScene, serverOf } from '../setup/scene.ts';
+import { nextOf, openEventStream, openRawSocket, type RawSocket, subscribed } from '../setup/streams.ts';
 
 /**
  * An open connection can do only what its current token would let it begin, however that token was renewed or ended.

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { schema } from '../../src/api/graphql/server/schema.ts';
 import { asPlatform } from '../../src/infra/database/connections/platform-scope.ts';
 import { ended, lookUp, mint, pay, quote, succeed, umaAddressOf, usdToEur } from '../setup/acts.ts';
-import { sequenced } from '../setup/feed.ts';
+import { sequenced } from '../setup/streams.ts';
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { exchange } from '../setup/raw-http.ts';
 import { base, restClient } from '../setup/rest.ts';

@@ -1,12 +1,9 @@
 import { describe, expect, test, vi } from 'vitest';
 import { act, quote, refusal, succeed, usdToEur } from '../setup/acts.ts';
-import { uuidIn } from '../setup/connections.ts';
-import { subscribed } from '../setup/feed.ts';
-import { connect, type Data, startTestGateway, type TestPlatform, testGateway } from '../setup/gateway.ts';
-import { appOf, type Bearer, serverOf } from '../setup/new-credentials.ts';
+import { connect, type Data, startTestGateway, testGateway, type TestPlatform, uuidIn } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
-import { makeScene, newCustomer, type Scene } from '../setup/scene.ts';
-import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
+import { appOf, type Bearer, makeScene, newCustomer, type Scene, serverOf } from '../setup/scene.ts';
+import { nextOf, openEventStream, openRawSocket, subscribed } from '../setup/streams.ts';
 import { endpointUntil } from '../webhooks/endpoint.ts';
 
 /** Revoking a token ends the tokens that it created; deleting a customer ends the tokens of its apps. */

@@ -7,7 +7,7 @@ import { succeed } from '../setup/acts.ts';
 import { browserPath, faultsOf, screenshot } from '../setup/browser.ts';
 import { sandboxInBrowser } from '../setup/browser-sandbox.ts';
 import { connect, type TestPlatform } from '../setup/gateway.ts';
-import { serverOf } from '../setup/new-credentials.ts';
+import { serverOf } from '../setup/scene.ts';
 
 /** Returns the open subscriptions on the page's sockets. */
 function openSubscriptions(page: Page): ReadonlySet<unknown> {

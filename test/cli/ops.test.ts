@@ -9,9 +9,8 @@ import { checkKeys, listKeysInUse } from '../../src/server/start/keys-in-use.ts'
 import { act, pay, succeed } from '../setup/acts.ts';
 import { emptyDatabase } from '../setup/database.ts';
 import { connect, type Data, testGateway } from '../setup/gateway.ts';
-import { serverOf } from '../setup/new-credentials.ts';
 import { type OpsResult, runOps } from '../setup/ops.ts';
-import { makeScene } from '../setup/scene.ts';
+import { makeScene, serverOf } from '../setup/scene.ts';
 
 const [firstKey, secondKey] = [randomBytes(32), randomBytes(32)];
 const [firstId, secondId] = [keyId('SECRET_KEY', firstKey), keyId('SECRET_KEY', secondKey)];

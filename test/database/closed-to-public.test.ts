@@ -4,9 +4,8 @@ import { afterAll, describe, expect, inject, test } from 'vitest';
 import { migrate, verifyMigrations } from '../../src/infra/database/migrations/migrate.ts';
 import { execute } from '../../src/infra/database/migrations/throwaway.ts';
 import { ended, pay } from '../setup/acts.ts';
-import { testClient } from '../setup/connections.ts';
 import { emptyDatabase, testDatabase } from '../setup/database.ts';
-import { startTestGateway } from '../setup/gateway.ts';
+import { startTestGateway, testClient } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
 /** Roles other than the service's can call and read nothing in its database (docs/database-roles.md). */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { testClient } from '../setup/connections.ts';
+import { testClient } from '../setup/gateway.ts';
 import { testDatabase } from '../setup/database.ts';
 
 // While tables are empty, all their indexes cost the same. A session keeps a plan from that time until the table is

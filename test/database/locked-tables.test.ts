@@ -3,8 +3,7 @@ import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
 import { lockWatch } from '../../src/server/workers/workers.ts';
 import { act, actOn, moving } from '../setup/acts.ts';
-import { uuidIn } from '../setup/connections.ts';
-import { testGateway } from '../setup/gateway.ts';
+import { testGateway, uuidIn } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
 /** A person locks a table, as an ALTER TABLE does while it waits or runs. */

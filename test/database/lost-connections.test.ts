@@ -3,8 +3,7 @@ import { act, ended, execute, moving, quote, receiptOf, usdToEur } from '../setu
 import { commit, planWithKey, testProxy } from '../setup/database-proxy.ts';
 import { mutationDocument, mutationVariables } from '../setup/documents.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
-import { withNewCredentials } from '../setup/new-credentials.ts';
-import { balanceOf, makeScene } from '../setup/scene.ts';
+import { balanceOf, makeScene, withNewCredentials } from '../setup/scene.ts';
 
 const { proxy } = await testProxy();
 const t = await testGateway({}, proxy.url, { pace: { statementMs: 500 } });

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { readRow, readRows } from '../../src/infra/database/read-rows.ts';
-import { uuidIn } from '../setup/connections.ts';
 import { openAsOwner } from '../setup/database.ts';
-import { testGateway } from '../setup/gateway.ts';
+import { testGateway, uuidIn } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
 // both-apis-lists.test.ts compares the rows of lists, by filter and order, with those of GraphQL.

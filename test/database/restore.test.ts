@@ -8,11 +8,10 @@ import { createThrowawayDatabase, type ThrowawayDatabase } from '../../src/infra
 import { act, ended, feedEnd, quote, succeed, usdToEur } from '../setup/acts.ts';
 import { cursors } from '../setup/cursors.ts';
 import { freshDatabase } from '../setup/database.ts';
-import { commitEvents } from '../setup/feed.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
 import { fund, makeScene, type Scene } from '../setup/scene.ts';
-import { nextOf, openRawSocket, type RawSocket } from '../setup/streams.ts';
+import { commitEvents, nextOf, openRawSocket, type RawSocket } from '../setup/streams.ts';
 
 /** A database is restored to an earlier time: what happened after that time is lost, and is done again. */
 

@@ -1,10 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import { act, ended, succeed } from '../setup/acts.ts';
-import { testClient } from '../setup/connections.ts';
 import { testProxy } from '../setup/database-proxy.ts';
-import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
-import { withNewCredentials } from '../setup/new-credentials.ts';
-import { makeScene } from '../setup/scene.ts';
+import { type Data, testClient, testGateway, type TestPlatform } from '../setup/gateway.ts';
+import { makeScene, withNewCredentials } from '../setup/scene.ts';
 
 const { database, proxy } = await testProxy();
 /** A superuser's connection to another database of the same server. */

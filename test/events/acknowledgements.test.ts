@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { acknowledging } from '../setup/acknowledging.ts';
 import { execute, mint, quote, succeed, usdToEur } from '../setup/acts.ts';
-import { subscribed } from '../setup/feed.ts';
 import { type Data, type TestGateway, testGateway } from '../setup/gateway.ts';
 import { makeScene, newCustomer } from '../setup/scene.ts';
-import { nextOf, openEventStream, openRawSocket, type RawSocket } from '../setup/streams.ts';
+import { nextOf, openEventStream, openRawSocket, type RawSocket, subscribed } from '../setup/streams.ts';
 
 /**
  * Streams that resume after the last message that their client acknowledged by answering pings, as stock clients do

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { between, execute, feedEnd, quote } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
-import { appOf } from '../setup/new-credentials.ts';
-import { makeScene } from '../setup/scene.ts';
+import { appOf, makeScene } from '../setup/scene.ts';
 import { nextOf } from '../setup/streams.ts';
 
 /** The audience of a payment between two customers: each gets the events of its own side, and none of the other's. */

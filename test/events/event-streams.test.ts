@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { createClient } from 'graphql-sse';
 import { expect, test, vi } from 'vitest';
 import { feedEnd } from '../setup/acts.ts';
-import { commitEvents } from '../setup/feed.ts';
+import { commitEvents } from '../setup/streams.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 
 /** Event streams as clients of the HTML standard read them: they resume without any code in the app. */

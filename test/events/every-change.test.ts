@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
 import { act, feedEnd, succeed } from '../setup/acts.ts';
-import { untilRows, uuidIn } from '../setup/connections.ts';
-import { sequenced } from '../setup/feed.ts';
-import { type Data, testGateway } from '../setup/gateway.ts';
-import { appOf } from '../setup/new-credentials.ts';
-import { makeScene, newCustomer } from '../setup/scene.ts';
+import { sequenced } from '../setup/streams.ts';
+import { type Data, testGateway, untilRows, uuidIn } from '../setup/gateway.ts';
+import { appOf, makeScene, newCustomer } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil, replay, updateEndpoint } from '../webhooks/endpoint.ts';
 import { answer, ownReceiver } from '../webhooks/receiver.ts';
 

@@ -1,10 +1,9 @@
 import { connect as connectTcp, createServer, type Socket } from 'node:net';
 import { afterAll, expect, test, vi } from 'vitest';
 import { feedEnd } from '../setup/acts.ts';
-import { commitEvents } from '../setup/feed.ts';
 import { listen } from '../setup/free-port.ts';
 import { connect, type Data, testGateway } from '../setup/gateway.ts';
-import { nextOf } from '../setup/streams.ts';
+import { commitEvents, nextOf } from '../setup/streams.ts';
 
 /** The feed's own connection to the database, through a proxy that can cut or silence it. */
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { pay } from '../setup/acts.ts';
-import { sequenced } from '../setup/feed.ts';
+import { sequenced } from '../setup/streams.ts';
 import { testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 

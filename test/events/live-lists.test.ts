@@ -3,13 +3,11 @@ import fc from 'fast-check';
 import { buildSchema, type GraphQLInputObjectType, isInputObjectType } from 'graphql';
 import { expect, test } from 'vitest';
 import { ended, execute, moving, pay, quote, setAccountStatus, succeed, usdToEur } from '../setup/acts.ts';
-import { subscribed } from '../setup/feed.ts';
 import { type Data, ownGateway, testGateway } from '../setup/gateway.ts';
 import { history, play } from '../setup/live-list-histories.ts';
-import { appOf } from '../setup/new-credentials.ts';
-import { fund, makeScene, newCustomer } from '../setup/scene.ts';
+import { appOf, fund, makeScene, newCustomer } from '../setup/scene.ts';
 import { Statements } from '../setup/statements.ts';
-import { nextOf, openRawSocket } from '../setup/streams.ts';
+import { nextOf, openRawSocket, subscribed } from '../setup/streams.ts';
 
 /** Lists that are kept current by their changes. */
 

@@ -1,10 +1,9 @@
 import { createServer, connect as dial, type Socket } from 'node:net';
 import { afterAll, expect, test } from 'vitest';
 import { feedEnd } from '../setup/acts.ts';
-import { sequenced, subscribed } from '../setup/feed.ts';
 import { listen } from '../setup/free-port.ts';
 import { connect, type Data, testGateway } from '../setup/gateway.ts';
-import { nextOf } from '../setup/streams.ts';
+import { nextOf, sequenced, subscribed } from '../setup/streams.ts';
 
 /** Readers that are far behind, beside readers of live events. */
 

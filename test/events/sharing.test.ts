@@ -3,12 +3,11 @@ import { expect, test } from 'vitest';
 import { publicId, uuidOf } from '../../src/core/ids.ts';
 import { stepLock } from '../../src/domain/events/sequencer.ts';
 import { execute, mint, quote, usdToEur } from '../setup/acts.ts';
-import { subscribed } from '../setup/feed.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { lockedCustomers } from '../setup/locked-customers.ts';
 import { makeScene, newCustomer } from '../setup/scene.ts';
 import { Statements } from '../setup/statements.ts';
-import { openRawSocket, type RawSocket } from '../setup/streams.ts';
+import { openRawSocket, type RawSocket, subscribed } from '../setup/streams.ts';
 
 /** Followers of the same object: what they share, and what they never share. */
 

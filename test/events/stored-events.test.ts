@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { quote as makeQuote, usdToEur } from '../setup/acts.ts';
-import { testClient, uuidIn } from '../setup/connections.ts';
-import { sequenced } from '../setup/feed.ts';
-import { type Data, testGateway } from '../setup/gateway.ts';
+import { sequenced } from '../setup/streams.ts';
+import { type Data, testClient, testGateway, uuidIn } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
 /** An event stores only what changed, and shows the whole row as it was then. */

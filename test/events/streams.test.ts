@@ -3,11 +3,10 @@ import { uuidOf } from '../../src/core/ids.ts';
 import { feedCursor } from '../../src/domain/events/cursor.ts';
 import { execute, feedEnd, quote, usdToEur } from '../setup/acts.ts';
 import { cursors } from '../setup/cursors.ts';
-import { commitEvents, sequenced } from '../setup/feed.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { passExpiry } from '../setup/passing-time.ts';
 import { fund, internalAccount, makeScene } from '../setup/scene.ts';
-import { nextOf, openRawSocket } from '../setup/streams.ts';
+import { commitEvents, nextOf, openRawSocket, sequenced } from '../setup/streams.ts';
 
 const t = await testGateway();
 const stranger = await t.newPlatform('stranger');

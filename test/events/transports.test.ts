@@ -2,12 +2,11 @@ import { connect as connectTcp, createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { feedEnd, mint } from '../setup/acts.ts';
-import { commitEvents, subscribed } from '../setup/feed.ts';
 import { listen } from '../setup/free-port.ts';
 import { connect, ownGateway, startTestGateway, testGateway } from '../setup/gateway.ts';
 import { lockedCustomers } from '../setup/locked-customers.ts';
 import { makeScene } from '../setup/scene.ts';
-import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
+import { commitEvents, nextOf, openEventStream, openRawSocket, subscribed } from '../setup/streams.ts';
 
 /** Sockets and event streams follow the same rules: which operations are allowed, which clients are dropped, and how they end. */
 

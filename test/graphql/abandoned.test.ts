@@ -2,14 +2,12 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
 import { pay } from '../setup/acts.ts';
-import { uuidIn } from '../setup/connections.ts';
-import { subscribed } from '../setup/feed.ts';
-import { connect, type Data, ownGateway, type TestPlatform, testGateway } from '../setup/gateway.ts';
+import { connect, type Data, ownGateway, testGateway, type TestPlatform, uuidIn } from '../setup/gateway.ts';
 import { lockedCustomers } from '../setup/locked-customers.ts';
 import { waitForLocks } from '../setup/locks.ts';
 import { makeScene } from '../setup/scene.ts';
 import { Statements } from '../setup/statements.ts';
-import { openRawSocket } from '../setup/streams.ts';
+import { openRawSocket, subscribed } from '../setup/streams.ts';
 
 // When a client has left, work for it stops: no further mutation of its document starts, and nothing more is read.
 

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Operation } from '../../src/domain/access/operations.ts';
 import { act } from '../setup/acts.ts';
-import { uuidIn } from '../setup/connections.ts';
-import { type Data, testGateway } from '../setup/gateway.ts';
+import { type Data, testGateway, uuidIn } from '../setup/gateway.ts';
 import { makeScene, ownAccount } from '../setup/scene.ts';
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });

@@ -2,9 +2,8 @@ import { createClient as createSseClient } from 'graphql-sse';
 import { describe, expect, test } from 'vitest';
 import { act, feedEnd, usdToEur } from '../setup/acts.ts';
 import { type Data, type TestGateway, testGateway } from '../setup/gateway.ts';
-import { often } from '../setup/often.ts';
 import { fund, makeScene } from '../setup/scene.ts';
-import { countedGateway } from '../setup/statements.ts';
+import { countedGateway, often } from '../setup/statements.ts';
 
 const development = await testGateway({ NODE_ENV: 'development', SANDBOX_PACE_MS: 600_000 });
 const production = await testGateway({ NODE_ENV: 'production' });

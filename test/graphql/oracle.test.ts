@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runOracle } from '../oracle/run.ts';
 import { OracleWorld } from '../oracle/world.ts';
-import { often } from '../setup/often.ts';
+import { often } from '../setup/statements.ts';
 
 let world: OracleWorld;
 beforeAll(async () => {

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { succeed } from '../setup/acts.ts';
 import { testGateway } from '../setup/gateway.ts';
-import { serverOf } from '../setup/new-credentials.ts';
-import { often } from '../setup/often.ts';
-import { makeScene } from '../setup/scene.ts';
+import { often } from '../setup/statements.ts';
+import { makeScene, serverOf } from '../setup/scene.ts';
 
 // A document that was sent before is answered with its cached plan, which depends neither on variables nor on the caller.
 

@@ -3,8 +3,7 @@ import { GraphQLError } from 'graphql';
 import { expect, test } from 'vitest';
 import { Part, type Piece, PlanStatement, type Run, type Sql } from '../../src/api/graphql/reading/sql.ts';
 import { connect, type TestPlatform, testGateway } from '../setup/gateway.ts';
-import { often } from '../setup/often.ts';
-import { countedGateway } from '../setup/statements.ts';
+import { countedGateway, often } from '../setup/statements.ts';
 
 const t = await testGateway();
 

@@ -1,9 +1,8 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { lookUp, pay, quote, usdToEur } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
-import { often } from '../setup/often.ts';
 import { makeScene } from '../setup/scene.ts';
-import { countedGateway } from '../setup/statements.ts';
+import { countedGateway, often } from '../setup/statements.ts';
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 const counting = await countedGateway(t);

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
 import { testProxy } from '../setup/database-proxy.ts';
 import { connect, testGateway } from '../setup/gateway.ts';
-import { serverOf } from '../setup/new-credentials.ts';
-import { makeScene } from '../setup/scene.ts';
+import { makeScene, serverOf } from '../setup/scene.ts';
 
 /**
  * A request has one time limit from its arrival, whatever it waits for. In this test the database stops answering, and

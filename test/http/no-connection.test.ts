@@ -1,8 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { act } from '../setup/acts.ts';
 import { testGateway } from '../setup/gateway.ts';
-import { withNewCredentials } from '../setup/new-credentials.ts';
-import { makeScene } from '../setup/scene.ts';
+import { makeScene, withNewCredentials } from '../setup/scene.ts';
 
 const t = await testGateway({ DATABASE_POOL: 2, ROLE: 'serve' });
 const scene = await makeScene(t.platform);

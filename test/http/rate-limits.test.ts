@@ -2,11 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { RateLimits } from '../../src/domain/access/limits/rate-limits.ts';
 import { changeRates } from '../../src/domain/platforms/platform-rates.ts';
 import { mint } from '../setup/acts.ts';
-import { connect, ownGateway, startTestGateway, type TestPlatform, testGateway } from '../setup/gateway.ts';
-import { withNewCredentials } from '../setup/new-credentials.ts';
-import { newCustomer } from '../setup/scene.ts';
+import { connect, ownGateway, startTestGateway, tester, testGateway, type TestPlatform } from '../setup/gateway.ts';
+import { newCustomer, withNewCredentials } from '../setup/scene.ts';
 import { openRawSocket } from '../setup/streams.ts';
-import { tester } from '../setup/tester.ts';
 
 /** Rate limits on every transport, with a clock that the tests set: a bucket gains nothing while it stands still. */
 

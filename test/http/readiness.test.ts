@@ -1,9 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import { stepLock } from '../../src/domain/events/sequencer.ts';
-import { testClient } from '../setup/connections.ts';
 import { testProxy } from '../setup/database-proxy.ts';
 import { freePort } from '../setup/free-port.ts';
-import { startTestGateway, testGateway } from '../setup/gateway.ts';
+import { startTestGateway, testClient, testGateway } from '../setup/gateway.ts';
 
 const standstillMs = 200;
 

@@ -1,9 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import { mint } from '../setup/acts.ts';
-import { subscribed } from '../setup/feed.ts';
 import { testGateway } from '../setup/gateway.ts';
 import { newCustomer } from '../setup/scene.ts';
-import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
+import { nextOf, openEventStream, openRawSocket, subscribed } from '../setup/streams.ts';
 
 /** How many sockets and subscriptions a token may have open. */
 

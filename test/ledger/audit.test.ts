@@ -8,8 +8,7 @@ import { announce, between, ended, moving, pay, quote, succeed } from '../setup/
 import { freshDatabase } from '../setup/database.ts';
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
 import { connect, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { serverOf } from '../setup/new-credentials.ts';
-import { makeScene } from '../setup/scene.ts';
+import { makeScene, serverOf } from '../setup/scene.ts';
 import { settledByHand } from '../setup/settled-by-hand.ts';
 
 /** A sound ledger with one of everything and a checkpoint after it, which each test copies and spoils. */

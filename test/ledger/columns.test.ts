@@ -2,10 +2,8 @@ import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { proposeAdjustment } from '../../src/domain/commands/adjustments.ts';
 import { announce, quote as makeQuote, usdToEur } from '../setup/acts.ts';
-import { testClient, uuidIn } from '../setup/connections.ts';
-import { testGateway } from '../setup/gateway.ts';
+import { testClient, tester, testGateway, uuidIn } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
-import { tester } from '../setup/tester.ts';
 import { edges, type Row } from './row-edges.ts';
 
 // The database's own rules for columns, independent of the service: which columns can change, and which values a row

@@ -3,8 +3,7 @@ import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { CommitLanes, LockTimeout } from '../../src/domain/ledger/commit-lanes.ts';
 import type { Plan } from '../../src/domain/ledger/plan.ts';
 import { act } from '../setup/acts.ts';
-import { testClient, uuidIn } from '../setup/connections.ts';
-import { type Data, testGateway } from '../setup/gateway.ts';
+import { type Data, testClient, testGateway, uuidIn } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
 // With three connections, one of them commits: all plans share a lane.

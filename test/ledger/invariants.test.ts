@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { quote as makeQuote, usdToEur } from '../setup/acts.ts';
-import { testClient, uuidIn } from '../setup/connections.ts';
-import { type Data, startTestGateway } from '../setup/gateway.ts';
+import { type Data, startTestGateway, testClient, uuidIn } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
 const t = await startTestGateway({ SANDBOX_PACE_MS: 600_000 });

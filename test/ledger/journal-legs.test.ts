@@ -3,12 +3,10 @@ import { expect, test } from 'vitest';
 import { approveAdjustment, proposeAdjustment } from '../../src/domain/commands/adjustments.ts';
 import { releaseSuspense } from '../../src/domain/settlement/suspense.ts';
 import { announce, between, ended, feedEnd, moving, pay, quote, seen, succeed } from '../setup/acts.ts';
-import { uuidIn } from '../setup/connections.ts';
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
-import { type Data, testGateway } from '../setup/gateway.ts';
+import { type Data, tester, testGateway, uuidIn } from '../setup/gateway.ts';
 import { chargeFees, externalAccount, makeScene, usAccount } from '../setup/scene.ts';
 import { settledByHand } from '../setup/settled-by-hand.ts';
-import { tester } from '../setup/tester.ts';
 
 // The auditor checks the sum of all journals of a payment. This test checks each journal against the list of decision
 // 58, which is read from the page, not from the code.

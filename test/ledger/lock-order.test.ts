@@ -2,8 +2,7 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { commitGroupsOn } from '../../src/domain/ledger/commit.ts';
 import type { Plan, PlanGroup } from '../../src/domain/ledger/plan.ts';
-import { uuidIn } from '../setup/connections.ts';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { startTestGateway, type TestGateway, uuidIn } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
 // Two transactions that need the same rows lock them in one order (prisma/functions/commit/lock_plans.sql), so that one waits for

@@ -19,11 +19,9 @@ import {
   umaAddressOf,
   usdToEur,
 } from '../setup/acts.ts';
-import { uuidIn } from '../setup/connections.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { type Data, startTestGateway, tester, type TestGateway, uuidIn } from '../setup/gateway.ts';
 import { waitForLocks } from '../setup/locks.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
-import { tester } from '../setup/tester.ts';
 
 // A plan locks the rows that it changes or depends on before it reads any of them. In each test another connection changes a row
 // while the plan arrives, and the plan must be refused for the row's new state. Without the lock, the plan would use the old

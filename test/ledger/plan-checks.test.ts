@@ -5,8 +5,7 @@ import { commitPlanOn } from '../../src/domain/ledger/commit.ts';
 import type { AccountMove, Alternative, Plan } from '../../src/domain/ledger/plan.ts';
 import { noteCase } from '../../src/domain/settlement/cases.ts';
 import { pay, quote, usdToEur } from '../setup/acts.ts';
-import { testClient, uuidIn } from '../setup/connections.ts';
-import { testGateway } from '../setup/gateway.ts';
+import { testClient, testGateway, uuidIn } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
 // Tests what the database accepts and refuses in a plan, exactly at the limits. Each test is one transaction, which is

@@ -6,8 +6,7 @@ import { commitGroupsOn, type Outcome } from '../../src/domain/ledger/commit.ts'
 import type { Journal, Leg, NewRow, Plan, PlatformPlan } from '../../src/domain/ledger/plan.ts';
 import type { Account } from '../../src/infra/database/rows.ts';
 import { pay, quote, succeed, usdToEur } from '../setup/acts.ts';
-import { testClient, uuidIn } from '../setup/connections.ts';
-import { testGateway } from '../setup/gateway.ts';
+import { testClient, testGateway, uuidIn } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
 // Plans that share a transaction are divided into batches, which are checked one by one and applied together

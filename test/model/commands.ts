@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { releaseSuspense } from '../../src/domain/settlement/suspense.ts';
 import { act, moving } from '../setup/acts.ts';
-import { tester } from '../setup/tester.ts';
+import { tester } from '../setup/gateway.ts';
 import {
   type AccountStatus,
   accountMoves,

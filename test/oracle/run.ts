@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Answer } from '../setup/gateway.ts';
-import { often } from '../setup/often.ts';
+import { often } from '../setup/statements.ts';
 import { Choices } from './choices.ts';
 import { directedDocuments, fieldsToSee, needlessExceptions } from './coverage.ts';
 import { differenceOf } from './differences.ts';

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { freezeAccount, freezeCustomer } from '../../src/domain/commands/freezing.ts';
 import { act, actOn, ended, execute, feedEnd, lookUp, seen, succeed, umaAddressOf, umaQuote } from '../setup/acts.ts';
-import { type Data, testGateway } from '../setup/gateway.ts';
+import { type Data, tester, testGateway } from '../setup/gateway.ts';
 import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
-import { tester } from '../setup/tester.ts';
 
 // Which customer and which account receive a payment to a UMA address is decided when the money arrives.
 

@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { checkDueAccounts } from '../../src/domain/accounts/account-moves.ts';
 import type { AccountCheck } from '../../src/rails/rail.ts';
 import { fieldsOf, succeed } from '../setup/acts.ts';
-import { uuidIn, withoutTriggers } from '../setup/connections.ts';
-import { type Data, sandboxOf, testGateway } from '../setup/gateway.ts';
+import { type Data, sandboxOf, testGateway, uuidIn, withoutTriggers } from '../setup/gateway.ts';
 import { externalAccount, newCustomer, usAccount } from '../setup/scene.ts';
 
 // A rail checks an external account again while others change it. The test is the rail, and does the background work

@@ -7,11 +7,9 @@ import { audit } from '../../src/domain/ledger/audit.ts';
 import { commitPlanOn } from '../../src/domain/ledger/commit.ts';
 import type { Plan } from '../../src/domain/ledger/plan.ts';
 import { fieldsOf } from '../setup/acts.ts';
-import { triedAs, uuidIn } from '../setup/connections.ts';
-import { type Data, testGateway } from '../setup/gateway.ts';
+import { type Data, tester, testGateway, triedAs, uuidIn } from '../setup/gateway.ts';
 import { askOps, runOps } from '../setup/ops.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
-import { tester } from '../setup/tester.ts';
 
 // Operators correct a balance: one person proposes, and another approves (decision 81).
 

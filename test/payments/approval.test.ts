@@ -16,8 +16,7 @@ import {
   umaAddressOf,
   umaQuote,
 } from '../setup/acts.ts';
-import { uuidIn, whileLocked } from '../setup/connections.ts';
-import { type Data, type TestGateway, testGateway } from '../setup/gateway.ts';
+import { type Data, testGateway, type TestGateway, uuidIn, whileLocked } from '../setup/gateway.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 
 const t = await testGateway();

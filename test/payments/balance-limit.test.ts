@@ -23,11 +23,9 @@ import {
   umaAddressOf,
   umaQuote,
 } from '../setup/acts.ts';
-import { untilRows, uuidIn } from '../setup/connections.ts';
-import { type Data, testGateway } from '../setup/gateway.ts';
+import { type Data, tester, testGateway, untilRows, uuidIn } from '../setup/gateway.ts';
 import { passDelay } from '../setup/passing-time.ts';
 import { balanceOf, chargeFees, makeScene, ownAccount, type Scene } from '../setup/scene.ts';
-import { tester } from '../setup/tester.ts';
 
 const t = await testGateway();
 

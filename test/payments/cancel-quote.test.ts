@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { act, execute, moving, quote, refusal, succeed, transactionOf, usdToEur } from '../setup/acts.ts';
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
-import { payingApp } from '../setup/new-credentials.ts';
-import { balanceOf, fund, internalAccount, makeScene, newCustomer } from '../setup/scene.ts';
+import { balanceOf, fund, internalAccount, makeScene, newCustomer, payingApp } from '../setup/scene.ts';
 
 // Short commands on existing objects: a quote is cancelled (decision 67), an identity check is decided (decision 53).
 

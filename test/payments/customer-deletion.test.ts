@@ -17,14 +17,11 @@ import {
   untilStatus,
   usdToEur,
 } from '../setup/acts.ts';
-import { inTurn } from '../setup/connections.ts';
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
-import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
-import { serverOf } from '../setup/new-credentials.ts';
+import { type Data, inTurn, tester, testGateway, type TestPlatform } from '../setup/gateway.ts';
 import { expireToken, passDelay } from '../setup/passing-time.ts';
 import { restClient } from '../setup/rest.ts';
-import { balanceOf, fund, makeScene, ownAccount, type Scene } from '../setup/scene.ts';
-import { tester } from '../setup/tester.ts';
+import { balanceOf, fund, makeScene, ownAccount, type Scene, serverOf } from '../setup/scene.ts';
 
 // A customer who holds money or has payments under way cannot be deleted. The database decides while it has the
 // accounts locked.

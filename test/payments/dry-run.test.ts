@@ -3,8 +3,7 @@ import type { Operation } from '../../src/domain/access/operations.ts';
 import { between, fundedIn, lookUp, moving, quote, sender, succeed, usdToEur } from '../setup/acts.ts';
 import { mutationVariables } from '../setup/documents.ts';
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
-import { payingApp, serverOf } from '../setup/new-credentials.ts';
-import { balanceOf, chargeFees, makeScene, ownAccount } from '../setup/scene.ts';
+import { balanceOf, chargeFees, makeScene, ownAccount, payingApp, serverOf } from '../setup/scene.ts';
 
 // Dry runs: a mutation is executed and rolled back, and its answer shows the result that it would have had.
 

@@ -12,8 +12,7 @@ import {
   transfer,
   usdToEur,
 } from '../setup/acts.ts';
-import { uuidIn } from '../setup/connections.ts';
-import { type Data, testGateway } from '../setup/gateway.ts';
+import { type Data, testGateway, uuidIn } from '../setup/gateway.ts';
 import { defaultAccounts, externalAccount, makeScene, type Scene, usAccount } from '../setup/scene.ts';
 
 // External accounts that change and are deleted (decision 68).

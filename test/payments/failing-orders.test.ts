@@ -5,12 +5,10 @@ import { failOrder } from '../../src/domain/settlement/fail-order.ts';
 import { settleDueOrders } from '../../src/domain/settlement/settlement.ts';
 import type { RailOutcome } from '../../src/rails/rail.ts';
 import { between, execute, fieldsOf, pay, quote, transfer, umaAddressOf, umaQuote } from '../setup/acts.ts';
-import { uuidIn } from '../setup/connections.ts';
-import { testGateway, withRail } from '../setup/gateway.ts';
+import { tester, testGateway, uuidIn, withRail } from '../setup/gateway.ts';
 import { askOps, runOps } from '../setup/ops.ts';
 import { makeDue } from '../setup/passing-time.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
-import { tester } from '../setup/tester.ts';
 
 // A person ends an order whose rail can no longer report its outcome (decision 80).
 

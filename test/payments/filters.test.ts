@@ -12,8 +12,7 @@ import {
   usdToEur,
 } from '../setup/acts.ts';
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
-import { appOf, serverOf } from '../setup/new-credentials.ts';
-import { internalAccount, makeScene, ownAccount } from '../setup/scene.ts';
+import { appOf, internalAccount, makeScene, ownAccount, serverOf } from '../setup/scene.ts';
 
 // Tests of filters beyond those of test/graphql/paging.test.ts, which compares each filter of a list with a model. The
 // matching rows have names.

@@ -16,10 +16,9 @@ import {
   usdToEur,
 } from '../setup/acts.ts';
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
-import { type Bearer, payingApp, serverOf } from '../setup/new-credentials.ts';
 import { passApproval, passExpiry } from '../setup/passing-time.ts';
 import { restClient } from '../setup/rest.ts';
-import { balanceOf, makeScene, ownAccount, type Scene } from '../setup/scene.ts';
+import { balanceOf, type Bearer, makeScene, ownAccount, payingApp, type Scene, serverOf } from '../setup/scene.ts';
 import { nextOf } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { ownReceiver } from '../webhooks/receiver.ts';

@@ -13,15 +13,12 @@ import {
   succeed,
   usdToEur,
 } from '../setup/acts.ts';
-import { inTurn } from '../setup/connections.ts';
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
-import { type Data, testGateway } from '../setup/gateway.ts';
-import { payingApp } from '../setup/new-credentials.ts';
+import { type Data, inTurn, testGateway } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
 import { passDelay } from '../setup/passing-time.ts';
-import { restClient } from '../setup/rest.ts';
-import { restTransfer } from '../setup/rest-scene.ts';
-import { balanceOf, fund, makeScene, ownAccount, type Scene } from '../setup/scene.ts';
+import { restClient, restTransfer } from '../setup/rest.ts';
+import { balanceOf, fund, makeScene, ownAccount, payingApp, type Scene } from '../setup/scene.ts';
 
 // Operators freeze a customer or an account: no new payment moves money to or from it, and payments under way continue
 // (decision 78).

@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { checkDueIdentities, wakeIdentityCheck } from '../../src/domain/customers/identity-checks.ts';
 import type { IdentityAnswer, IdentityRequest } from '../../src/rails/rail-parts.ts';
 import { act, succeed } from '../setup/acts.ts';
-import { uuidIn } from '../setup/connections.ts';
-import { testGateway } from '../setup/gateway.ts';
+import { testGateway, uuidIn } from '../setup/gateway.ts';
 import { newCustomer } from '../setup/scene.ts';
 
 // Tests how the gateway handles a rail that checks an identity again. The test is the rail.

@@ -6,9 +6,8 @@ import { closeCases, listCases } from '../../src/domain/settlement/cases.ts';
 import { settleDueOrders } from '../../src/domain/settlement/settlement.ts';
 import type { Rail, RailOutcome } from '../../src/rails/rail.ts';
 import { ended, execute, pay, quote, umaAddressOf, umaQuote, usdToEur } from '../setup/acts.ts';
-import { withRail as replaceRail, startTestGateway, testGateway } from '../setup/gateway.ts';
+import { startTestGateway, tester, testGateway, withRail as replaceRail } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
-import { tester } from '../setup/tester.ts';
 
 /** Serves only, without workers. */
 const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 0 });

@@ -3,9 +3,8 @@ import { platformItself } from '../../src/domain/access/platform-itself.ts';
 import { lookUpReceiver, maxLookups } from '../../src/domain/receivers/lookups.ts';
 import { openDatabase } from '../../src/infra/database/database.ts';
 import { lookUp, receiptOf } from '../setup/acts.ts';
-import { uuidIn } from '../setup/connections.ts';
-import { sandboxOf, testGateway, withRail } from '../setup/gateway.ts';
-import { serverOf } from '../setup/new-credentials.ts';
+import { sandboxOf, testGateway, uuidIn, withRail } from '../setup/gateway.ts';
+import { serverOf } from '../setup/scene.ts';
 import { restClient } from '../setup/rest.ts';
 
 /** The number of calls to the rail, and a hook that runs during one. */

@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
 import { act, fieldsOf, moving, succeed, transfer, usdToEur } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
-import { payingApp } from '../setup/new-credentials.ts';
-import { restClient } from '../setup/rest.ts';
-import { restTransfer } from '../setup/rest-scene.ts';
-import { makeScene, ownAccount } from '../setup/scene.ts';
+import { restClient, restTransfer } from '../setup/rest.ts';
+import { makeScene, ownAccount, payingApp } from '../setup/scene.ts';
 import { nextOf } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { startReceiver } from '../webhooks/receiver.ts';

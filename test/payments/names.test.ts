@@ -14,8 +14,7 @@ import {
   usdToEur,
 } from '../setup/acts.ts';
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
-import { payingApp } from '../setup/new-credentials.ts';
-import { externalAccount, makeScene, ownAccount } from '../setup/scene.ts';
+import { externalAccount, makeScene, ownAccount, payingApp } from '../setup/scene.ts';
 import { countedGateway } from '../setup/statements.ts';
 
 const t = await testGateway();

@@ -17,9 +17,8 @@ import {
 } from '../setup/acts.ts';
 import { mutationVariables } from '../setup/documents.ts';
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
-import { payingApp, serverOf } from '../setup/new-credentials.ts';
 import { passDelay, passHours, timeZoneAhead } from '../setup/passing-time.ts';
-import { makeScene, ownAccount } from '../setup/scene.ts';
+import { makeScene, ownAccount, payingApp, serverOf } from '../setup/scene.ts';
 
 // Policies limit what a token, a customer or the platform may pay. Amounts are cents.
 

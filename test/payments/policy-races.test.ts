@@ -3,9 +3,8 @@ import { expect, test } from 'vitest';
 import { unlimited } from '../attack/limits.ts';
 import { act, ended, moving, succeed } from '../setup/acts.ts';
 import { connect, type Data, ownGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { serverOf } from '../setup/new-credentials.ts';
 import { passHours } from '../setup/passing-time.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import { makeScene, type Scene, serverOf } from '../setup/scene.ts';
 
 // Compares policies with a plain model, and with many concurrent payments. When a gateway stops, the audit proves that
 // no window was exceeded.

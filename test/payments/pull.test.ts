@@ -13,8 +13,7 @@ import {
   transactionOf,
   went,
 } from '../setup/acts.ts';
-import { uuidIn } from '../setup/connections.ts';
-import { type Data, testGateway } from '../setup/gateway.ts';
+import { type Data, testGateway, uuidIn } from '../setup/gateway.ts';
 import { balanceOf, externalAccount, internalAccount, makeScene, ownAccount, usAccount } from '../setup/scene.ts';
 
 const t = await testGateway();

@@ -10,9 +10,8 @@ import {
   usdToEur,
   went,
 } from '../setup/acts.ts';
-import { uuidIn } from '../setup/connections.ts';
 import { type FundedQuote, fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
-import { type Data, testGateway } from '../setup/gateway.ts';
+import { type Data, testGateway, uuidIn } from '../setup/gateway.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 
 const t = await testGateway();

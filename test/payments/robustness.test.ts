@@ -6,11 +6,17 @@ import { closeCases, listCases } from '../../src/domain/settlement/cases.ts';
 import { settleDueOrders } from '../../src/domain/settlement/settlement.ts';
 import type { RailOrder, RailOutcome } from '../../src/rails/rail.ts';
 import { act, ended, fieldsOf, moving, pay, quote, transfer, usdToEur } from '../setup/acts.ts';
-import { uuidIn, whileLocked, withoutTriggers } from '../setup/connections.ts';
-import { startTestGateway, testGateway, withRail } from '../setup/gateway.ts';
+import {
+  startTestGateway,
+  tester,
+  testGateway,
+  uuidIn,
+  whileLocked,
+  withoutTriggers,
+  withRail,
+} from '../setup/gateway.ts';
 import { makeDue } from '../setup/passing-time.ts';
 import { balanceOf, externalAccount, fund, makeScene, usAccount } from '../setup/scene.ts';
-import { tester } from '../setup/tester.ts';
 
 /** Misbehaving rails and rows neither block nor lose anything else. */
 

@@ -5,8 +5,7 @@ import { accountTypes } from '../../src/core/account-types.ts';
 import { act, setAccountStatus } from '../setup/acts.ts';
 import { testGateway } from '../setup/gateway.ts';
 import { type GeneratedAccount, generatedAccount, respelled } from '../setup/generated-accounts.ts';
-import { serverOf } from '../setup/new-credentials.ts';
-import { newCustomer } from '../setup/scene.ts';
+import { newCustomer, serverOf } from '../setup/scene.ts';
 
 // Tests what identifies an external account (decision 37).
 

@@ -14,8 +14,7 @@ import {
 } from '../setup/acts.ts';
 import { mutationDocument } from '../setup/documents.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
-import { restClient } from '../setup/rest.ts';
-import { usAccount } from '../setup/rest-scene.ts';
+import { restClient, usAccount } from '../setup/rest.ts';
 import { makeScene } from '../setup/scene.ts';
 
 /**

@@ -3,10 +3,8 @@ import fc from 'fast-check';
 import { XmlDocument, XsdValidator } from 'libxml2-wasm';
 import { expect, test } from 'vitest';
 import { ended, execute, fieldsOf, pay, quote, usdToEur } from '../setup/acts.ts';
-import { uuidIn } from '../setup/connections.ts';
-import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
-import { appOf } from '../setup/new-credentials.ts';
-import { fund, internalAccount, makeScene } from '../setup/scene.ts';
+import { type Data, testGateway, type TestPlatform, uuidIn } from '../setup/gateway.ts';
+import { appOf, fund, internalAccount, makeScene } from '../setup/scene.ts';
 
 const t = await testGateway();
 const scene = await makeScene(t.platform, 1_000_000n);

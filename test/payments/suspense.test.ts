@@ -3,11 +3,9 @@ import { commitPlanOn } from '../../src/domain/ledger/commit.ts';
 import type { Plan } from '../../src/domain/ledger/plan.ts';
 import { releaseSuspense } from '../../src/domain/settlement/suspense.ts';
 import { between, ended, execute, feedEnd, left, quote, transactionOf, transfer } from '../setup/acts.ts';
-import { uuidIn } from '../setup/connections.ts';
-import { type Data, testGateway } from '../setup/gateway.ts';
+import { type Data, tester, testGateway, uuidIn } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
-import { tester } from '../setup/tester.ts';
 
 const t = await testGateway();
 

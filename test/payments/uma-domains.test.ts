@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { checkUmaAddress } from '../../src/domain/commands/uma-addresses.ts';
 import { createPlatform } from '../../src/domain/platforms/platforms.ts';
-import { testClient, uuidIn } from '../setup/connections.ts';
-import { testGateway } from '../setup/gateway.ts';
+import { testClient, testGateway, uuidIn } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
 import { type RestClient, restClient } from '../setup/rest.ts';
 

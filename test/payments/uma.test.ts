@@ -17,8 +17,7 @@ import {
   umaQuote,
   went,
 } from '../setup/acts.ts';
-import { uuidIn } from '../setup/connections.ts';
-import { type TestPlatform, testGateway } from '../setup/gateway.ts';
+import { testGateway, type TestPlatform, uuidIn } from '../setup/gateway.ts';
 import { balanceOf, externalAccount, internalAccount, makeScene, usAccount } from '../setup/scene.ts';
 import { respectLimits } from '../setup/uma-limits.ts';
 

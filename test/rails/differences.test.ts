@@ -6,8 +6,7 @@ import { reconcileDueDays } from '../../src/domain/reconciliation/daily.ts';
 import { reconcile } from '../../src/domain/reconciliation/differences.ts';
 import type { MovementsRequest, RailMovement } from '../../src/rails/rail-movements.ts';
 import { ended, execute, feedEnd, pay, quote, seen, succeed, usdToEur } from '../setup/acts.ts';
-import { uuidIn } from '../setup/connections.ts';
-import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { startTestGateway, type TestGateway, type TestPlatform, uuidIn } from '../setup/gateway.ts';
 import { passDelay } from '../setup/passing-time.ts';
 import { makeScene, ownAccount, type Scene } from '../setup/scene.ts';
 

@@ -5,10 +5,8 @@ import { RefusedByHand } from '../../src/domain/access/operator-acts.ts';
 import { attributeDeposit, listDeposits } from '../../src/domain/providers/decide-deposits.ts';
 import { findDeposits, wakeDeposits } from '../../src/domain/providers/find-deposits.ts';
 import type { DepositsPage, RailDeposit } from '../../src/rails/rail-deposits.ts';
-import { uuidIn } from '../setup/connections.ts';
-import { testGateway } from '../setup/gateway.ts';
+import { tester, testGateway, uuidIn } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
-import { tester } from '../setup/tester.ts';
 
 // Tests how the deposits that a provider lists are stored, and the time from which the provider is queried. The test is
 // the provider.

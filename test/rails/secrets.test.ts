@@ -10,10 +10,9 @@ import { startChildGateway } from '../setup/child-gateway.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { freePort } from '../setup/free-port.ts';
 import { connect, startTestGateway } from '../setup/gateway.ts';
-import { serverOf } from '../setup/new-credentials.ts';
 import { askOps } from '../setup/ops.ts';
 import { bodyOf, passOn } from '../setup/pass-on.ts';
-import { fund, makeScene, ownAccount } from '../setup/scene.ts';
+import { fund, makeScene, ownAccount, serverOf } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { credentialsIn } from './two-gateways.ts';
 

@@ -2,10 +2,9 @@ import { expect, test } from 'vitest';
 import { settleCase } from '../../src/domain/settlement/settle-case.ts';
 import { settleDueOrders } from '../../src/domain/settlement/settlement.ts';
 import { pay, quote, usdToEur } from '../setup/acts.ts';
-import { sandboxOf, testGateway } from '../setup/gateway.ts';
+import { sandboxOf, tester, testGateway } from '../setup/gateway.ts';
 import { makeDue } from '../setup/passing-time.ts';
 import { makeScene } from '../setup/scene.ts';
-import { tester } from '../setup/tester.ts';
 import { DeviatingProvider } from './deviating-provider.ts';
 
 // Tests that a person can settle only an amount that a provider can have moved.

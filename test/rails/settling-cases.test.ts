@@ -8,11 +8,9 @@ import { closeCases, listCases } from '../../src/domain/settlement/cases.ts';
 import { settleCase } from '../../src/domain/settlement/settle-case.ts';
 import { settleDueOrders } from '../../src/domain/settlement/settlement.ts';
 import { between, execute, fieldsOf, quote, transfer } from '../setup/acts.ts';
-import { uuidIn } from '../setup/connections.ts';
-import { type Data, sandboxOf, testGateway } from '../setup/gateway.ts';
+import { type Data, sandboxOf, tester, testGateway, uuidIn } from '../setup/gateway.ts';
 import { makeDue } from '../setup/passing-time.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
-import { tester } from '../setup/tester.ts';
 import { DeviatingProvider } from './deviating-provider.ts';
 
 // A provider moves an amount that differs from the promised one. A person settles the payment as promised; the

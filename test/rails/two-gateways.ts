@@ -7,8 +7,7 @@ import type { Rail } from '../../src/rails/rail.ts';
 import { parseRailSettings } from '../../src/rails/rail-settings.ts';
 import type { GatewaySettings } from '../../src/server/config.ts';
 import { openConnections } from '../../src/server/gateway.ts';
-import { uuidIn, withoutTriggers } from '../setup/connections.ts';
-import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { startTestGateway, type TestGateway, type TestPlatform, uuidIn, withoutTriggers } from '../setup/gateway.ts';
 import { fund, ownAccount } from '../setup/scene.ts';
 
 /** A gateway in front of an upstream service, which is a second instance. */

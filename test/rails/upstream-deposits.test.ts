@@ -2,8 +2,7 @@ import { afterAll, expect, test, vi } from 'vitest';
 import { depositId } from '../../src/domain/orders/order-ids.ts';
 import { actOn, announce, bringIn, ended, fieldsOf, moving, succeed } from '../setup/acts.ts';
 import { instruction } from '../setup/both-apis.ts';
-import { untilRows, uuidIn } from '../setup/connections.ts';
-import type { Data, TestPlatform } from '../setup/gateway.ts';
+import { type Data, type TestPlatform, untilRows, uuidIn } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
 import {
   balanceOf,

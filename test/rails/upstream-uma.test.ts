@@ -1,8 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { readBalances } from '../../src/domain/reconciliation/balances.ts';
 import { bringIn, ended, execute, lookUp, payOut, quote, sender, transactionOf, umaQuote } from '../setup/acts.ts';
-import { uuidIn } from '../setup/connections.ts';
-import type { Data } from '../setup/gateway.ts';
+import { type Data, uuidIn } from '../setup/gateway.ts';
 import { balanceOf, fund, makeScene, ownAccount } from '../setup/scene.ts';
 import { testTwoGateways } from './two-gateways.ts';
 

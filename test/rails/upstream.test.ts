@@ -21,7 +21,7 @@ import {
   transfer,
   usdToEur,
 } from '../setup/acts.ts';
-import { untilRows, uuidIn } from '../setup/connections.ts';
+import { untilRows, uuidIn } from '../setup/gateway.ts';
 import { makeDue } from '../setup/passing-time.ts';
 import { balanceOf, externalAccount, fund, makeScene, newCustomer, ownAccount, usAccount } from '../setup/scene.ts';
 import { returnedAmount, slowAmount } from './returning-rail.ts';

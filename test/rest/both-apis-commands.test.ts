@@ -4,8 +4,7 @@ import { composeIBAN } from 'ibantools';
 import { expect, test } from 'vitest';
 import { anyMetadata, type Call, entriesOf, madeOnBoth, results } from '../setup/both-api-calls.ts';
 import { testGateway } from '../setup/gateway.ts';
-import { restClient } from '../setup/rest.ts';
-import { restScene } from '../setup/rest-scene.ts';
+import { restClient, restScene } from '../setup/rest.ts';
 
 /** The commands on existing objects: incoming payments, deposits, customers, accounts, payments to UMA addresses. */
 

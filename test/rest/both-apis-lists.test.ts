@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { results } from '../setup/both-api-calls.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
-import { restClient } from '../setup/rest.ts';
-import { restQuote, restScene } from '../setup/rest-scene.ts';
+import { restClient, restQuote, restScene } from '../setup/rest.ts';
 
 interface ListOfBoth {
   readonly path: string;

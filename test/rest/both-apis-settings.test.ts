@@ -2,10 +2,8 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { lookUp, act as sendMutation, succeed } from '../setup/acts.ts';
-import { whileLocked } from '../setup/connections.ts';
-import { type Data, testGateway } from '../setup/gateway.ts';
-import { restClient } from '../setup/rest.ts';
-import { restScene } from '../setup/rest-scene.ts';
+import { type Data, testGateway, whileLocked } from '../setup/gateway.ts';
+import { restClient, restScene } from '../setup/rest.ts';
 import { answer, startReceiver } from '../webhooks/receiver.ts';
 
 /**

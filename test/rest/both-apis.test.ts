@@ -3,8 +3,7 @@ import fc from 'fast-check';
 import { test } from 'vitest';
 import { anyMetadata, type Call, entriesOf, madeOnBoth, results } from '../setup/both-api-calls.ts';
 import { testGateway } from '../setup/gateway.ts';
-import { restClient } from '../setup/rest.ts';
-import { restScene } from '../setup/rest-scene.ts';
+import { restClient, restScene } from '../setup/rest.ts';
 
 const quotes: string[] = [];
 

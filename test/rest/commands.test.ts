@@ -1,9 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Data } from '../setup/gateway.ts';
-import { base } from '../setup/rest.ts';
+import { base, restTransfer } from '../setup/rest.ts';
 import { openCatalog } from '../setup/rest-catalog.ts';
-import { restTransfer } from '../setup/rest-scene.ts';
 
 const catalog = await openCatalog();
 afterAll(() => catalog.stop());

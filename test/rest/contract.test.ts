@@ -3,9 +3,8 @@ import { operations } from '../../src/domain/access/operations.ts';
 import { anyCommit, databaseProxy } from '../setup/database-proxy.ts';
 import { startTestGateway } from '../setup/gateway.ts';
 import { heldTransfer, patient } from '../setup/held-transfer.ts';
-import { type RestAnswer, type RestClient, restClient } from '../setup/rest.ts';
+import { type RestAnswer, type RestClient, restClient, restScene } from '../setup/rest.ts';
 import { type Endpoint, type GoodRequest, neededQuery, openCatalog, quoteBody } from '../setup/rest-catalog.ts';
-import { restScene } from '../setup/rest-scene.ts';
 
 /**
  * Provokes every status that the document names for an operation. The client checks each answer against the document,

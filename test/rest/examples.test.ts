@@ -3,8 +3,7 @@ import { webhookTypes } from '../../src/api/webhooks/webhooks.ts';
 import { fillExamples, findIds } from '../../src/apps/console/fill-examples.ts';
 import { warnOfExpiry } from '../../src/domain/access/tokens/expiry-warnings.ts';
 import { type Data, startTestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { base, restClient } from '../setup/rest.ts';
-import { restScene } from '../setup/rest-scene.ts';
+import { base, restClient, restScene } from '../setup/rest.ts';
 import { answer, startReceiver } from '../webhooks/receiver.ts';
 
 const t = await startTestGateway({ PAYMENT_APPROVAL_MS: 60_000 });

@@ -1,7 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { type Data, startTestGateway } from '../setup/gateway.ts';
-import { restClient } from '../setup/rest.ts';
-import { restAccount, restQuote, restScene, restTransfer } from '../setup/rest-scene.ts';
+import { restAccount, restClient, restQuote, restScene, restTransfer } from '../setup/rest.ts';
 import { answer, startReceiver, verify } from '../webhooks/receiver.ts';
 
 /** The worked flows of the specification, over REST alone. The platform's webhook receiver follows each. */

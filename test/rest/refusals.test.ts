@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { ended, succeed } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { passDelay } from '../setup/passing-time.ts';
-import { restClient } from '../setup/rest.ts';
-import { restQuote, restScene, restTransfer, usAccount } from '../setup/rest-scene.ts';
+import { restClient, restQuote, restScene, restTransfer, usAccount } from '../setup/rest.ts';
 
 const t = await testGateway();
 const rest = await restClient(t.url, t.platform.authorization);

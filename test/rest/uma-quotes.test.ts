@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { testGateway } from '../setup/gateway.ts';
-import { restClient } from '../setup/rest.ts';
-import { restScene } from '../setup/rest-scene.ts';
+import { restClient, restScene } from '../setup/rest.ts';
 
 const t = await testGateway();
 const rest = await restClient(t.url, t.platform.authorization);

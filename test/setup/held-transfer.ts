@@ -1,7 +1,6 @@
 import pg from 'pg';
 import { pay } from './acts.ts';
-import { uuidIn } from './connections.ts';
-import type { Data, TestGateway } from './gateway.ts';
+import { type Data, type TestGateway, uuidIn } from './gateway.ts';
 import { waitForLocks } from './locks.ts';
 import { makeScene } from './scene.ts';
 

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { vi } from 'vitest';
-import { uuidIn, withoutTriggers } from './connections.ts';
-import type { TestGateway } from './gateway.ts';
+import { type TestGateway, uuidIn, withoutTriggers } from './gateway.ts';
 
 /** Waits until the row is in the state that the statement changes, and changes it. */
 function change({ databaseUrl }: TestGateway, text: string, id: string): Promise<void> {

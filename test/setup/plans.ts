@@ -5,8 +5,7 @@ import { prepareValue } from '../../src/infra/database/connections/platform-stat
 import { createEndpoint, readEndpoint } from '../webhooks/endpoint.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 import { between, moving, quote, succeed } from './acts.ts';
-import { uuidIn } from './connections.ts';
-import type { Data, TestGateway } from './gateway.ts';
+import { type Data, type TestGateway, uuidIn } from './gateway.ts';
 import { base } from './rest.ts';
 import { makeScene } from './scene.ts';
 

@@ -2,9 +2,8 @@ import { expect, vi } from 'vitest';
 import { listCases } from '../../src/domain/settlement/cases.ts';
 import { settleCase } from '../../src/domain/settlement/settle-case.ts';
 import { ended, pay } from './acts.ts';
-import type { TestGateway, TestPlatform } from './gateway.ts';
+import { tester, type TestGateway, type TestPlatform } from './gateway.ts';
 import type { Scene } from './scene.ts';
-import { tester } from './tester.ts';
 
 /** Makes a payment of 1000 units whose provider takes five more, and which a person settles. Returns its id. */
 export async function settledByHand({ gateway }: TestGateway, platform: TestPlatform, scene: Scene): Promise<string> {

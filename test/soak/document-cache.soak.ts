@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { mint } from '../setup/acts.ts';
 import { connect, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { heapInUse } from '../setup/heap.ts';
-import { often } from '../setup/often.ts';
+import { often } from '../setup/statements.ts';
 import { newCustomer } from '../setup/scene.ts';
 
 const t = await testGateway();

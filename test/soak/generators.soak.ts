@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { ProgramFolder } from '../setup/programs.ts';
-import { base, restClient } from '../setup/rest.ts';
-import { restScene } from '../setup/rest-scene.ts';
+import { base, restClient, restScene } from '../setup/rest.ts';
 
 // The clients that three generators create from the OpenAPI document compile under the strictest options, have a type
 // for each body, and call every operation. The generators are installed from npm into a separate folder, since they

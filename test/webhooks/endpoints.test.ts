@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { act, fieldsOf, pay, receiptOf, succeed, usdToEur } from '../setup/acts.ts';
-import { uuidIn, whileLocked } from '../setup/connections.ts';
-import { type Data, ownGateway, type TestPlatform, testGateway } from '../setup/gateway.ts';
+import { type Data, ownGateway, testGateway, type TestPlatform, uuidIn, whileLocked } from '../setup/gateway.ts';
 import { fund, makeScene } from '../setup/scene.ts';
 import { countedGateway } from '../setup/statements.ts';
 import { createEndpoint, endpointUntil, replay, resend, tryCreate, updateEndpoint } from './endpoint.ts';

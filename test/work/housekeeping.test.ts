@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { deleteExpired } from '../../src/server/workers/housekeeping.ts';
 import { lookUp, mint, moving, succeed, umaQuote } from '../setup/acts.ts';
-import { uuidIn } from '../setup/connections.ts';
-import { testGateway } from '../setup/gateway.ts';
+import { testGateway, uuidIn } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { startReceiver } from '../webhooks/receiver.ts';

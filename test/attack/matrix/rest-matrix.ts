@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Data, TestPlatform } from '../../setup/gateway.ts';
-import { base } from '../../setup/rest.ts';
-import { restQuote, restTransfer, usAccount } from '../../setup/rest-scene.ts';
+import { base, restQuote, restTransfer, usAccount } from '../../setup/rest.ts';
 import {
   compare,
   differenceOf,

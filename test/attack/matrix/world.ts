@@ -1,8 +1,7 @@
 import type { Operation } from '../../../src/domain/access/operations.ts';
 import { act, between, quote, succeed } from '../../setup/acts.ts';
-import { uuidIn } from '../../setup/connections.ts';
-import { connect, startTestGateway, type TestGateway, type TestPlatform } from '../../setup/gateway.ts';
-import { payingApp, serverOf } from '../../setup/new-credentials.ts';
+import { connect, startTestGateway, type TestGateway, type TestPlatform, uuidIn } from '../../setup/gateway.ts';
+import { payingApp, serverOf } from '../../setup/scene.ts';
 import { restClient } from '../../setup/rest.ts';
 import { countedGateway } from '../../setup/statements.ts';
 import { answer, startReceiver } from '../../webhooks/receiver.ts';
