@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { bugs } from './soak/planted-bugs/bugs.ts';
-import { planted } from './soak/planted-bugs/plant.ts';
-import { standsFor } from './soak/planted-bugs/titles.ts';
+import { planted, standsFor } from './soak/planted-bugs/plant.ts';
 
 /**
  * The short form of `npm run soak -- planted`, which plants the bugs: here every text and test of the lists must exist.

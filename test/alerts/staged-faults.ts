@@ -1,11 +1,355 @@
-import { databaseFaults } from './database-faults.ts';
-import { recordFaults } from './record-faults.ts';
-import { requestFaults } from './request-faults.ts';
-import type { StagedFault } from './staged-fault.ts';
-import { workFaults } from './work-faults.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { stepLock } from '../../src/domain/events/sequencer.ts';
+import { simulatedDomain } from '../../src/rails/simulation.ts';
+import type { DoomedPostgres } from '../faults/postgres.ts';
+import { actOn, ended, feedEnd, lookUp, succeed } from '../setup/acts.ts';
+import { makeScene } from '../setup/scene.ts';
+import { createEndpoint } from '../webhooks/endpoint.ts';
+import { answer, startReceiver } from '../webhooks/receiver.ts';
+import { bySql, eventsUntil, requests, session, type Stage, type StagedFault } from './staged-fault.ts';
+
+const needsDisk = ({ disk }: DoomedPostgres) =>
+  disk ? undefined : 'only root, on Linux, can mount a disk that becomes full or read-only';
+
+const address = (currency: string) => `$success.${currency}@${simulatedDomain}`;
+
+/** Looks up a receiver, and returns a function that reads the lookup again. */
+async function readingLookups({ other }: Stage) {
+  const { id } = await lookUp(other, address('usd'));
+  return () => other.send('query ($id: ID!) { node(id: $id) { id ... on Lookup { umaAddress } } }', { id });
+}
+
+/** An alert fires above this number of unfinished deliveries. */
+const lateDeliveries = 10_000;
+/** An alert fires above this number of events that are not dispatched. */
+const lag = 500;
+/** The maximum number of endpoints of a platform. */
+const endpoints = 20;
+
+/** A comparison with a provider, finished this long ago. */
+const comparison = (age: string) => `insert into reconciliation (platform_id, period_from, period_to, finished_at)
+  select id, now() - interval '${age}', now() - interval '${age}' + interval '1 hour', now() - interval '${age}' from platform`;
+
+const spoil = (accountId: string, by: string) => `begin; set local session_replication_role = replica;
+  update account set posted = posted ${by} where id = '${accountId}'; commit`;
 
 /** The faults of instances without a replica. */
-const ofInstances = { ...databaseFaults, ...requestFaults, ...workFaults, ...recordFaults };
+const ofInstances: Readonly<Record<string, StagedFault>> = {
+  // Faults of Postgres, of its disk, of the network to it and of its contents.
+  'unreachable database': {
+    staged: 'the network refuses the connections of one instance, and cuts the open ones',
+    alerts: ['PaymentsDatabaseAway', 'PaymentsFiguresMissing', 'PaymentsFeedPolls'],
+    async stage({ instance }) {
+      instance.proxy.shut();
+      return { end: () => instance.proxy.reopen() };
+    },
+  },
+  'black-holed connections': {
+    staged: 'the network drops everything one instance sends to the database, on open and on new connections',
+    alerts: ['PaymentsDatabaseAway', 'PaymentsFiguresMissing'],
+    async stage({ instance }) {
+      instance.proxy.stallOn(/./s);
+      return { end: () => instance.proxy.goOn() };
+    },
+  },
+  'Postgres is down': {
+    staged: '`kill -9` of Postgres, with its disk read-only until the end',
+    alerts: ['PaymentsDatabaseAway'],
+    unavailable: needsDisk,
+    async stage({ postgres }) {
+      await postgres.disk?.lock();
+      return { end: () => postgres.disk?.heal() };
+    },
+  },
+  'full disk': {
+    staged: 'the disk of Postgres is filled',
+    alerts: ['PaymentsDatabaseAway'],
+    unavailable: needsDisk,
+    async stage({ postgres }) {
+      await postgres.disk?.fill();
+      return { end: () => postgres.disk?.heal() };
+    },
+  },
+  'read-only database': {
+    staged: '`default_transaction_read_only`, and all connections are ended',
+    alerts: ['PaymentsDatabaseReadOnly'],
+    async stage({ own }) {
+      const [{ name }] = await own('select current_database() as name');
+      const endAll =
+        'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()';
+      await own(`alter database "${name}" set default_transaction_read_only = on`);
+      await own(endAll);
+      return {
+        end: () => own(`begin read write; alter database "${name}" reset default_transaction_read_only; commit`),
+      };
+    },
+  },
+  'missing migrations': bySql(
+    'the database has different migrations from the service',
+    ['PaymentsSchemaMissing'],
+    'update _prisma_migrations set checksum = reverse(checksum)',
+    'update _prisma_migrations set checksum = reverse(checksum)',
+  ),
+  'unmarked restore': {
+    staged: 'the database begins an unmarked epoch; ended by `ops restored`',
+    alerts: ['PaymentsRestored'],
+    async stage({ own, ops }) {
+      await own('update feed_epoch set marked_at = null where id = (select max(id) from feed_epoch)');
+      return { end: () => ops('restored', '--yes') };
+    },
+  },
+  'forgotten transaction': {
+    staged: 'a person leaves a transaction open after a write',
+    alerts: ['PaymentsOldSnapshot'],
+    async stage({ databaseUrl }) {
+      const client = await session(
+        databaseUrl,
+        'set idle_in_transaction_session_timeout = 0; set transaction_timeout = 0',
+        'begin',
+        'create table forgotten ()',
+      );
+      return { end: () => client.end() };
+    },
+  },
+  'slot without a standby': {
+    staged: 'a replication slot that no standby reads from',
+    alerts: ['PaymentsLogKept'],
+    async stage({ own }) {
+      await own(`select pg_create_physical_replication_slot('away', true)`);
+      await own(`select pg_logical_emit_message(true, 'filler', repeat('x', 2000000))`);
+      return { end: () => own(`select pg_drop_replication_slot('away')`) };
+    },
+  },
+  'transaction numbers': {
+    staged: 'the oldest transaction of the database is made 1.2 billion older',
+    alerts: ['PaymentsTransactionNumbers'],
+    unavailable: () => 'a server that vacuums reverts it immediately; the doctor is tested with it',
+    async stage() {
+      return { end: () => undefined };
+    },
+  },
+  'disk that fills': {
+    staged: 'the disk of Postgres has less than 15 % left',
+    alerts: ['PaymentsDiskFilling'],
+    unavailable: () => 'it needs a node exporter beside Postgres',
+    async stage() {
+      return { end: () => undefined };
+    },
+  },
+  'no instances': {
+    staged: 'Prometheus is configured without targets, for example after a label or a name has changed',
+    alerts: ['PaymentsInstancesMissing'],
+    unavailable: () => 'the Prometheus of the trial always knows its targets',
+    async stage() {
+      return { end: () => undefined };
+    },
+  },
+  'frozen event loop': {
+    staged: 'one instance is stopped for 0.7 of every 0.8 seconds (`SIGSTOP`)',
+    alerts: ['PaymentsEventLoopHangs'],
+    async stage({ instance }) {
+      let hasEnded = false;
+      const freezing = (async () => {
+        while (!hasEnded) {
+          instance.pause();
+          await delay(700);
+          instance.goOn();
+          await delay(100);
+        }
+      })();
+      return {
+        end: () => {
+          hasEnded = true;
+          return freezing;
+        },
+      };
+    },
+  },
+  'dead instance': {
+    staged: '`kill -9` of an instance; ended by a new process',
+    alerts: ['PaymentsInstanceDown'],
+    async stage({ instance }) {
+      await instance.kill();
+      return { end: () => instance.start() };
+    },
+  },
+  // Faults that only requests encounter. The requests of the load use other tables.
+  'locked table': {
+    staged: 'a person locks a table by hand, and 31 requests at a time want to read it',
+    alerts: ['PaymentsSessionsBlocked', 'PaymentsRequestsSlow', 'PaymentsPoolWaits'],
+    async stage(stage) {
+      const read = await readingLookups(stage);
+      const holder = await session(stage.databaseUrl, 'begin', 'lock table lookup in access exclusive mode');
+      const stop = requests(31, read);
+      return {
+        async end() {
+          await holder.end();
+          await stop();
+        },
+      };
+    },
+  },
+  'lost right': {
+    staged: 'the login loses its right to read a table, and requests want to read it',
+    alerts: ['PaymentsFaults'],
+    async stage(stage) {
+      const read = await readingLookups(stage);
+      await stage.own('revoke select on lookup from gateway_serving');
+      const stop = requests(1, read);
+      return {
+        async end() {
+          await stage.own('grant select on lookup to gateway_serving');
+          await stop();
+        },
+      };
+    },
+  },
+  'wrong index': {
+    staged: 'a person creates a unique index by hand that commands violate',
+    alerts: ['PaymentsRacesLost'],
+    async stage({ other, own }) {
+      await lookUp(other, address('eur'));
+      await own(`create unique index by_hand on lookup (platform_id) where uma_address = '${address('eur')}'`);
+      const stop = requests(2, () => lookUp(other, address('eur'), { idempotencyKey: crypto.randomUUID() }));
+      return {
+        async end() {
+          await own('drop index by_hand');
+          await stop();
+        },
+      };
+    },
+  },
+  overload: {
+    staged: '300 requests at a time for one instance with `MAX_IN_FLIGHT=32`',
+    alerts: ['PaymentsLoadRefused'],
+    async stage({ other }) {
+      const read =
+        '{ customers(first: 100) { edges { node { id } } } transactions(first: 100) { edges { node { id } } } }';
+      const stop = requests(300, () => other.send(read));
+      return { end: stop };
+    },
+  },
+  // Faults of the background work: the feed, orders, webhooks.
+  'stalled sequencer': {
+    staged: 'another session holds the lock of the sequencer',
+    alerts: ['PaymentsFeedStands'],
+    async stage({ databaseUrl }) {
+      const holder = await session(databaseUrl, `select pg_advisory_lock(${stepLock})`);
+      return { end: () => holder.end() };
+    },
+  },
+  'hanging feed': {
+    staged: 'the reads of the feed of one instance hang, and more than 500 events come',
+    alerts: ['PaymentsFeedBehind'],
+    async stage(stage) {
+      const { other, instance } = stage;
+      const { usd } = await makeScene(other);
+      const after = await feedEnd(other);
+      const follower = other.watch('subscription ($after: String) { events(after: $after) { id } }', { after });
+      await succeed(other, 'sandboxFundAccount', { accountId: usd, amount: 1n });
+      await follower.next();
+      instance.proxy.stallOn(/live_events/);
+      const head = `select sequence::int as count from feed_head where platform_id = '${other.platformId}'`;
+      const [{ count }] = await stage.own(head);
+      await eventsUntil(stage, usd, head, count + lag);
+      return {
+        end: () => instance.proxy.goOn(),
+        cleanUp: async () => follower.return?.(),
+      };
+    },
+  },
+  'failing loop': bySql(
+    'the login loses its right to change orders to rails; new payments begin',
+    ['PaymentsLoopFails', 'PaymentsOrdersOverdue'],
+    'revoke update (due_at) on rail_order from gateway_work',
+    'grant update (due_at) on rail_order to gateway_work',
+  ),
+  'unpayable refund': {
+    staged: 'a payment to an external account fails, and its money cannot go back; ended by `ops suspense release`',
+    alerts: ['PaymentsSuspense'],
+    async stage({ other, ops }) {
+      const scene = await makeScene(other, 50_000n, '007');
+      const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 10_000 };
+      const { transaction } = await actOn(other, 'transferOut', input);
+      await ended(other, transaction.id);
+      return { end: () => ops('suspense', 'release', transaction.id) };
+    },
+  },
+  'receiver down': {
+    staged: 'the receiver of 20 webhook endpoints answers 503, until more than 10,000 deliveries wait; then 200',
+    alerts: ['PaymentsWebhooksLate'],
+    async stage(stage) {
+      const { other } = stage;
+      const { usd } = await makeScene(other);
+      const receiver = await startReceiver(answer(503));
+      const ids: string[] = [];
+      for (let made = 0; made < endpoints; made += 1) ids.push((await createEndpoint(other, { url: receiver.url })).id);
+      const pending = "select count(*)::int as count from webhook_delivery where status = 'PENDING'";
+      await eventsUntil(stage, usd, pending, lateDeliveries);
+      return {
+        end: () => {
+          receiver.answer = answer(200);
+        },
+        async cleanUp() {
+          for (const endpointId of ids) await succeed(other, 'deleteWebhookEndpoint', { endpointId });
+          await receiver.stop();
+        },
+      };
+    },
+  },
+  // Findings of audits and reconciliations.
+  'corrupted balance': {
+    staged:
+      'the owner changes a balance, bypassing the ledger, and `ops audit` runs; ended by restoring the balance and running the audit again',
+    alerts: ['PaymentsLedgerBroken'],
+    async stage({ other, own, ops }) {
+      const { usd } = await makeScene(other);
+      const id = usd.replace('InternalAccount:', '');
+      await own(spoil(id, '+ 1'));
+      await ops('audit');
+      return {
+        async end() {
+          await own(spoil(id, '- 1'));
+          await ops('audit');
+        },
+      };
+    },
+  },
+  'no audit': {
+    staged: 'the last audit is nine days old; ended by `ops audit`',
+    alerts: ['PaymentsAuditLate'],
+    async stage({ own, ops }) {
+      await own(`insert into audit_run (finished_at, rules, broken) values (now() - interval '9 days', 1, '{}')`);
+      return { end: () => ops('audit') };
+    },
+  },
+  'no audit of all rows': {
+    staged: 'the last audit of all rows is six weeks old, and later ones went on from it; ended by `ops audit --full`',
+    alerts: ['PaymentsFullAuditLate'],
+    async stage({ own, ops }) {
+      await own(`insert into audit_run (finished_at, rules, broken) values (now() - interval '6 weeks', 1, '{}')`);
+      await own(`insert into audit_run (rules, broken, covers_from) values (1, '{}', now() - interval '1 day')`);
+      return { end: () => ops('audit', '--full') };
+    },
+  },
+  'difference with a provider': {
+    staged: 'a difference is stored, as a comparison stores it; ended by `ops reconcile close`',
+    alerts: ['PaymentsReconciliationDiffers'],
+    async stage({ own, ops }) {
+      const [{ id }] =
+        await own(`insert into reconciliation_difference (platform_id, fault, period_from, period_to, same_as)
+        select id, 'MISSING_THERE', now() - interval '1 day', now(), 'staged' from platform limit 1 returning id`);
+      const said = ['--by', 'Ada Lovelace', '--reason', 'it was staged'];
+      return { end: () => ops('reconcile', 'close', `ReconciliationDifference:${id}`, ...said) };
+    },
+  },
+  'no comparison': bySql(
+    'the last comparison with a provider is three days old; ended by another one',
+    ['PaymentsReconciliationLate'],
+    `delete from reconciliation; ${comparison('3 days')}`,
+    comparison('1 second'),
+  ),
+};
 
 const ofReplica: Readonly<Record<string, StagedFault>> = {
   'replica away': {

@@ -4,7 +4,7 @@ import { publicId, uuidOf } from '../../src/core/ids.ts';
 import { stepLock } from '../../src/domain/events/sequencer.ts';
 import { execute, mint, quote, usdToEur } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
-import { lockedCustomers } from '../setup/locked-customers.ts';
+import { lockedCustomers } from '../setup/locks.ts';
 import { makeScene, newCustomer } from '../setup/scene.ts';
 import { Statements } from '../setup/statements.ts';
 import { openRawSocket, type RawSocket, subscribed } from '../setup/streams.ts';

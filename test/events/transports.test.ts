@@ -4,7 +4,7 @@ import { WebSocket } from 'ws';
 import { feedEnd, mint } from '../setup/acts.ts';
 import { listen } from '../setup/free-port.ts';
 import { connect, ownGateway, startTestGateway, testGateway } from '../setup/gateway.ts';
-import { lockedCustomers } from '../setup/locked-customers.ts';
+import { lockedCustomers } from '../setup/locks.ts';
 import { makeScene } from '../setup/scene.ts';
 import { commitEvents, nextOf, openEventStream, openRawSocket, subscribed } from '../setup/streams.ts';
 

@@ -7,7 +7,7 @@ import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts'
 import { startTestGateway, testGateway } from '../setup/gateway.ts';
 import { hangingUpload } from '../setup/hanging-upload.ts';
 import { busyClient, keepAliveClient } from '../setup/keep-alive-client.ts';
-import { lockedCustomers } from '../setup/locked-customers.ts';
+import { lockedCustomers } from '../setup/locks.ts';
 import { heardOn, openConnection } from '../setup/raw-http.ts';
 import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';

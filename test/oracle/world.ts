@@ -4,7 +4,7 @@ import { Pool } from 'undici';
 import { publicId } from '../../src/core/ids.ts';
 import { unlimited } from '../attack/limits.ts';
 import { type Answer, connect, startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { patient } from '../setup/held-transfer.ts';
+import { patient } from '../setup/locks.ts';
 import { Statements } from '../setup/statements.ts';
 import { type Material, readMaterial } from './material.ts';
 import { type Caller, makeQuietScene, type QuietScene } from './scene.ts';

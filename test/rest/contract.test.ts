@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { operations } from '../../src/domain/access/operations.ts';
 import { anyCommit, databaseProxy } from '../setup/database-proxy.ts';
 import { startTestGateway } from '../setup/gateway.ts';
-import { heldTransfer, patient } from '../setup/held-transfer.ts';
+import { heldTransfer, patient } from '../setup/locks.ts';
 import { type RestAnswer, type RestClient, restClient, restScene } from '../setup/rest.ts';
 import { type Endpoint, type GoodRequest, neededQuery, openCatalog, quoteBody } from '../setup/rest-catalog.ts';
 

@@ -1,4 +1,7 @@
-import type pg from 'pg';
+import pg from 'pg';
+import { pay } from './acts.ts';
+import { type Data, type TestGateway, uuidIn } from './gateway.ts';
+import { makeScene } from './scene.ts';
 
 /** Waits until at least `count` other transactions wait for the locks of `holder`. */
 export async function waitForLocks(holder: pg.Client, count: number): Promise<void> {
@@ -6,4 +9,46 @@ export async function waitForLocks(holder: pg.Client, count: number): Promise<vo
   const waiting =
     'select distinct pid from pg_locks where not granted and pg_backend_pid() = any (pg_blocking_pids(pid))';
   while (((await holder.query(waiting)).rowCount ?? 0) < count);
+}
+
+/** Locks the customers of a database. A statement that waits longer than its lock timeout (2 s) gets an error. */
+export async function lockedCustomers(databaseUrl: string) {
+  const holder = new pg.Client({ connectionString: databaseUrl });
+  await holder.connect();
+  await holder.query('begin; lock table customer in access exclusive mode');
+  // The table has the same oid in every copy of the same database.
+  const waiting = `select from pg_locks where relation = 'customer'::regclass and not granted
+    and database = (select oid from pg_database where datname = current_database())`;
+  return {
+    /** Waits until a connection waits for the lock. */
+    async waitedFor() {
+      while ((await holder.query(waiting)).rowCount === 0);
+    },
+    async release() {
+      await holder.query('rollback');
+      await holder.end();
+    },
+  };
+}
+
+/** The limits of a gateway whose statements wait for as long as a test wants, however slow the machine is. */
+export const patient = { lockMs: 60_000, statementMs: 60_000, operationMs: 60_000 } as const;
+
+/**
+ * Holds up a transfer of the gateway inside the database until the returned function is called; that function returns
+ * the transaction.
+ */
+export async function heldTransfer(of: TestGateway): Promise<() => Promise<Data>> {
+  const scene = await makeScene(of.platform, 10_000n);
+  const holder = new pg.Client({ connectionString: of.databaseUrl });
+  await holder.connect();
+  await holder.query('begin');
+  await holder.query('select from account where id = $1 for update', [uuidIn(scene.usd)]);
+  const held = pay(of.platform, scene);
+  await waitForLocks(holder, 1);
+  return async () => {
+    await holder.query('commit');
+    await holder.end();
+    return held;
+  };
 }

@@ -6,9 +6,8 @@ import { operation } from '../../src/apps/client/operation.ts';
 import { openPayments } from '../../src/apps/client/payments.ts';
 import { feedEnd, mint, pay } from '../setup/acts.ts';
 import { browserPath, startBrowser } from '../setup/browser.ts';
-import { Fleet } from '../setup/fleet.ts';
 import { type Data, ownGateway, type TestPlatform } from '../setup/gateway.ts';
-import { type LoadBalancer, startLoadBalancer } from '../setup/load-balancer.ts';
+import { Fleet, type LoadBalancer, startLoadBalancer } from '../setup/load-balancer.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 import { changesAfter, makeCustomers, until, writeUntil } from '../setup/torture.ts';
 

@@ -1,8 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { bugs } from './planted-bugs/bugs.ts';
 import { CheckoutCopy } from './planted-bugs/checkout-copy.ts';
-import { planted, type TestName } from './planted-bugs/plant.ts';
-import { standsFor } from './planted-bugs/titles.ts';
+import { planted, standsFor, type TestName } from './planted-bugs/plant.ts';
 
 /**
  * Plants each bug of the list separately, in a copy of the checkout, and runs the test that is named beside it, which

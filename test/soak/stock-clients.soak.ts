@@ -1,11 +1,235 @@
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { ApolloClient, InMemoryCache } from '@apollo/client';
+import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
+import { Client as UrqlClient, subscriptionExchange } from '@urql/core';
+import { parse } from 'graphql';
+import { createClient as createSseClient } from 'graphql-sse';
+import { createClient } from 'graphql-ws';
+import {
+  type ConcreteRequest,
+  Environment,
+  type GraphQLResponse,
+  Network,
+  Observable,
+  RecordSource,
+  requestSubscription,
+  Store,
+} from 'relay-runtime';
 import { expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { resumingClient } from '../../src/apps/client/resume.ts';
 import { feedEnd, mint } from '../setup/acts.ts';
-import { Fleet } from '../setup/fleet.ts';
-import { ownGateway } from '../setup/gateway.ts';
-import { type LoadBalancer, startLoadBalancer } from '../setup/load-balancer.ts';
+import { browserPath, startBrowser } from '../setup/browser.ts';
+import { listen } from '../setup/free-port.ts';
+import { type Data, ownGateway } from '../setup/gateway.ts';
+import { Fleet, type LoadBalancer, startLoadBalancer } from '../setup/load-balancer.ts';
 import { newCustomer } from '../setup/scene.ts';
-import { type Followed, type StockClient, stockClients } from '../setup/stock-clients.ts';
 import { changesAfter, until, writeUntil } from '../setup/torture.ts';
+
+/** Libraries used as in an app, each following the events of one customer. */
+
+interface Followed {
+  readonly url: string;
+  readonly authorization: string;
+  readonly customerId: string;
+  /** Called with the id of each event that the app receives. */
+  readonly note: (id: string) => void;
+}
+
+interface StockClient {
+  readonly name: string;
+  /** The code in the app that makes it resume. */
+  readonly code: string;
+  /** Follows until the returned function is called. */
+  follow(followed: Followed): Promise<() => unknown>;
+}
+
+const query = 'subscription Follow($filter: EventFilter) { events(filter: $filter) { id } }';
+const variablesOf = ({ customerId }: Followed) => ({ filter: { customerId } });
+
+const oneWord = '`resume: true` in `connectionParams`';
+
+function socketClient({ url, authorization }: Followed) {
+  return createClient({
+    url: `${url.replace('http', 'ws')}/graphql`,
+    webSocketImpl: WebSocket,
+    connectionParams: { authorization, resume: true },
+    retryAttempts: Number.POSITIVE_INFINITY,
+    shouldRetry: () => true,
+  });
+}
+
+const sink = (note: (id: string) => void) => ({
+  next({ data, errors }: { data?: Data; errors?: unknown }) {
+    if (errors) throw new Error(JSON.stringify(errors));
+    note(data.events.id);
+  },
+  error(error: unknown) {
+    throw new Error(`the client has given up: ${error}`);
+  },
+  complete: () => undefined,
+});
+
+/** Relay's compiled form of the document. */
+const relayRequest: ConcreteRequest = (() => {
+  const selections = [
+    {
+      alias: null,
+      args: [{ kind: 'Variable', name: 'filter', variableName: 'filter' }],
+      concreteType: 'Event',
+      kind: 'LinkedField',
+      name: 'events',
+      plural: false,
+      selections: [{ alias: null, args: null, kind: 'ScalarField', name: 'id', storageKey: null }],
+      storageKey: null,
+    },
+  ] as const;
+  const argumentDefinitions = [{ defaultValue: null, kind: 'LocalArgument', name: 'filter' }] as const;
+  return {
+    kind: 'Request',
+    fragment: {
+      ...{ argumentDefinitions, selections, kind: 'Fragment', metadata: null, name: 'Follow' },
+      ...{ type: 'Subscription', abstractKey: null },
+    },
+    operation: { argumentDefinitions, selections, kind: 'Operation', name: 'Follow' },
+    params: { cacheID: 'follow', id: null, metadata: {}, name: 'Follow', operationKind: 'subscription', text: query },
+  } as unknown as ConcreteRequest;
+})();
+
+const overSockets: readonly StockClient[] = [
+  {
+    name: 'graphql-ws',
+    code: oneWord,
+    async follow(followed) {
+      const client = socketClient(followed);
+      client.subscribe({ query, variables: variablesOf(followed) }, sink(followed.note));
+      return () => client.dispose();
+    },
+  },
+  {
+    name: 'Apollo Client',
+    code: oneWord,
+    async follow(followed) {
+      const client = socketClient(followed);
+      const apollo = new ApolloClient({ link: new GraphQLWsLink(client), cache: new InMemoryCache() });
+      apollo
+        .subscribe({ query: parse(query), variables: variablesOf(followed), fetchPolicy: 'no-cache' })
+        .subscribe(sink(followed.note));
+      return () => client.dispose();
+    },
+  },
+  {
+    name: 'urql',
+    code: oneWord,
+    async follow(followed) {
+      const client = socketClient(followed);
+      const urql = new UrqlClient({
+        url: `${followed.url}/graphql`,
+        preferGetMethod: false,
+        exchanges: [
+          subscriptionExchange({
+            forwardSubscription: ({ query: text = '', ...rest }) => ({
+              subscribe: (of) => ({ unsubscribe: client.subscribe({ ...rest, query: text } as never, of as never) }),
+            }),
+          }),
+        ],
+      });
+      const { next } = sink(followed.note);
+      urql.subscription(query, variablesOf(followed)).subscribe(({ data, error }) => next({ data, errors: error }));
+      return () => client.dispose();
+    },
+  },
+  {
+    name: 'Relay',
+    code: oneWord,
+    async follow(followed) {
+      const client = socketClient(followed);
+      const network = Network.create(
+        () => Promise.reject(new Error('only subscriptions')),
+        ({ text, name }, variables) =>
+          Observable.create<GraphQLResponse>((of) =>
+            client.subscribe({ query: text ?? '', operationName: name, variables }, of as never),
+          ),
+      );
+      const environment = new Environment({ network, store: new Store(new RecordSource()) });
+      const { next, error: onError } = sink(followed.note);
+      requestSubscription(environment, {
+        ...{ subscription: relayRequest, variables: variablesOf(followed), onError },
+        onNext: (data) => next({ data }),
+      });
+      return () => client.dispose();
+    },
+  },
+];
+
+const overEventStreams: readonly StockClient[] = [
+  {
+    name: 'graphql-sse',
+    code: '`resumingClient(…)` of `src/apps/client/resume.ts` around the client',
+    async follow(followed) {
+      const client = createSseClient({
+        url: `${followed.url}/graphql/stream`,
+        headers: { authorization: followed.authorization },
+        retryAttempts: Number.POSITIVE_INFINITY,
+      });
+      resumingClient(client).subscribe({ query, variables: variablesOf(followed) }, sink(followed.note) as never);
+      return () => client.dispose();
+    },
+  },
+];
+
+/** Opens a page that has fetch-event-source, and runs `script` in it with `window.note` for the ids of events. */
+async function inPage(followed: Followed, script: string, values: object): Promise<() => unknown> {
+  const library = new URL('../../node_modules/@microsoft/fetch-event-source/lib/esm/', import.meta.url);
+  const server = createServer(async (request, response) => {
+    const name = /^\/esm\/(\w+)$/.exec(request.url ?? '')?.[1];
+    if (name === undefined) response.setHeader('content-type', 'text/html').end('<!doctype html><title>app</title>');
+    else {
+      const text = await readFile(new URL(`${name}.js`, library));
+      response.setHeader('content-type', 'text/javascript').end(text);
+    }
+  });
+  const port = await listen(server);
+  const browser = await startBrowser();
+  const page = await browser.newPage();
+  await page.exposeFunction('note', (data: string) => sink(followed.note).next(JSON.parse(data)));
+  await page.goto(`http://127.0.0.1:${port}/`);
+  await page.addScriptTag({ type: 'module', content: `const values = ${JSON.stringify(values)}; ${script}` });
+  return async () => {
+    await browser.close();
+    server.closeAllConnections();
+    server.close();
+  };
+}
+
+const inBrowsers: readonly StockClient[] = [
+  {
+    name: 'fetch-event-source, in Chromium',
+    code: 'none',
+    follow: (followed) =>
+      inPage(
+        followed,
+        `import { fetchEventSource } from '/esm/fetch';
+         fetchEventSource(values.url, { ...values.init, openWhenHidden: true, onmessage: ({ data }) => note(data) });`,
+        {
+          url: `${followed.url}/graphql`,
+          init: {
+            method: 'POST',
+            headers: { authorization: followed.authorization, 'content-type': 'application/json' },
+            body: JSON.stringify({ query, variables: variablesOf(followed) }),
+          },
+        },
+      ),
+  },
+];
+
+/** All clients that can run here: those in browsers need Debian's chromium, or CHROMIUM_PATH. */
+const stockClients: readonly StockClient[] = [
+  ...overSockets,
+  ...overEventStreams,
+  ...(browserPath === undefined ? [] : inBrowsers),
+];
 
 /** Stock clients behind a load balancer with two instances, while these are killed, cut off, frozen and restarted. */
 

@@ -1,4 +1,87 @@
-import { test } from 'vitest';
-import { surviveKills } from './kills.ts';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { startTestGateway } from '../setup/gateway.ts';
+import { fund, makeScene } from '../setup/scene.ts';
+import { createEndpoint, endpointUntil } from './endpoint.ts';
+import { answer, type Received, startReceiver, verify } from './receiver.ts';
 
-test('nothing is lost when the delivering process is killed in the middle of its work', () => surviveKills(4));
+const script = fileURLToPath(new URL('delivering-process.ts', import.meta.url));
+
+async function startWorker(databaseUrl: string, secretKey: Buffer): Promise<ChildProcess> {
+  const worker = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script], {
+    env: {
+      ...process.env,
+      NODE_ENV: 'test',
+      DATABASE_URL: databaseUrl,
+      SECRET_KEY: secretKey.toString('base64'),
+      // Fast enough that no retry delays the test, and slow enough that no endpoint is disabled on a busy machine: after 43 s.
+      WEBHOOK_TIME_SCALE: '10000',
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  if (worker.stdout) await once(worker.stdout, 'data');
+  return worker;
+}
+
+/** How often the process that delivers webhooks is killed, each time with unanswered requests. */
+const kills = 4;
+
+test('nothing is lost when the delivering process is killed in the middle of its work', async () => {
+  const secretKey = randomBytes(32);
+  const t = await startTestGateway({ ROLE: 'serve', SECRET_KEY: secretKey });
+  const scene = await makeScene(t.platform, 0n);
+  const receivers = [await startReceiver(), await startReceiver()] as const;
+  const endpoints = await Promise.all(
+    receivers.map(({ url }) => createEndpoint(t.platform, { url, eventTypes: ['ACCOUNT_STATUS'] })),
+  );
+
+  let worker: ChildProcess | undefined;
+  let deposits = 0;
+  for (let round = 0; round < kills; round += 1) {
+    worker = await startWorker(t.databaseUrl, secretKey);
+    const dies = once(worker, 'exit');
+    // The process dies with unanswered requests, at a different moment of its work each time.
+    let left = 1 + (round % 5) * 3;
+    for (const receiver of receivers) {
+      receiver.answer = (response) => {
+        left -= 1;
+        if (left > 0) response.writeHead(200).end();
+        else worker?.kill('SIGKILL');
+      };
+    }
+    for (let made = 0; made < 10; made += 1) {
+      await fund(t.platform, scene.usd, 1n);
+      deposits += 1;
+    }
+    await dies;
+    // Requests that the next process sends while it starts are accepted. Without an answer they would count as failures
+    // of the endpoint.
+    for (const receiver of receivers) receiver.answer = answer(200);
+  }
+
+  worker = await startWorker(t.databaseUrl, secretKey);
+  const ids = (received: readonly Received[]) => new Set(received.map(({ id }) => id));
+  for (const [index, receiver] of receivers.entries()) {
+    // Every deposit, and the test event.
+    await receiver.until((received) => ids(received).size === deposits + 1);
+    const secret = endpoints[index]?.secret ?? '';
+    for (const one of receiver.received) expect(verify(secret, one)).toEqual(one.body);
+    const latest = await endpointUntil(t.platform, endpoints[index]?.id ?? '', ({ deliveries }) =>
+      deliveries.every((delivery: { status: string }) => delivery.status === 'DELIVERED'),
+    );
+    expect(latest.status).toBe('ENABLED');
+  }
+  const { prisma } = t.gateway.payments.database;
+  const undelivered = await prisma.webhookDelivery.count({ where: { status: { not: 'DELIVERED' } } });
+  expect(undelivered).toBe(0);
+  expect(await prisma.webhookDelivery.count()).toBe(2 * (deposits + 1));
+
+  const gone = once(worker, 'exit');
+  worker.kill('SIGKILL');
+  await gone;
+  await Promise.all(receivers.map((receiver) => receiver.stop()));
+  await t.stop();
+});

@@ -1,12 +1,41 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Load, startLoad } from '../load.ts';
 import { Random } from '../random.ts';
 import { upstreamActs } from './acts.ts';
 import { checkBooks } from './books-checker.ts';
 import { startTwoSides, type TwoSides } from './furnish-sides.ts';
 import { type Before, beforeHere, beforeUpstream, gatherBooks, undoneBy } from './gather-books.ts';
-import { Killer } from './killer.ts';
 import { present, readHeld } from './read-books.ts';
 import type { Trouble } from './troubled-proxy.ts';
+
+/** Kills instances of either side. Another one may be killed before the last one has restarted. */
+class Killer {
+  readonly kills = { here: 0, upstream: 0 };
+  readonly #sides: TwoSides;
+  readonly #random: Random;
+  readonly #coming: Promise<void>[] = [];
+
+  constructor(sides: TwoSides, random: Random) {
+    this.#sides = sides;
+    this.#random = random;
+  }
+
+  /** Kills an instance of a side that serves, and starts it again. */
+  async kill(): Promise<void> {
+    const name = this.#random.oneOf(['here', 'upstream'] as const);
+    const side = this.#sides[name];
+    while (side.url === undefined) await delay(5);
+    const instance = this.#random.oneOf(side.instances.filter(({ isUp }) => isUp));
+    await instance.kill();
+    this.kills[name] += 1;
+    this.#coming.push(instance.start());
+  }
+
+  /** Waits until all instances have restarted. */
+  async healed(): Promise<void> {
+    await Promise.all(this.#coming.splice(0));
+  }
+}
 
 /** The size of a trial of a gateway and its upstream service. */
 export interface Trial {

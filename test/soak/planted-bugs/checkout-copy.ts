@@ -16,8 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join, matchesGlob } from 'node:path';
 import { deep } from '../../../vitest.config.ts';
-import type { TestName } from './plant.ts';
-import { titlePattern } from './titles.ts';
+import { type TestName, titlePattern } from './plant.ts';
 
 /** The result of one run of tests: the titles of those that passed and of those that failed. */
 export interface TestRun {
