@@ -22,6 +22,7 @@ const mutation =
   'mutation { createCustomer(input: { platformCustomerId: "x", details: { individual: {} } }) { __typename } }';
 const partial = '{ viewer { kind } transactions(after: "x") { totalCount } }';
 const needsId = 'query ($id: ID!) { node(id: $id) { id } }';
+const subscription = 'subscription { transactionUpdates { cursor } }';
 
 interface Sent {
   readonly method?: string;
@@ -78,177 +79,118 @@ const mediaTypes: readonly Row[] = [
   ['parts alone', { accept: 'multipart/mixed' }, wrong(406, 'NOT_ACCEPTABLE', json)],
   ['served types that are all refused', { accept: `${json};q=0, ${response};q=0` }, wrong(406, 'NOT_ACCEPTABLE', json)],
   ['another charset', { accept: `${json}; charset=iso-8859-1` }, wrong(406, 'NOT_ACCEPTABLE', json)],
-  [
-    'a subscription for one answer',
-    { accept: response, body: { query: 'subscription { transactionUpdates { cursor } }' } },
-    wrong(406, 'NOT_ACCEPTABLE'),
-  ],
+  ['a subscription for one answer', { body: { query: subscription } }, wrong(406, 'NOT_ACCEPTABLE')],
   [
     'a subscription for any one answer',
-    { accept: '*/*', body: { query: 'subscription { transactionUpdates { cursor } }' } },
+    { accept: '*/*', body: { query: subscription } },
     wrong(406, 'NOT_ACCEPTABLE', json),
   ],
 ];
 
+const ofType = (type: string | undefined, more: Sent = {}): Sent => ({ headers: { 'content-type': type }, ...more });
+const unsupported = wrong(415, 'UNSUPPORTED_MEDIA_TYPE', json);
+
 const bodies: readonly Row[] = [
-  ['JSON with its charset', { headers: { 'content-type': 'application/json; charset=utf-8' } }, ok(response)],
+  ['JSON with its charset', ofType('application/json; charset=utf-8'), ok(response)],
   ['a character beyond ASCII', { body: { query: `${kind} # Run🏃` } }, ok(response)],
   ['a byte order mark', { body: `\ufeff${JSON.stringify({ query: kind })}` }, ok(response)],
-  [
-    'no type',
-    { headers: { 'content-type': undefined }, body: new Uint8Array(Buffer.from('{}')) },
-    wrong(415, 'UNSUPPORTED_MEDIA_TYPE', json),
-  ],
-  [
-    'a form',
-    { headers: { 'content-type': 'application/x-www-form-urlencoded' } },
-    wrong(415, 'UNSUPPORTED_MEDIA_TYPE', json),
-  ],
-  ['plain text', { headers: { 'content-type': 'text/plain' } }, wrong(415, 'UNSUPPORTED_MEDIA_TYPE', json)],
-  [
-    'another charset',
-    { headers: { 'content-type': 'application/json; charset=latin1' } },
-    wrong(415, 'UNSUPPORTED_MEDIA_TYPE', json),
-  ],
+  ['no type', ofType(undefined, { body: new Uint8Array(Buffer.from('{}')) }), unsupported],
+  ['a form', ofType('application/x-www-form-urlencoded'), unsupported],
+  ['plain text', ofType('text/plain'), unsupported],
+  ['another charset', ofType('application/json; charset=latin1'), unsupported],
   [
     'a compressed body',
     { headers: { 'content-encoding': 'gzip' } },
-    { ...wrong(415, 'UNSUPPORTED_MEDIA_TYPE', json), headers: { 'accept-encoding': 'identity' } },
+    { ...unsupported, headers: { 'accept-encoding': 'identity' } },
   ],
   ['a body that is too long', { body: 'x'.repeat(101 * 1024) }, wrong(413, 'PAYLOAD_TOO_LARGE', json)],
   ['no body', { body: '' }, wrong(400, 'BAD_REQUEST')],
   ['nonsense', { body: 'NONSENSE' }, wrong(400, 'BAD_REQUEST')],
-  ['nonsense of a legacy client', { body: '{"query":', accept: json }, wrong(400, 'BAD_REQUEST', json)],
+  ['nonsense from a legacy client', { body: '{"query":', accept: json }, wrong(400, 'BAD_REQUEST', json)],
   ['bytes that are not UTF-8', { body: new Uint8Array([0x22, 0xff, 0x22]) }, wrong(400, 'BAD_REQUEST')],
   ['several operations', { body: [{ query: kind }] }, wrong(400, 'BAD_REQUEST')],
   ['no map', { body: '"query"' }, wrong(400, 'BAD_REQUEST')],
 ];
 
+const asking = (text: unknown, more: object = {}): Sent => ({ body: { query: text, ...more } });
+
 const parameters: readonly Row[] = [
-  [
-    'a name of the operation',
-    { body: { query: `query A ${kind} query B { __typename }`, operationName: 'A' } },
-    ok(response),
-  ],
+  ['the name of the operation', asking(`query A ${kind} query B { __typename }`, { operationName: 'A' }), ok(response)],
   [
     'null for each optional member',
-    { body: { query: kind, operationName: null, variables: null, extensions: null } },
+    asking(kind, { operationName: null, variables: null, extensions: null }),
     ok(response),
   ],
-  [
-    'maps of variables and extensions',
-    { body: { query: kind, variables: {}, extensions: { any: 'thing' } } },
-    ok(response),
-  ],
-  ['members of other protocols', { body: { query: kind, id: 7, onError: 'NULL', doc_id: { a: 1 } } }, ok(response)],
-  ['a misspelt member alone', { body: { qeury: kind } }, wrong(400, 'BAD_REQUEST')],
+  ['maps of variables and extensions', asking(kind, { variables: {}, extensions: { any: 'thing' } }), ok(response)],
+  ['members of other protocols', asking(kind, { id: 7, onError: 'NULL', doc_id: { a: 1 } }), ok(response)],
+  ['a misspelled member alone', { body: { qeury: kind } }, wrong(400, 'BAD_REQUEST')],
   ...[{ obj: 'ect' }, 0, false, ['array'], null].map(
-    (value): Row => [`a query that is ${JSON.stringify(value)}`, { body: { query: value } }, wrong(400, 'BAD_REQUEST')],
+    (value): Row => [`a query that is ${JSON.stringify(value)}`, asking(value), wrong(400, 'BAD_REQUEST')],
   ),
-  ...[{ obj: 'ect' }, 0, false, ['array']].map(
-    (value): Row => [
-      `an operationName that is ${JSON.stringify(value)}`,
-      { body: { query: kind, operationName: value } },
-      wrong(400, 'BAD_REQUEST'),
-    ],
-  ),
-  ...['variables', 'extensions'].flatMap((name) =>
-    ['text', 0, false, ['array']].map(
-      (value): Row => [
-        `${name} that are ${JSON.stringify(value)}`,
-        { body: { query: kind, [name]: value } },
-        wrong(400, 'BAD_REQUEST'),
-      ],
+  ...[
+    ...[{ obj: 'ect' }, 0, false, ['array']].map((value) => ['operationName', value] as const),
+    ...['variables', 'extensions'].flatMap((name) =>
+      ['text', 0, false, ['array']].map((value) => [name, value] as const),
     ),
-  ),
+  ].map(([name, value]): Row => {
+    return [`${name} given as ${JSON.stringify(value)}`, asking(kind, { [name]: value }), wrong(400, 'BAD_REQUEST')];
+  }),
 ];
 
+const large = `{ viewer { ${'kind '.repeat(600)} } }`;
+const legacy = (text: string): Sent => ({ accept: json, body: { query: text } });
+const stranger = (more: Sent = {}): Sent => ({ headers: { authorization: '' }, ...more });
+
 const outcomes: readonly Row[] = [
-  ['a document that cannot be parsed', { body: { query: '{' } }, wrong(400, 'GRAPHQL_PARSE_FAILED')],
-  ['a document that is not valid', { body: { query: '{ nope }' } }, wrong(422, 'GRAPHQL_VALIDATION_FAILED')],
-  [
-    'a document beyond the limits',
-    { body: { query: `{ viewer { ${'kind '.repeat(600)} } }` } },
-    wrong(422, 'COST_LIMIT_EXCEEDED'),
-  ],
-  [
-    'the same of a legacy client',
-    { accept: json, body: { query: `{ viewer { ${'kind '.repeat(600)} } }` } },
-    wrong(200, 'COST_LIMIT_EXCEEDED', json),
-  ],
+  ['a document that cannot be parsed', asking('{'), wrong(400, 'GRAPHQL_PARSE_FAILED')],
+  ['a document that is not valid', asking('{ nope }'), wrong(422, 'GRAPHQL_VALIDATION_FAILED')],
+  ['a document beyond the limits', asking(large), wrong(422, 'COST_LIMIT_EXCEEDED')],
+  ['the same from a legacy client', legacy(large), wrong(200, 'COST_LIMIT_EXCEEDED', json)],
   [
     'no such operation',
-    { body: { query: `query A ${kind}`, operationName: 'B' } },
+    asking(`query A ${kind}`, { operationName: 'B' }),
     wrong(422, 'OPERATION_RESOLUTION_FAILURE'),
   ],
-  [
-    'one of several, unnamed',
-    { body: { query: `query A ${kind} query B ${kind}` } },
-    wrong(422, 'OPERATION_RESOLUTION_FAILURE'),
-  ],
-  [
-    'a variable of a wrong type',
-    { body: { query: needsId, variables: { id: { a: 1 } } } },
-    wrong(422, 'INVALID_INPUT'),
-  ],
-  ['a variable without a value', { body: { query: needsId } }, wrong(400, 'INVALID_INPUT')],
+  ['one of several, unnamed', asking(`query A ${kind} query B ${kind}`), wrong(422, 'OPERATION_RESOLUTION_FAILURE')],
+  ['a variable of the wrong type', asking(needsId, { variables: { id: { a: 1 } } }), wrong(422, 'INVALID_INPUT')],
+  ['a variable without a value', asking(needsId), wrong(400, 'INVALID_INPUT')],
   [
     'null for a variable that needs a value',
-    { body: { query: needsId, variables: { id: null } } },
+    asking(needsId, { variables: { id: null } }),
     wrong(400, 'INVALID_INPUT'),
   ],
   [
     'an unused variable without a value',
-    { body: { query: 'query ($id: ID!) { __typename }' } },
+    asking('query ($id: ID!) { __typename }'),
     wrong(400, 'GRAPHQL_VALIDATION_FAILED'),
   ],
-  [
-    'a variable of a legacy client without a value',
-    { accept: json, body: { query: needsId } },
-    wrong(200, 'INVALID_INPUT', json),
-  ],
-  [
-    'a wrong document of a legacy client',
-    { accept: json, body: { query: '{ nope }' } },
-    wrong(200, 'GRAPHQL_VALIDATION_FAILED', json),
-  ],
-  ['data beside errors', { body: { query: partial } }, wrong(294, 'INVALID_INPUT')],
-  [
-    'data beside errors for a legacy client',
-    { accept: json, body: { query: partial } },
-    wrong(200, 'INVALID_INPUT', json),
-  ],
+  ['a variable without a value, from a legacy client', legacy(needsId), wrong(200, 'INVALID_INPUT', json)],
+  ['an invalid document from a legacy client', legacy('{ nope }'), wrong(200, 'GRAPHQL_VALIDATION_FAILED', json)],
+  ['data beside errors', asking(partial), wrong(294, 'INVALID_INPUT')],
+  ['data beside errors, for a legacy client', legacy(partial), wrong(200, 'INVALID_INPUT', json)],
   ['an unknown hash', { body: { documentId: `sha256:${'0'.repeat(64)}` } }, wrong(400, 'PERSISTED_QUERY_NOT_FOUND')],
   ['wrong credentials', { headers: { authorization: 'Bearer x' } }, wrong(401, 'UNAUTHENTICATED')],
+  ['wrong credentials, reported before the content', stranger({ body: 'NONSENSE' }), wrong(401, 'UNAUTHENTICATED')],
+  ['wrong credentials, reported before the document', stranger(asking('{ nope }')), wrong(401, 'UNAUTHENTICATED')],
   [
-    'wrong credentials before the content',
-    { headers: { authorization: '' }, body: 'NONSENSE' },
-    wrong(401, 'UNAUTHENTICATED'),
-  ],
-  [
-    'wrong credentials before the document',
-    { headers: { authorization: '' }, body: { query: '{ nope }' } },
-    wrong(401, 'UNAUTHENTICATED'),
-  ],
-  [
-    'wrong credentials before the type',
-    { headers: { authorization: '' }, accept: 'text/html' },
+    'wrong credentials, reported before the type',
+    stranger({ accept: 'text/html' }),
     wrong(401, 'UNAUTHENTICATED', json),
   ],
-  [
-    'wrong credentials before the method',
-    { method: 'PUT', headers: { authorization: '' } },
-    wrong(401, 'UNAUTHENTICATED'),
-  ],
+  ['wrong credentials, reported before the method', stranger({ method: 'PUT' }), wrong(401, 'UNAUTHENTICATED')],
 ];
+
+const byPostAlone = { ...wrong(405, 'BAD_REQUEST'), headers: { allow: 'POST' } };
+const node = { status: 200, body: { data: { node: null } } };
+const allowed = { allow: 'GET, HEAD, QUERY, POST, OPTIONS' };
 
 const methods: readonly Row[] = [
   ['a query in the URL', get({ query: kind }), ok(response)],
-  ['a query in the URL of a legacy client', get({ query: kind }, json), ok(json)],
+  ['a query in the URL, from a legacy client', get({ query: kind }, json), ok(json)],
   [
     'variables and extensions in the URL',
     get({ query: needsId, variables: '{"id":"x"}', extensions: '{"any":1}' }),
-    { status: 200, body: { data: { node: null } } },
+    node,
   ],
   ['empty parameters', get({ query: kind, operationName: '', variables: '', extensions: '' }), ok(response)],
   ['unknown parameters', get({ query: kind, foo: 'bar' }), ok(response)],
@@ -261,12 +203,12 @@ const methods: readonly Row[] = [
   ['variables that are not a map', get({ query: kind, variables: '[7]' }), wrong(400, 'BAD_REQUEST')],
   ['extensions that are not a map', get({ query: kind, extensions: '7' }), wrong(400, 'BAD_REQUEST')],
   ['no query in the URL', get({}), wrong(400, 'BAD_REQUEST')],
-  ['a wrong document in the URL', get({ query: '{ nope }' }), wrong(422, 'GRAPHQL_VALIDATION_FAILED')],
-  ['a mutation by GET', get({ query: mutation }), { ...wrong(405, 'BAD_REQUEST'), headers: { allow: 'POST' } }],
+  ['an invalid document in the URL', get({ query: '{ nope }' }), wrong(422, 'GRAPHQL_VALIDATION_FAILED')],
+  ['a mutation by GET', get({ query: mutation }), byPostAlone],
   [
-    'a mutation by GET of a legacy client',
+    'a mutation by GET from a legacy client',
     get({ query: mutation }, json),
-    { ...wrong(405, 'BAD_REQUEST', json), headers: { allow: 'POST' } },
+    { ...byPostAlone, ...wrong(405, 'BAD_REQUEST', json) },
   ],
   [
     'a mutation by GET beside a query',
@@ -280,38 +222,26 @@ const methods: readonly Row[] = [
   ],
   ['a mutation by HEAD', { ...get({ query: mutation }), method: 'HEAD' }, { status: 405, headers: { allow: 'POST' } }],
   ['a QUERY', query({ query: kind }), { ...ok(response), headers: { 'accept-query': json } }],
-  ['a QUERY of a legacy client', query({ query: kind }, { accept: json }), ok(json)],
-  [
-    'a QUERY with variables',
-    query({ query: needsId, variables: { id: 'x' } }),
-    { status: 200, body: { data: { node: null } } },
-  ],
-  ['a mutation by QUERY', query({ query: mutation }), { ...wrong(405, 'BAD_REQUEST'), headers: { allow: 'POST' } }],
+  ['a QUERY from a legacy client', query({ query: kind }, { accept: json }), ok(json)],
+  ['a QUERY with variables', query({ query: needsId, variables: { id: 'x' } }), node],
+  ['a mutation by QUERY', query({ query: mutation }), byPostAlone],
   [
     'a mutation by QUERY for an event stream',
     query({ query: mutation }, { accept: 'text/event-stream' }),
     { status: 405 },
   ],
-  ['a QUERY without a type', query('{}', { headers: { 'content-type': undefined } }), wrong(400, 'BAD_REQUEST', json)],
+  ['a QUERY without a type', query('{}', ofType(undefined)), wrong(400, 'BAD_REQUEST', json)],
   [
     'a QUERY of another type',
-    query('{}', { headers: { 'content-type': 'application/graphql' } }),
-    { ...wrong(415, 'UNSUPPORTED_MEDIA_TYPE', json), headers: { 'accept-query': json } },
+    query('{}', ofType('application/graphql')),
+    { ...unsupported, headers: { 'accept-query': json } },
   ],
   ['a QUERY that is not JSON', query('{'), wrong(400, 'BAD_REQUEST')],
   ['a QUERY that is not valid', query({ query: '{ nope }' }), wrong(422, 'GRAPHQL_VALIDATION_FAILED')],
-  ...['PUT', 'PATCH', 'DELETE'].map(
-    (method): Row => [
-      method,
-      { method },
-      { ...wrong(405, 'METHOD_NOT_ALLOWED', json), headers: { allow: 'GET, HEAD, QUERY, POST, OPTIONS' } },
-    ],
-  ),
-  [
-    'OPTIONS',
-    { method: 'OPTIONS' },
-    { status: 204, headers: { allow: 'GET, HEAD, QUERY, POST, OPTIONS', 'accept-query': json } },
-  ],
+  ...['PUT', 'PATCH', 'DELETE'].map((method): Row => {
+    return [method, { method }, { ...wrong(405, 'METHOD_NOT_ALLOWED', json), headers: allowed }];
+  }),
+  ['OPTIONS', { method: 'OPTIONS' }, { status: 204, headers: { ...allowed, 'accept-query': json } }],
 ];
 
 /** Sends a row's request: by default a query by POST. Returns what its client sees, without the parts that change each time. */
@@ -361,7 +291,6 @@ describe.each([
 
 describe('event streams', () => {
   const accept = 'text/event-stream';
-  const subscription = 'subscription { transactionUpdates { cursor } }';
 
   test.each([...parameters, ...outcomes.filter(([, { accept: type }]) => type === undefined)])(
     'have the same outcome: %s',
@@ -375,11 +304,7 @@ describe('event streams', () => {
     ['a POST', { accept, body: { query: subscription } }, 200],
     ['a GET', get({ query: subscription }, accept), 200],
     ['a QUERY', query({ query: subscription }, { accept }), 200],
-    [
-      'a POST that would rather have JSON',
-      { accept: `${response}, ${accept};q=0.1`, body: { query: subscription } },
-      200,
-    ],
+    ['a POST that prefers JSON', { accept: `${response}, ${accept};q=0.1`, body: { query: subscription } }, 200],
     ['a POST that refuses event streams', { accept: `${json}, ${accept};q=0`, body: { query: subscription } }, 406],
   ])('%s of a subscription', async (_what, { method = 'POST', search, ...sent }, status) => {
     const answer = await fetch(`${t.url}/graphql?${new URLSearchParams(search)}`, {
