@@ -108,131 +108,110 @@ const depositFor = (payments: string) => `
   from made m join lateral (select id from account a where a.platform_id = m.platform_id and a.posted > 0 limit 1) a on true,
     (values (1, 5), (2, -5)) as s(leg, amount)`;
 
-const legsOfPayments = /^the postings of a payment sum to what its row and its status require/;
-const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
-  [
-    /^all postings of a currency sum to zero/,
+/** For each rule, by the beginning of its text: SQL that breaks it, in one way or another. */
+const plants: Readonly<Record<string, readonly string[]>> = {
+  'all postings of a currency sum to zero': [
     `insert into posting (platform_id, journal_id, leg, system, currency, amount)
      select platform_id, id, 99, 'FEES', 'USD', 5 from journal order by id desc limit 1`,
   ],
-  [
-    /^every journal has at least two legs and sums to zero/,
+  'every journal has at least two legs and sums to zero': [
     `insert into journal (platform_id, kind, created_at) select platform_id, 'empty', now() from journal limit 1`,
   ],
-  [/^an account's balance is the sum of its postings/, 'update account set posted = posted + 1 where posted > 0'],
-  [
-    /^the chain of balances/,
+  "an account's balance is the sum of its postings": ['update account set posted = posted + 1 where posted > 0'],
+  'the chain of balances': [
     'update posting set balance_after = balance_after + 1 where account_id is not null and amount < 0',
   ],
-  [
-    /^the entries of an account are dated in the order of its balances/,
+  'the entries of an account are dated in the order of its balances': [
     `update journal set created_at = created_at - interval '1 minute' where kind = 'adjustment'`,
   ],
-  [/^no balance was below zero/, 'update posting set balance_after = -1 where account_id is not null and amount < 0'],
-  [/^a posting is in the currency of its account/, `update posting set currency = 'EUR' where account_id is not null`],
-  // One unit of a fee on the wrong account.
-  [
-    legsOfPayments,
+  'no balance was below zero': ['update posting set balance_after = -1 where account_id is not null and amount < 0'],
+  'a posting is in the currency of its account': [
+    `update posting set currency = 'EUR' where account_id is not null`,
+  ],
+  'the postings of a payment sum to what its row and its status require': [
+    // One unit of a fee on the wrong account.
     `update posting p set amount = amount + case p.system when 'FEES' then -1 else 1 end from journal j
      where j.platform_id = p.platform_id and j.id = p.journal_id and j.kind = 'debit' and p.currency = 'USD'
        and p.system in ('FEES', 'LIQUIDITY')`,
-  ],
-  // A refund that went to the platform's own account.
-  [
-    legsOfPayments,
+    // A refund that went to the platform's own account.
     `update posting p set account_id = a.id from journal j, account a
      where j.platform_id = p.platform_id and j.id = p.journal_id and j.id = (select id from journal where kind = 'refund' order by id desc limit 1) and p.account_id is not null
        and a.platform_id = p.platform_id and a.kind = 'INTERNAL' and a.customer_id is null and a.currency = 'USD'`,
+    moreTo('CLEARING'),
+    moreTo('SUSPENSE'),
+    // A payment whose outcome is not in the books, and one that has a different outcome in the books.
+    `update transaction set status = 'PROCESSING' where status = 'COMPLETED'`,
+    `update transaction set status = 'COMPLETED', settled_at = now() where status = 'FAILED'`,
+    // A difference with an amount other than the provider's.
+    'update rail_case set moved_out = moved_out + 1 where moved_out is not null',
   ],
-  [legsOfPayments, moreTo('CLEARING')],
-  [legsOfPayments, moreTo('SUSPENSE')],
-  // A payment whose outcome is not in the books, and one whose outcome in the books it does not have.
-  [legsOfPayments, `update transaction set status = 'PROCESSING' where status = 'COMPLETED'`],
-  [legsOfPayments, `update transaction set status = 'COMPLETED', settled_at = now() where status = 'FAILED'`],
-  [/^a payment takes at most one deposit/, depositFor(`t.status = 'EXPIRED'`)],
-  [/^a payment takes at most one deposit/, depositFor(`t.status = 'COMPLETED' and t.quote_id is not null`)],
-  [/^the platform's part of the fees/, `update quote set platform_fee = 1 where status = 'COMPLETED'`],
-  [
-    /^a refund is the full sent amount/,
+  'a payment takes at most one deposit': [
+    depositFor(`t.status = 'EXPIRED'`),
+    depositFor(`t.status = 'COMPLETED' and t.quote_id is not null`),
+  ],
+  "the platform's part of the fees": [`update quote set platform_fee = 1 where status = 'COMPLETED'`],
+  'a refund is the full sent amount': [
     'update transaction set refund_amount = refund_amount - 1 where refund_amount is not null',
-  ],
-  // A payment that failed after its debit, and whose row has no refund.
-  [
-    /^a refund is the full sent amount/,
+    // A payment that failed after its debit, and whose row has no refund.
     `update transaction set refund_reference = null, refund_amount = null, refund_initiated_at = null, refund_settled_at = null
      where refund_reference is not null`,
   ],
-  // A transfer that arrived as a different one, and one that is booked as a different kind.
-  [
-    /^a transfer between internal accounts is one journal/,
+  'a transfer between internal accounts is one journal': [
+    // A transfer that arrived as a different one, and one that is booked as a different kind.
     `update transaction t set received_amount = received_amount - 1 from arrival a
      where a.platform_id = t.platform_id and a.transaction_id = t.id`,
+    `update journal set kind = 'debit' where kind = 'transfer'`,
   ],
-  [/^a transfer between internal accounts is one journal/, `update journal set kind = 'debit' where kind = 'transfer'`],
-  [
-    /^a journal without a payment is money that arrived from outside/,
+  'a journal without a payment is money that arrived from outside': [
     `update posting p set system = 'FEES' from journal j
      where j.platform_id = p.platform_id and j.id = p.journal_id and j.transaction_id is null and p.system = 'OUTSIDE'`,
   ],
-  [
-    /^each credited deposit at a provider has exactly one payment/,
+  'each credited deposit at a provider has exactly one payment': [
     `insert into rail_deposit (platform_id, id, reference, held_at, began_at, amount, currency, account_id, status, transaction_id)
      select t.platform_id, t.id, 'there', 'there', now(), t.received_amount + 1, t.received_currency, t.destination_account_id, 'CREDITED', t.id
      from transaction t where t.destination_account_id is not null order by t.id desc limit 1`,
   ],
-  // A payment that began without its approval, and one approved by the token that requested it.
-  [/^a payment that waited for an approval has begun only after one/, 'update transaction set decided_by_id = null'],
-  [
-    /^a payment that waited for an approval has begun only after one/,
+  'a payment that waited for an approval has begun only after one': [
+    // A payment that began without its approval, and one approved by the token that requested it.
+    'update transaction set decided_by_id = null',
     `update transaction t set created_by = 'ApiToken:' || a.created_by_id from api_token a where a.id = t.decided_by_id and t.created_by is not null`,
   ],
-  // A correction with a different amount, and one without an approval.
-  ...[
+  'each adjustment is booked once': [
+    // A correction with a different amount, and one without an approval.
     'update adjustment set amount = amount + 1',
     "update adjustment set status = 'PROPOSED', decided_by = null, decided_at = null, journal_id = null",
-  ].map((plant) => [/^each adjustment is booked once/, plant] as const),
-  // A difference with an amount other than the provider's, and one that no person has settled.
-  [legsOfPayments, 'update rail_case set moved_out = moved_out + 1 where moved_out is not null'],
-  ...[
+  ],
+  'DIFFERENCES has only the differences of payments that an operator settled': [
     'update rail_case set moved_out = null where moved_out is not null',
     "update posting set system = 'DIFFERENCES' where system = 'FEES'",
-  ].map((plant) => [/^DIFFERENCES has only the differences of payments that an operator settled/, plant] as const),
-  [/^a policy has counted the amount that a payment sends/, 'update policy_use set amount = amount + 1'],
-  [
-    /^a policy has counted the amount that a payment sends/,
-    `update policy_use set released_at = now() where released_at is null`,
   ],
-  ...['PAYMENT', 'DAY', 'MONTH', 'LAST_24_HOURS', 'LAST_30_DAYS'].map(
-    (period) =>
-      [
-        /^no window of a policy was ever exceeded/,
+  'a policy has counted the amount that a payment sends': [
+    'update policy_use set amount = amount + 1',
+    'update policy_use set released_at = now() where released_at is null',
+  ],
+  'no window of a policy was ever exceeded': [
+    ...['PAYMENT', 'DAY', 'MONTH', 'LAST_24_HOURS', 'LAST_30_DAYS'].map(
+      (period) =>
         `update policy set limit_periods = '{${period}}', limit_currencies = '{USD}', limit_maxima = '{99}'`,
-      ] as const,
-  ),
-  [
-    /^no window of a policy was ever exceeded/,
+    ),
     `update policy set limit_periods = '{DAY}', limit_currencies = '{""}', limit_maxima = '{1}'`,
-  ],
-  // Payments that no longer count did count until they were released.
-  [
-    /^no window of a policy was ever exceeded/,
+    // Payments that have been released no longer count, but they did until then.
     `with delivered as (delete from policy_use where released_at is null)
      update policy set limit_periods = '{DAY}', limit_currencies = '{""}', limit_maxima = '{0}'`,
   ],
-  [/^the stored usage of a window of a policy is the sum/, 'delete from policy_use'],
-  [/^the statuses of a quote and its transaction agree/, `update quote set status = 'FAILED'`],
-  [
-    /^the feed of each platform has no gaps/,
+  'the stored usage of a window of a policy is the sum': ['delete from policy_use'],
+  'the statuses of a quote and its transaction agree': [`update quote set status = 'FAILED'`],
+  'the feed of each platform has no gaps': [
     'delete from event e using feed_head f where f.platform_id = e.platform_id and e.sequence = f.sequence - 1',
   ],
-  [
-    /^each change of a transaction has one event/,
+  'each change of a transaction has one event': [
     `update event set previous_status = 'CREATED' where type = 'OUTGOING_PAYMENT' and status = 'COMPLETED'`,
   ],
-];
+};
+const breaches = Object.entries(plants).flatMap(([rule, all]) => all.map((plant) => [rule, plant] as const));
 
 test('there is a planted breach for every rule', () => {
-  expect(new Set(breaches.map(([rule]) => rule.source)).size).toBe(auditRules);
+  expect(Object.keys(plants)).toHaveLength(auditRules);
 });
 
 /** Spoils a copy of a ledger, and returns what `work` finds there. */
@@ -258,8 +237,8 @@ async function run(url: string, full = false) {
   }
 }
 
-function expectFound(found: readonly Breach[], rule: RegExp): void {
-  const breach = found.find((one) => rule.test(one.rule));
+function expectFound(found: readonly Breach[], rule: string): void {
+  const breach = found.find((one) => one.rule.startsWith(rule));
   expect(breach?.rows.length).toBeGreaterThan(0);
   expect(breach?.rows[0]).toHaveProperty('platform_id');
 }

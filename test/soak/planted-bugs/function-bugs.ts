@@ -204,7 +204,7 @@ export const functionBugs: Bugs = {
     },
   },
   'prisma/functions/policies/check_policy.sql': {
-    'payments/policies › allows some %s and no others (%s): %j': {
+    'payments/policies › allows some %s and no others: %j': {
       "if p_policy.kinds <> '{}' and": 'if false and',
       "elsif v_receivers <> '{}' and": 'elsif false and',
       "elsif v_currencies <> '{}' and": 'elsif false and',
