@@ -11,7 +11,6 @@ import { createThrowawayDatabase, type ThrowawayDatabase } from '../../src/infra
 import { checkNames, examine } from '../../src/ops/doctor.ts';
 import type { Finding, Limits } from '../../src/ops/doctor-checks.ts';
 import { temporaryDataDirectory } from '../setup/child-gateway.ts';
-import { freePort } from '../setup/free-port.ts';
 import { runOps } from '../setup/ops.ts';
 
 /** A separate server, since many faults affect all databases of a server. */
@@ -66,7 +65,14 @@ interface Broken {
   readonly hasty?: Partial<Limits>;
 }
 
-const sql = (...texts: readonly string[]): Broken => ({ sql: texts });
+const withRight = (role: string, right: string): Broken => ({
+  sql: [`alter role ${role} ${right}`],
+  after: [`alter role ${role} no${right}`],
+});
+/** Connects with another part of the URL. */
+const connectedBy = (part: Partial<URL>): Broken => ({
+  settings: (url) => ({ DATABASE_URL: Object.assign(new URL(url), part).href }),
+});
 const set = (more: Readonly<Record<string, string>>): Broken => ({ settings: () => more });
 const ofDatabase = (setting: string): Broken => ({
   during: async (url) => {
@@ -97,13 +103,68 @@ const session = (...texts: readonly string[]): Broken => ({
   },
 });
 /** Changes a row without its triggers and foreign keys. */
-const row = (text: string) => sql('set session_replication_role = replica', text);
+const row = (text: string): Broken => ({ sql: ['set session_replication_role = replica', text] });
 const id = "'01990000-0000-7000-8000-000000000001'";
 const waitingEvent = row(
   `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot) values (${id}, ${id}, 'TEST', now() - interval '1 minute', 1, '{}')`,
 );
 
-/** The faults that each check reports, with its wording; no other check reports them. */
+/** The SQL statements that each check reports, with its wording; no other check reports them. */
+const statements: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
+  migrations: {
+    "update _prisma_migrations set migration_name = '0_before'": /created by an earlier series/,
+    'update _prisma_migrations set checksum = reverse(checksum)': /was changed after/,
+    'update _prisma_migrations set finished_at = null': /did not finish/,
+  },
+  rights: {
+    'revoke execute on function commit_batches from gateway_serving':
+      /function commit_batches\(jsonb\) lacks the right EXECUTE for gateway_serving/,
+    'grant execute on function find_receiver to public':
+      /function find_receiver\(text,environment\) has the additional right EXECUTE for PUBLIC/,
+    'revoke select on customer from gateway_serving': /table customer lacks the right SELECT for gateway_serving/,
+    'grant update on posting to gateway_serving': /table posting has the additional right UPDATE for gateway_serving/,
+    'revoke update (last_used_at) on api_token from gateway_serving':
+      /table api_token lacks the right UPDATE \(last_used_at\)/,
+    'revoke usage on schema serving from gateway_serving': /schema serving lacks the right USAGE/,
+  },
+  'row security': {
+    'alter table customer disable row level security': /table customer lacks the row-level security/,
+    'drop policy one_platform on quote': /table quote lacks the policy one_platform/,
+    'create policy "all" on quote using (true)': /table quote has the additional policy all for PUBLIC/,
+  },
+  triggers: {
+    'alter table posting disable trigger user': /table posting lacks the trigger append_only/,
+    'alter table account disable trigger announce': /table account lacks the trigger announce/,
+    'alter table rail_order disable trigger all': /table rail_order lacks the triggers of foreign keys/,
+    'create trigger mine before update on lookup for each row execute function suppress_redundant_updates_trigger()':
+      /has the additional trigger mine/,
+  },
+  functions: {
+    "create or replace function same_person(p_one text, p_other text) returns boolean language sql as 'select true'":
+      /function same_person\(text,text\) differs in its body/,
+    'alter function commit_batches security invoker': /commit_batches\(jsonb\) lacks the security definer/,
+  },
+  objects: {
+    'drop function wake_orders(uuid, uuid)': /function wake_orders\(uuid,uuid\) is missing/,
+    'drop table resume_point': /table resume_point is missing/,
+  },
+  columns: {
+    'alter table rail_case alter times type bigint': /table rail_case differs in its columns/,
+    'alter table lookup add mine int': /table lookup differs in its columns/,
+  },
+  constraints: {
+    'alter table posting drop constraint posting_amount': /table posting lacks the constraint posting_amount/,
+    'alter table lookup add constraint mine check (false)': /has the additional constraint mine/,
+  },
+  indexes: {
+    'drop index lookup_expiry': /table lookup lacks the index lookup_expiry/,
+    'create unique index mine on quote (created_at)': /table quote has the additional unique index mine/,
+    "update pg_index set indisvalid = false where indexrelid = 'lookup_expiry'::regclass":
+      /table lookup lacks the index lookup_expiry/,
+  },
+};
+
+/** Further faults that each check reports, in the same way. */
 const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: RegExp, how: Broken]>>>> = {
   settings: {
     'an unknown setting': [/PORT must be a whole number/, set({ PORT: 'eighty' })],
@@ -123,19 +184,14 @@ const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: R
   database: {
     'a database that does not answer': [
       /^DATABASE_URL does not lead to .* nothing answers/,
-      { settings: async (url) => ({ DATABASE_URL: Object.assign(new URL(url), { port: await freePort() }).href }) },
+      connectedBy({ port: '1' }),
     ],
-    'a wrong password': [
-      /28P01/,
-      { settings: (url) => ({ DATABASE_URL: Object.assign(new URL(url), { password: 'wrong' }).href }) },
-    ],
+    'a wrong password': [/28P01/, connectedBy({ password: 'wrong' })],
     'a login that may not serve': [
       /is not a member of gateway_work/,
       {
+        ...connectedBy({ username: 'visitor', password: 'visitor' }),
         sql: [`create role visitor login password 'visitor'`],
-        settings: (url) => ({
-          DATABASE_URL: Object.assign(new URL(url), { username: 'visitor', password: 'visitor' }).href,
-        }),
         after: ['drop role visitor'],
       },
     ],
@@ -143,39 +199,17 @@ const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: R
   migrations: {
     'a database without migrations': [
       /lacks the migrations .* Run "npm run migrate"/,
-      {
-        settings: (url) => ({
-          DATABASE_URL: Object.assign(new URL(url), { pathname: '/payments', username: 'gateway' }).href,
-        }),
-      },
+      connectedBy({ pathname: '/payments', username: 'gateway' }),
     ],
-    'a migration that is missing': [
-      /created by an earlier series/,
-      sql(`update _prisma_migrations set migration_name = '0_before'`),
-    ],
-    'a migration that was changed': [
-      /was changed after/,
-      sql(`update _prisma_migrations set checksum = reverse(checksum)`),
-    ],
-    'a migration that did not finish': [/did not finish/, sql('update _prisma_migrations set finished_at = null')],
   },
   login: {
     'a superuser as login': [/is a superuser/, { settings: (url) => ({ DATABASE_URL: url }) }],
-    'a login that owns a table': [/owns the table lookup/, sql('alter table lookup owner to gateway')],
-    'a login that bypasses row security': [
-      /bypasses row-level/,
-      { sql: ['alter role gateway bypassrls'], after: ['alter role gateway nobypassrls'] },
-    ],
+    'a login that owns a table': [/owns the table lookup/, { sql: ['alter table lookup owner to gateway'] }],
+    'a login that bypasses row security': [/bypasses row-level/, withRight('gateway', 'bypassrls')],
   },
   roles: {
-    'a role that bypasses row security': [
-      /gateway_serving has more rights/,
-      { sql: ['alter role gateway_serving bypassrls'], after: ['alter role gateway_serving nobypassrls'] },
-    ],
-    'a role that may create roles': [
-      /gateway_work has more rights/,
-      { sql: ['alter role gateway_work createrole'], after: ['alter role gateway_work nocreaterole'] },
-    ],
+    'a role that bypasses row security': [/gateway_serving has more rights/, withRight('gateway_serving', 'bypassrls')],
+    'a role that may create roles': [/gateway_work has more rights/, withRight('gateway_work', 'createrole')],
   },
   writable: {
     'a read-only database': [/default_transaction_read_only/, ofDatabase('default_transaction_read_only = on')],
@@ -215,7 +249,10 @@ const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: R
   autovacuum: {
     'no autovacuum': [/autovacuum is off/, ofServer('autovacuum = off')],
     'no row counts for autovacuum': [/track_counts is off/, ofServer('track_counts = off')],
-    'no autovacuum of a table': [/off for posting/, sql('alter table posting set (autovacuum_enabled = false)')],
+    'no autovacuum of a table': [
+      /off for posting/,
+      { sql: ['alter table posting set (autovacuum_enabled = false)'] },
+    ],
   },
   connections: {
     'too few connections': [/lower DATABASE_POOL/, set({ DATABASE_POOL: '200' })],
@@ -309,12 +346,7 @@ const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: R
   pooler: {
     'a pooler to a different database': [
       /lead to different databases/,
-      {
-        settings: (url) => ({
-          DATABASE_URL: servingUrl(template.url),
-          DATABASE_DIRECT_URL: servingUrl(url),
-        }),
-      },
+      { settings: (url) => ({ DATABASE_URL: servingUrl(template.url), DATABASE_DIRECT_URL: servingUrl(url) }) },
     ],
     'a pooler whose login lacks its settings': [
       /lack the settings .*lock_timeout/,
@@ -325,112 +357,6 @@ const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: R
     'a replica that is a primary': [
       /^number 1: /,
       { settings: (url) => ({ DATABASE_URL: servingUrl(url), DATABASE_READ_URL: servingUrl(url) }) },
-    ],
-  },
-  rights: {
-    'no right to pay': [
-      /function commit_batches\(jsonb\) lacks the right EXECUTE for gateway_serving/,
-      sql('revoke execute on function commit_batches from gateway_serving'),
-    ],
-    'a function that everyone may execute': [
-      /function find_receiver\(text,environment\) has the additional right EXECUTE for PUBLIC/,
-      sql('grant execute on function find_receiver to public'),
-    ],
-    'no right to read a table': [
-      /table customer lacks the right SELECT for gateway_serving/,
-      sql('revoke select on customer from gateway_serving'),
-    ],
-    'a right to change money': [
-      /table posting has the additional right UPDATE for gateway_serving/,
-      sql('grant update on posting to gateway_serving'),
-    ],
-    'no right to change a column': [
-      /table api_token lacks the right UPDATE \(last_used_at\)/,
-      sql('revoke update (last_used_at) on api_token from gateway_serving'),
-    ],
-    'no right to enter a schema': [
-      /schema serving lacks the right USAGE/,
-      sql('revoke usage on schema serving from gateway_serving'),
-    ],
-  },
-  'row security': {
-    'no row security': [
-      /table customer lacks the row-level security/,
-      sql('alter table customer disable row level security'),
-    ],
-    'a missing policy': [/table quote lacks the policy one_platform/, sql('drop policy one_platform on quote')],
-    'a policy that shows all rows': [
-      /table quote has the additional policy all for PUBLIC/,
-      sql('create policy "all" on quote using (true)'),
-    ],
-  },
-  triggers: {
-    'triggers that are disabled': [
-      /table posting lacks the trigger append_only/,
-      sql('alter table posting disable trigger user'),
-    ],
-    'one trigger that is disabled': [
-      /table account lacks the trigger/,
-      sql(
-        `do $$ begin execute (select format('alter table account disable trigger %I', tgname) from pg_trigger where tgrelid = 'account'::regclass and not tgisinternal limit 1); end $$`,
-      ),
-    ],
-    'foreign keys that are not enforced': [
-      /table rail_order lacks the triggers of foreign keys/,
-      sql('alter table rail_order disable trigger all'),
-    ],
-    'an unknown trigger': [
-      /has the additional trigger mine/,
-      sql(
-        'create trigger mine before update on lookup for each row execute function suppress_redundant_updates_trigger()',
-      ),
-    ],
-  },
-  functions: {
-    'another function': [
-      /function same_person\(text,text\) differs in its body/,
-      sql(
-        `create or replace function same_person(p_one text, p_other text) returns boolean language sql as 'select true'`,
-      ),
-    ],
-    'a function with the rights of its caller': [
-      /commit_batches\(jsonb\) lacks the security definer/,
-      sql('alter function commit_batches security invoker'),
-    ],
-  },
-  objects: {
-    'a missing function': [
-      /function wake_orders\(uuid,uuid\) is missing/,
-      sql('drop function wake_orders(uuid, uuid)'),
-    ],
-    'a missing table': [/table resume_point is missing/, sql('drop table resume_point')],
-  },
-  columns: {
-    'a column of a different type': [
-      /table rail_case differs in its columns/,
-      sql('alter table rail_case alter times type bigint'),
-    ],
-    'an unexpected column': [/table lookup differs in its columns/, sql('alter table lookup add mine int')],
-  },
-  constraints: {
-    'a missing check': [
-      /table posting lacks the constraint posting_amount/,
-      sql('alter table posting drop constraint posting_amount'),
-    ],
-    'a check that is not validated': [
-      /has the additional constraint mine/,
-      sql('alter table lookup add constraint mine check (false)'),
-    ],
-  },
-  indexes: {
-    'a missing index': [/table lookup lacks the index lookup_expiry/, sql('drop index lookup_expiry')],
-    'an unknown unique index': [
-      /table quote has the additional unique index mine/,
-      sql('create unique index mine on quote (created_at)'),
-    ],
-    'an index that is not valid': [
-      /table lookup lacks the index lookup_expiry/,
-      sql(`update pg_index set indisvalid = false where indexrelid = 'lookup_expiry'::regclass`),
     ],
   },
   keys: {
@@ -480,9 +406,14 @@ async function examineBroken({ sql: texts = [], settings, during, after = [], ha
 }
 
 describe('the doctor reports, by exactly one check,', () => {
-  const faults = Object.entries(broken).flatMap(([check, ofIt]) =>
-    Object.entries(ofIt).map(([what, [words, how]]) => [what, check, words, how] as const),
-  );
+  const faults = [
+    ...Object.entries(broken).flatMap(([check, ofIt]) =>
+      Object.entries(ofIt).map(([what, [words, how]]) => [what, check, words, how] as const),
+    ),
+    ...Object.entries(statements).flatMap(([check, ofIt]) =>
+      Object.entries(ofIt).map(([text, words]) => [text, check, words, { sql: [text] }] as const),
+    ),
+  ];
 
   test.each(faults)('%s', async (_what, check, words, how) => {
     const findings = await examineBroken(how);
@@ -494,7 +425,7 @@ describe('the doctor reports, by exactly one check,', () => {
   test('more than forty faults, covering all checks that are not tested elsewhere', () => {
     expect(faults.length).toBeGreaterThan(40);
     const elsewhere = ['version', 'encoding', 'clock', 'orders', 'suspense', 'cases', 'deposits', 'differences'];
-    expect(new Set([...Object.keys(broken), ...elsewhere])).toEqual(new Set(checkNames));
+    expect(new Set([...faults.map(([, check]) => check), ...elsewhere])).toEqual(new Set(checkNames));
   });
 });
 
