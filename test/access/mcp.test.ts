@@ -4,10 +4,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { basicAuthorization } from '../../src/domain/access/tokens/basic-authorization.ts';
-import { act, mint, moving, succeed } from '../setup/acts.ts';
+import { act, moving, succeed } from '../setup/acts.ts';
 import { connect, type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
-import { restClient } from '../setup/rest.ts';
-import { balanceOf, externalAccount, makeScene, usAccount } from '../setup/scene.ts';
+import { restClient, restTransfer } from '../setup/rest.ts';
+import { balanceOf, externalAccount, makeScene, payingApp, usAccount } from '../setup/scene.ts';
 
 /** Agents: a token's own documents as tools of the Model Context Protocol, called by the protocol's own client. */
 
@@ -35,12 +35,11 @@ const latestText =
 const ofOthersText = 'query OfOthers { viewer { platformId } }';
 
 const sha256 = (text: string) => hash('sha256', text);
-const register = async (platform: TestPlatform, ...texts: readonly string[]) =>
-  (await restClient(t.url, platform.authorization)).ask(
-    'POST',
-    '/trusted-documents',
-    Object.fromEntries(texts.map((text) => [sha256(text), text])),
-  );
+const restOf = ({ authorization }: Pick<TestPlatform, 'authorization'>) => restClient(t.url, authorization);
+async function register(platform: TestPlatform, ...texts: readonly string[]): Promise<void> {
+  const manifest = Object.fromEntries(texts.map((text) => [sha256(text), text]));
+  await (await restOf(platform)).ask('POST', '/trusted-documents', manifest);
+}
 await register(t.platform, payText, transferText, balanceText, latestText, ofOthersText);
 
 interface Agent {
@@ -213,26 +212,21 @@ describe('an agent instructed to', () => {
   test('overspend spends no more than its policy allows', async () => {
     const client = await clientOf(await payingAgent());
     await unchanged(async () => {
-      expect(await payBill(client, { payee: payees[0], amount: '500.01', key: 'over-1' })).toMatchObject({
-        code: 'LIMIT_EXCEEDED',
-      });
+      const bill = { payee: payees[0], amount: '500.01', key: 'over-1' };
+      expect(await payBill(client, bill)).toMatchObject({ code: 'LIMIT_EXCEEDED' });
     });
     const before = await balanceOf(t.platform, scene.usd);
-    await Promise.all(
-      [1, 2, 3, 4].map((bill) =>
-        payBill(client, { payee: payees[bill % 3], amount: '200.00', key: `at-once-${bill}` }),
-      ),
-    );
+    const pay = (bill: number) =>
+      payBill(client, { payee: payees[bill % 3], amount: '200.00', key: `at-once-${bill}` });
+    await Promise.all([1, 2, 3, 4].map(pay));
     expect(before - (await balanceOf(t.platform, scene.usd))).toBe(40_000n);
   });
 
   test('pay a stranger pays no one', async () => {
     const client = await clientOf(await payingAgent());
     await unchanged(async () => {
-      expect(await payBill(client, { payee: stranger, amount: '1.00', key: 'stranger' })).toMatchObject({
-        code: 'LIMIT_EXCEEDED',
-        rule: 'RECEIVER',
-      });
+      const bill = { payee: stranger, amount: '1.00', key: 'stranger' };
+      expect(await payBill(client, bill)).toMatchObject({ code: 'LIMIT_EXCEEDED', rule: 'RECEIVER' });
     });
   });
 
@@ -290,10 +284,9 @@ describe('an agent instructed to', () => {
         expect(await messageOf(client.callTool({ name, arguments: {} }))).toContain('there is no tool');
       expect(await own.send('mutation { __typename }')).toMatchObject({ status: 403 });
       expect(await messageOf(act(own, 'transferOut', input))).toContain('not registered');
-      const rest = await restClient(t.url, authorization);
-      const { usd: sourceAccountId } = scene;
-      const transfer = { source: { accountId: sourceAccountId }, destination: { accountId: payees[0] }, amount: 100 };
-      expect((await rest.call('POST', '/transfer-out', { body: transfer, key: 'rest' })).status).toBe(403);
+      const rest = await restOf({ authorization });
+      const body = restTransfer(scene.usd, payees[0] ?? '', 100);
+      expect((await rest.call('POST', '/transfer-out', { body, key: 'rest' })).status).toBe(403);
     });
   });
 });
@@ -309,21 +302,14 @@ test('a token that may move money needs a policy on amounts', async () => {
   await succeed(t.platform, 'deletePolicy', { subjectId: agent.tokenId });
   expect(await messageOf(client.listTools())).toContain(sentence);
   // A token that only reads needs none.
-  expect(
-    (await (await clientOf(await tokenFor([balanceText], { permissions: ['VIEW'] }))).listTools()).tools,
-  ).toHaveLength(1);
+  const reader = await clientOf(await tokenFor([balanceText], { permissions: ['VIEW'] }));
+  expect((await reader.listTools()).tools).toHaveLength(1);
 });
 
 test("an app's token has its own documents too, and its own policy or its creator's", async () => {
-  const input = {
-    boundTo: { customerId: scene.customerId },
-    permissions: ['VIEW', 'TRANSACT'],
-    documents: [sha256(balanceText)],
-  };
-  const { token, tokenId } = await mint(t.platform, input);
-  const agent = { authorization: `Bearer ${token}` };
-  expect(await messageOf(clientOf(agent))).toContain(tokenId);
-  await setPolicy(tokenId);
+  const agent = await payingApp(t.platform, { customerId: scene.customerId, documents: [sha256(balanceText)] });
+  expect(await messageOf(clientOf(agent))).toContain(agent.tokenId);
+  await setPolicy(agent.tokenId);
   const client = await clientOf(agent);
   expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['Balance']);
   const other = await makeScene(t.platform, 0n);
@@ -334,21 +320,13 @@ test('a token cannot have a document of another platform, and a deleted document
   const other = await t.newPlatform('other');
   const text = 'query Theirs { viewer { kind } }';
   await register(other, text);
-  expect(
-    await act(t.platform, 'createApiToken', { name: 'a', permissions: ['VIEW'], documents: [sha256(text)] }),
-  ).toMatchObject({
-    code: 'INVALID_INPUT',
-  });
+  const wanted = { name: 'a', permissions: ['VIEW'], documents: [sha256(text)] };
+  expect(await act(t.platform, 'createApiToken', wanted)).toMatchObject({ code: 'INVALID_INPUT' });
   const short = 'query Short { viewer { kind } }';
   await register(t.platform, short);
   const client = await clientOf(await tokenFor([short, balanceText], { permissions: ['VIEW'] }));
   expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['Short', 'Balance']);
-  await (await restClient(t.url, t.platform.authorization)).ask(
-    'DELETE',
-    `/trusted-documents/${sha256(short)}`,
-    undefined,
-    204,
-  );
+  await (await restOf(t.platform)).ask('DELETE', `/trusted-documents/${sha256(short)}`, undefined, 204);
   expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['Balance']);
 });
 
@@ -402,23 +380,20 @@ describe('a request', () => {
     fetch(`${t.url}/mcp`, { method: 'POST', ...init, headers: { ...accept, ...init.headers } });
 
   test('without credentials, or with those of a token without documents, is refused', async () => {
-    const unknown = await send({ body: JSON.stringify(ping) });
-    expect([unknown.status, await unknown.json()]).toMatchObject([
-      401,
-      { errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] },
-    ]);
+    const answer = async (headers: Record<string, string>) => {
+      const response = await send({ body: JSON.stringify(ping), headers });
+      return { status: response.status, ...(await response.json()) };
+    };
+    expect(await answer({})).toMatchObject({ status: 401, errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
     const { authorization } = t.platform;
-    const own = await send({ body: JSON.stringify(ping), headers: { authorization } });
-    expect([own.status, await own.json()]).toMatchObject([
-      403,
-      { errors: [{ message: expect.stringContaining('no documents of its own') }] },
-    ]);
+    const none = { message: expect.stringContaining('no documents of its own') };
+    expect(await answer({ authorization })).toMatchObject({ status: 403, errors: [none] });
   });
 
   test('is one message of JSON, by POST', async () => {
     const { authorization } = await payingAgent();
-    const headers = { authorization };
-    const statusOf = async (init: Sent) => (await send({ ...init, headers: { ...headers, ...init.headers } })).status;
+    const statusOf = async (init: Sent) =>
+      (await send({ ...init, headers: { authorization, ...init.headers } })).status;
     expect(await statusOf({ body: JSON.stringify(ping) })).toBe(200);
     expect(await statusOf({ body: JSON.stringify([ping, ping]) })).toBe(400);
     expect(await statusOf({ body: '{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}' })).toBe(400);

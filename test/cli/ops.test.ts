@@ -37,6 +37,13 @@ async function answer(args: readonly string[], environment?: Readonly<Record<str
   return JSON.parse(out);
 }
 
+/** Runs a command that must fail, and returns what it says. */
+async function refusal(args: readonly string[], environment?: Readonly<Record<string, string>>): Promise<string> {
+  const { code, out, err } = await ops(args, environment);
+  expect({ code, out }).toEqual({ code: 1, out: '' });
+  return err;
+}
+
 test('the commands about policies list what is left of each limit, and the payments that wait for a second person', async () => {
   expect(await ops(['policy', 'list', 'test'])).toMatchObject({ code: 0, out: 'The platform test has no policy.' });
   expect((await ops(['policy', 'held', 'test'])).out).toBe('No payment of the platform test waits for an approval.');
@@ -81,14 +88,8 @@ describe('the commands about rails', () => {
     expect(rows).toHaveLength(1);
     expect(sealedWith(rows[0].sealed)).toBe(firstId);
     expect(rows[0].sealed.toString('latin1')).not.toContain('hidden');
-    expect(await ops(['rails', 'check', 'test'])).toMatchObject({
-      code: 1,
-      err: 'The rail sandbox has no connection to check.',
-    });
-    expect(await ops(['rails', 'connect', 'nobody'])).toMatchObject({
-      code: 1,
-      err: 'There is no platform named "nobody".',
-    });
+    expect(await refusal(['rails', 'check', 'test'])).toBe('The rail sandbox has no connection to check.');
+    expect(await refusal(['rails', 'connect', 'nobody'])).toBe('There is no platform named "nobody".');
     // Another test retires the key, so nothing must remain encrypted with it.
     await t.owner.query('delete from rail_connection');
   });
@@ -96,10 +97,8 @@ describe('the commands about rails', () => {
   test('list the contradictions of rails, and refuse to close one that is not open', async () => {
     expect((await ops(['cases', 'list'])).out).toBe('There are no open cases.');
     const id = 'Transaction:0197f2a0-0000-7000-8000-000000000001';
-    expect(await ops(['cases', 'close', id, '--by', 'Ada', '--reason', 'checked'])).toMatchObject({
-      code: 1,
-      err: `${id} has no open case`,
-    });
+    const close = ['cases', 'close', id, '--by', 'Ada', '--reason', 'checked'];
+    expect(await refusal(close)).toBe(`${id} has no open case`);
   });
 });
 
@@ -131,12 +130,7 @@ describe('the command line', () => {
   test('migrates only with migrate', async () => {
     const empty = await emptyDatabase();
     const environment = { DATABASE_URL: empty.url, NODE_ENV: 'development' };
-    const refused = await ops(['platform', 'list'], environment);
-    expect(refused).toMatchObject({
-      code: 1,
-      out: '',
-      err: expect.stringMatching(/lacks the migrations? .*npm run migrate/),
-    });
+    expect(await refusal(['platform', 'list'], environment)).toMatch(/lacks the migrations? .*npm run migrate/);
     const owner = { NODE_ENV: 'production', DATABASE_URL: '', DATABASE_OWNER_URL: empty.url };
     const migrated = await ops(['migrate'], owner);
     expect(migrated).toMatchObject({ code: 0, out: expect.stringMatching(/^Applied \d{14}_init/) });
@@ -179,8 +173,7 @@ test('tokens are issued, listed and revoked, but never the last one that may man
   expect(JSON.stringify(listed)).not.toContain(issued.secret);
 
   expect(await answer(['token', 'revoke', 'tokens', issued.id])).toMatchObject({ revokedId: issued.id });
-  const last = await ops(['token', 'revoke', 'tokens', first.id]);
-  expect(last).toMatchObject({ code: 1, out: '', err: expect.stringContaining('last token with MANAGE') });
+  expect(await refusal(['token', 'revoke', 'tokens', first.id])).toContain('last token with MANAGE');
   expect((await answer(['token', 'list', 'tokens'])).map(({ id }: Data) => id)).toEqual([first.id]);
   expect((await ops(['token', 'list', 'nobody'])).err).toBe('There is no platform named "nobody".');
 });
@@ -244,11 +237,9 @@ test('the doctor exits with 1 at a fault, and commands without a database print 
     ['migrate'],
     ['keys', 'list'],
   ])
-    expect(await ops(args, away)).toEqual({
-      code: 1,
-      out: '',
-      err: expect.stringMatching(/^DATABASE_URL does not lead to a usable database: nothing answers .*\.$/),
-    });
+    expect(await refusal(args, away)).toMatch(
+      /^DATABASE_URL does not lead to a usable database: nothing answers .*\.$/,
+    );
 });
 
 test('orders of a payment are listed and retried, its webhooks replayed, and its account has a statement', async () => {
@@ -281,8 +272,8 @@ test('orders of a payment are listed and retried, its webhooks replayed, and its
   const endpoint = { url: 'https://hooks.acme.com/', eventTypes: ['OUTGOING_PAYMENT'] };
   const { id } = (await act(t.platform, 'createWebhookEndpoint', endpoint, 'secret endpoint { id }')).endpoint;
   expect(await answer(['webhook', 'list', 'test'])).toMatchObject([{ id, status: 'ENABLED' }]);
-  const unknown = await ops(['webhook', 'replay', 'test', id, '--event', 'Event:0190f0f0-0000-7000-8000-000000000000']);
-  expect(unknown).toMatchObject({ code: 1, err: 'no such event (EVENT_NOT_FOUND)' });
+  const unknown = ['webhook', 'replay', 'test', id, '--event', 'Event:0190f0f0-0000-7000-8000-000000000000'];
+  expect(await refusal(unknown)).toBe('no such event (EVENT_NOT_FOUND)');
   await act(t.platform, 'deleteWebhookEndpoint', { endpointId: id }, 'deletedId');
 });
 
@@ -335,10 +326,8 @@ describe('the keys of the service', () => {
     expect(box.open(row.previous_secret, `webhook_endpoint:${row.platform_id}:${row.id}`)).toBe(made.secret);
     expect((await answer(['keys', 'list'], without)).map(({ id }: Data) => id)).toEqual([secondId]);
 
-    const another = await ops(['rails', 'connect', 'test'], { SECRET_KEY: firstKey.toString('hex') });
-    expect(another).toMatchObject({
-      code: 1,
-      err: `SECRET_KEY has the id ${firstId}, but instances on this database use the key with the id ${secondId} and could not read what is encrypted with this one. Set the key of the instances.`,
-    });
+    expect(await refusal(['rails', 'connect', 'test'], { SECRET_KEY: firstKey.toString('hex') })).toBe(
+      `SECRET_KEY has the id ${firstId}, but instances on this database use the key with the id ${secondId} and could not read what is encrypted with this one. Set the key of the instances.`,
+    );
   });
 });

@@ -24,6 +24,13 @@ const impatient = await testGateway({ PAYMENT_APPROVAL_MS: 150 });
 
 const address = (name: string) => `$${name}@sandbox.uma.money`;
 
+const notPending = 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL';
+/** Has the platform decide on a payment, and returns it or the refusal. */
+const decide = async (way: 'approve' | 'reject', transactionId: string, more: object = {}, by = t.platform) => {
+  const made = await actOn(by, `${way}Transaction`, { transactionId, ...more });
+  return made.transaction ?? made;
+};
+
 /** Announces a payment of 5,000 US cents to a new customer. */
 async function receive(gateway: TestGateway, rest: object = {}, by: 'address' | 'id' = 'id') {
   const scene = await makeScene(gateway.platform, 0n);
@@ -38,7 +45,7 @@ async function receive(gateway: TestGateway, rest: object = {}, by: 'address' | 
 async function refusalOf(...facts: (readonly [name: string, value: string])[]): Promise<string> {
   const receiverCustomerInfo = facts.map(([name, value]) => ({ name, value }));
   const transactionId = 'Transaction:019a0000-0000-7000-8000-000000000000';
-  return (await actOn(t.platform, 'approveTransaction', { transactionId, receiverCustomerInfo })).code;
+  return (await decide('approve', transactionId, { receiverCustomerInfo })).code;
 }
 
 test.each([
@@ -74,16 +81,10 @@ describe('an incoming payment', () => {
       const reasons = timeline.map(({ reason }: Data) => reason);
       return { status, reasons, balance: await balanceOf(t.platform, scene.usd) };
     };
-    expect(await decided('APPROVE')).toEqual({
-      status: 'COMPLETED',
-      reasons: expect.arrayContaining(['approved by the platform']),
-      balance: 5_000n,
-    });
-    expect(await decided('REJECT')).toEqual({
-      status: 'REJECTED',
-      reasons: expect.arrayContaining(['rejected by the platform: sandbox scenario']),
-      balance: 0n,
-    });
+    const approved = expect.arrayContaining(['approved by the platform']);
+    expect(await decided('APPROVE')).toEqual({ status: 'COMPLETED', reasons: approved, balance: 5_000n });
+    const rejected = expect.arrayContaining(['rejected by the platform: sandbox scenario']);
+    expect(await decided('REJECT')).toEqual({ status: 'REJECTED', reasons: rejected, balance: 0n });
   });
 
   test('fails if requested information is missing, whether its scenario or its platform approves it', async () => {
@@ -102,10 +103,8 @@ describe('an incoming payment', () => {
   test('is approved even while its order is locked, and continues once the lock is released', async () => {
     const { transaction } = await receive(t);
     const lock = ['select from rail_order where transaction_id = $1 for update', uuidIn(transaction.id)] as const;
-    const approved = await whileLocked(t.databaseUrl, lock, () =>
-      actOn(t.platform, 'approveTransaction', { transactionId: transaction.id }),
-    );
-    expect(approved).toMatchObject({ transaction: { status: 'PROCESSING' } });
+    const approved = await whileLocked(t.databaseUrl, lock, () => decide('approve', transaction.id));
+    expect(approved).toMatchObject({ status: 'PROCESSING' });
     expect(await ended(t.platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
   });
 
@@ -121,7 +120,7 @@ describe('an incoming payment', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(0n);
     const { createdAt } = await fieldsOf(t.platform, 'transaction', transaction.id, 'createdAt');
     expect(Date.parse(transaction.approvalDueAt) - Date.parse(createdAt)).toBe(5_000);
-    await actOn(t.platform, 'approveTransaction', { transactionId: transaction.id });
+    await decide('approve', transaction.id);
     const done = await ended(t.platform, transaction.id);
     expect(done).toMatchObject({
       status: 'COMPLETED',
@@ -136,17 +135,13 @@ describe('an incoming payment', () => {
   test('is approved with the requested information, or fails with MISSING_MANDATORY_PAYEE_DATA', async () => {
     const asked = { requestedReceiverFields: ['TAX_ID'] };
     const without = await receive(t, asked);
-    expect(await actOn(t.platform, 'approveTransaction', { transactionId: without.transaction.id })).toMatchObject({
-      transaction: { status: 'FAILED', failureReason: 'MISSING_MANDATORY_PAYEE_DATA' },
-    });
+    const failed = { status: 'FAILED', failureReason: 'MISSING_MANDATORY_PAYEE_DATA' };
+    expect(await decide('approve', without.transaction.id)).toMatchObject(failed);
     expect((await transactionOf(t.platform, without.transaction.id)).timeline.at(-1).reason).toContain('TAX_ID');
     const withIt = await receive(t, asked);
-    expect(
-      await actOn(t.platform, 'approveTransaction', {
-        transactionId: withIt.transaction.id,
-        receiverCustomerInfo: [{ name: 'TAX_ID', value: '12-345' }],
-      }),
-    ).toMatchObject({ transaction: { status: 'PROCESSING' } });
+    const receiverCustomerInfo = [{ name: 'TAX_ID', value: '12-345' }];
+    const approved = await decide('approve', withIt.transaction.id, { receiverCustomerInfo });
+    expect(approved).toMatchObject({ status: 'PROCESSING' });
     expect((await ended(t.platform, withIt.transaction.id)).status).toBe('COMPLETED');
     expect(await balanceOf(t.platform, without.scene.usd)).toBe(0n);
   });
@@ -158,7 +153,7 @@ describe('an incoming payment', () => {
       const made = await umaQuote(t.platform, payer.usd, await umaAddressOf(t.platform, payee.customerId));
       await execute(t.platform, made.id);
       const { id } = await seen(t.platform, after, ({ type, status }) => type === 'INCOMING' && status === 'PENDING');
-      await actOn(t.platform, 'approveTransaction', { transactionId: id, receiverCustomerInfo });
+      await decide('approve', id, { receiverCustomerInfo });
       return (await ended(t.platform, made.transaction.id)).counterpartyInformation;
     };
     expect(await told([])).toContainEqual({ name: 'FULL_NAME', value: 'Grace Hopper' });
@@ -185,17 +180,14 @@ describe('an incoming payment', () => {
   ])("is approved if the customer's record has all of %j", async (requestedReceiverFields, details) => {
     const given = { platformCustomerId: 'known', details };
     const { customer } = await act(t.platform, 'createCustomer', given, 'customer { id }');
-    const { id: transactionId } = await announce(t.platform, customer.id, 100, { requestedReceiverFields });
-    expect(await actOn(t.platform, 'approveTransaction', { transactionId })).toMatchObject({
-      transaction: { status: 'PROCESSING' },
-    });
+    const { id } = await announce(t.platform, customer.id, 100, { requestedReceiverFields });
+    expect(await decide('approve', id)).toMatchObject({ status: 'PROCESSING' });
   });
 
   test('is rejected with a reason, and no money arrives', async () => {
     const { scene, transaction } = await receive(t);
-    expect(
-      await actOn(t.platform, 'rejectTransaction', { transactionId: transaction.id, reason: 'unknown sender' }),
-    ).toMatchObject({ transaction: { status: 'REJECTED' } });
+    const rejected = await decide('reject', transaction.id, { reason: 'unknown sender' });
+    expect(rejected).toMatchObject({ status: 'REJECTED' });
     const done = await transactionOf(t.platform, transaction.id);
     expect(done.timeline.at(-1).reason).toContain('unknown sender');
     expect(done.ledgerEntries).toEqual([]);
@@ -208,13 +200,9 @@ describe('an incoming payment', () => {
       status: 'FAILED',
       failureReason: 'PAYMENT_APPROVAL_TIMED_OUT',
     });
-    for (const name of ['approveTransaction', 'rejectTransaction'] as const) {
-      expect(await actOn(impatient.platform, name, { transactionId: transaction.id })).toMatchObject({
-        __typename: 'ConflictError',
-        code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
-        path: ['input', 'transactionId'],
-      });
-    }
+    const late = { __typename: 'ConflictError', ...refusal(notPending, 'transactionId') };
+    for (const way of ['approve', 'reject'] as const)
+      expect(await decide(way, transaction.id, {}, impatient.platform)).toMatchObject(late);
   });
 
   test('to a customer of this installation is returned to its sender if nobody decides', async () => {
@@ -223,11 +211,8 @@ describe('an incoming payment', () => {
     const after = await feedEnd(impatient.platform);
     const made = await umaQuote(impatient.platform, from.usd, await umaAddressOf(impatient.platform, to.customerId));
     await execute(impatient.platform, made.id);
-    const incoming = await seen(
-      impatient.platform,
-      after,
-      (transaction) => transaction.type === 'INCOMING' && transaction.status === 'FAILED',
-    );
+    const isFailed = ({ type, status }: Data) => type === 'INCOMING' && status === 'FAILED';
+    const incoming = await seen(impatient.platform, after, isFailed);
     expect(incoming.failureReason).toBe('PAYMENT_APPROVAL_TIMED_OUT');
     expect(await ended(impatient.platform, made.transaction.id)).toMatchObject({
       status: 'FAILED',
@@ -240,18 +225,15 @@ describe('an incoming payment', () => {
   test("fails with PAYMENT_APPROVAL_WEBHOOK_ERROR if the platform's own answer is invalid", async () => {
     const { transaction } = await receive(t);
     const caller = platformItself({ platformId: t.platform.platformId, environment: 'SANDBOX' });
-    const uuid = transaction.id.replace('Transaction:', '');
-    await decideIncoming(t.gateway.payments, caller, uuid, {
-      kind: 'webhook-error',
-      explanation: 'the webhook answered 500',
-    });
+    const uuid = uuidIn(transaction.id);
+    const error = { kind: 'webhook-error', explanation: 'the webhook answered 500' } as const;
+    await decideIncoming(t.gateway.payments, caller, uuid, error);
     expect(await transactionOf(t.platform, transaction.id)).toMatchObject({
       status: 'FAILED',
       failureReason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR',
     });
-    await expect(decideIncoming(t.gateway.payments, caller, uuid, { kind: 'approve' })).rejects.toMatchObject({
-      code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
-    });
+    const again = decideIncoming(t.gateway.payments, caller, uuid, { kind: 'approve' });
+    await expect(again).rejects.toMatchObject({ code: notPending });
   });
 
   test.each([
@@ -260,7 +242,7 @@ describe('an incoming payment', () => {
     ['fail.timeout.usd', 'FAILED', 'LNURLP_FAILED'],
   ])('from the sandbox sender $%s ends as %s', async (name, status, failureReason) => {
     const { scene, transaction } = await receive(t, { senderUmaAddress: address(name) });
-    await actOn(t.platform, 'approveTransaction', { transactionId: transaction.id });
+    await decide('approve', transaction.id);
     expect(await ended(t.platform, transaction.id)).toMatchObject({ status, failureReason });
     expect(await balanceOf(t.platform, scene.usd)).toBe(status === 'COMPLETED' ? 5_000n : 0n);
   });
@@ -269,9 +251,7 @@ describe('an incoming payment', () => {
     const { scene, transaction } = await receive(t);
     const input = { transactionId: transaction.id, idempotencyKey: `approve-${transaction.id}` };
     expect(await actOn(t.platform, 'approveTransaction', input)).toMatchObject({ replayed: false });
-    expect(await actOn(t.platform, 'rejectTransaction', { transactionId: transaction.id })).toMatchObject({
-      code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
-    });
+    expect(await decide('reject', transaction.id)).toMatchObject({ code: notPending });
     await ended(t.platform, transaction.id);
     expect(await actOn(t.platform, 'approveTransaction', input)).toMatchObject({
       replayed: true,
@@ -283,13 +263,9 @@ describe('an incoming payment', () => {
   test('is decided by its own platform only, and only while it waits for a decision', async () => {
     const { scene, transaction } = await receive(t);
     const stranger = await t.newPlatform('stranger');
-    expect(await actOn(stranger, 'approveTransaction', { transactionId: transaction.id })).toMatchObject({
-      code: 'TRANSACTION_NOT_FOUND',
-    });
-    const { id: transactionId } = await transfer(t.platform, 'transferIn', scene, 100);
-    expect(await actOn(t.platform, 'approveTransaction', { transactionId })).toMatchObject({
-      code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
-    });
+    expect(await decide('approve', transaction.id, {}, stranger)).toMatchObject({ code: 'TRANSACTION_NOT_FOUND' });
+    const { id } = await transfer(t.platform, 'transferIn', scene, 100);
+    expect(await decide('approve', id)).toMatchObject({ code: notPending });
   });
 
   test('can be simulated for sandbox customers who may receive it', async () => {

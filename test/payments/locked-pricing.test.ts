@@ -4,34 +4,17 @@ import { maxAmount } from '../../src/core/checks.ts';
 import { type CurrencyCode, currencies, requiredCurrency } from '../../src/core/currencies.ts';
 import { toDecimal } from '../../src/core/fraction.ts';
 import { amountToLock, checkLock, priceByLock } from '../../src/domain/pricing/locked-pricing.ts';
-import { type Pricing, priceQuote } from '../../src/domain/pricing/pricing.ts';
+import { priceQuote } from '../../src/domain/pricing/pricing.ts';
 import type { PricingRequest } from '../../src/domain/pricing/pricing-terms.ts';
 import { narrowest, receivingLimits } from '../../src/domain/pricing/receiving-limits.ts';
 import type { RateTerms } from '../../src/rails/rail.ts';
 import type { RateLock } from '../../src/rails/rate-lock.ts';
+import { accepted, plainTerms, request as plainRequest } from '../proof/quote-cases.ts';
 
-/** Terms of a rail without fees or bounds, at one to one. */
-const terms: RateTerms = {
-  rate: '1',
-  bridge: '100000',
-  serviceFixedFee: 0n,
-  serviceVariableFeeRate: '0',
-  counterpartyFixedFee: 0n,
-  minSendingAmount: 1n,
-  maxSendingAmount: maxAmount,
-};
-
-function request(rest: Partial<PricingRequest> = {}, rate: Partial<RateTerms> = {}): PricingRequest {
-  return {
-    sending: requiredCurrency('USD'),
-    receiving: requiredCurrency('EUR'),
-    lockedSide: 'SENDING',
-    lockedAmount: 1_000n,
-    rate: { ...terms, ...rate },
-    platformFee: { fixedFee: 0n, variableFeeRate: '0' },
-    ...rest,
-  };
-}
+const request = (rest: Partial<PricingRequest> = {}, rate: Partial<RateTerms> = {}): PricingRequest => ({
+  ...plainRequest('USD', 'EUR', 'SENDING', 1_000n, rate),
+  ...rest,
+});
 
 const lock = (rest: Partial<RateLock> = {}): RateLock => ({
   reference: 'a lock',
@@ -41,12 +24,6 @@ const lock = (rest: Partial<RateLock> = {}): RateLock => ({
   fees: 0n,
   ...rest,
 });
-
-function priced(of: PricingRequest): Pricing {
-  const price = priceQuote(of);
-  if ('code' in price) throw new Error(price.reason);
-  return price;
-}
 
 describe('a lock is valid', () => {
   it.each<[string, PricingRequest['lockedSide'], Partial<RateLock>, Partial<RateLock>]>([
@@ -74,7 +51,7 @@ describe('the price of a lock', () => {
 
   it('never exceeds the maximum amount, on either side', () => {
     const of = request({ lockedSide: 'RECEIVING', platformFee });
-    const by = (rest: Partial<RateLock>) => priceByLock(of, priced(of), lock(rest));
+    const by = (rest: Partial<RateLock>) => priceByLock(of, accepted(of), lock(rest));
     expect(by({ sent: maxAmount - 25n })).toMatchObject({ totalSendingAmount: maxAmount, platformFee: 25n });
     expect(by({ sent: maxAmount - 24n })).toEqual({
       code: 'AMOUNT_OUT_OF_RANGE',
@@ -89,8 +66,8 @@ describe('the price of a lock', () => {
 
   it("keeps the platform's fee out of the amount that the rail locks", () => {
     const of = request({ platformFee });
-    expect(amountToLock(of, priced(of))).toBe(975n);
-    expect(priceByLock(of, priced(of), lock({ sent: 975n }))).toMatchObject({
+    expect(amountToLock(of, accepted(of))).toBe(975n);
+    expect(priceByLock(of, accepted(of), lock({ sent: 975n }))).toMatchObject({
       totalSendingAmount: 1_000n,
       feesIncluded: 25n,
       fixedFees: 25n,
@@ -103,7 +80,7 @@ describe('the price of a lock', () => {
     [11n, 10n],
   ])('with rail fees of %s, of which 10 are listed as fixed, counts %s as fixed', (fees, fixed) => {
     const of = request({ platformFee }, { serviceFixedFee: 10n });
-    const price = priceByLock(of, priced(of), lock({ sent: 975n, fees }));
+    const price = priceByLock(of, accepted(of), lock({ sent: 975n, fees }));
     expect(price).toMatchObject({ feesIncluded: fees + 25n, fixedFees: fixed + 25n });
     expect(price).toMatchObject({
       rateDetails: { serviceApiFixedFee: fixed, serviceApiVariableFeeAmount: fees - fixed },
@@ -113,7 +90,7 @@ describe('the price of a lock', () => {
   it("charges the platform's share on what is left after the rail's fixed fee, if anything is", () => {
     const shared = { fixedFee: 0n, variableFeeRate: '0.5' };
     const of = request({ lockedSide: 'RECEIVING', platformFee: shared }, { serviceFixedFee: 10n });
-    const fee = (sent: bigint) => priceByLock(of, priced(of), lock({ sent }));
+    const fee = (sent: bigint) => priceByLock(of, accepted(of), lock({ sent }));
     expect(fee(110n)).toMatchObject({ platformFee: 100n, totalSendingAmount: 210n });
     expect(fee(11n)).toMatchObject({ platformFee: 1n, totalSendingAmount: 12n });
     for (const sent of [10n, 9n]) expect(fee(sent)).toMatchObject({ platformFee: 0n, totalSendingAmount: sent });
@@ -136,7 +113,7 @@ describe('the limits of a receiving amount', () => {
       sending: requiredCurrency(pair[0]),
       receiving: requiredCurrency(pair[1]),
       rate: {
-        ...terms,
+        ...plainTerms,
         ...{ rate, serviceFixedFee: fees[0], serviceVariableFeeRate: service },
         minSendingAmount: least,
         // A rail may state more than any payment can move.

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { maxAmount } from '../../src/core/checks.ts';
-import { currencies } from '../../src/core/currencies.ts';
+import { type CurrencyCode, currencies, requiredCurrency } from '../../src/core/currencies.ts';
 import { whole } from '../../src/core/fraction.ts';
 import { type Pricing, priceQuote } from '../../src/domain/pricing/pricing.ts';
 import { type PricingRequest, readTerms } from '../../src/domain/pricing/pricing-terms.ts';
+import type { RateTerms } from '../../src/rails/rail.ts';
 import type { Value } from './smt.ts';
 
 /** Quotes from priceQuote, with the names that the model gives to their numbers. */
@@ -48,6 +49,43 @@ export const requests = (lockedSide: 'SENDING' | 'RECEIVING'): fc.Arbitrary<Pric
     }),
     platformFee: fc.record({ fixedFee: fixedFees, variableFeeRate: feeRates }),
   });
+
+/** The terms of a rail without fees or bounds, at one to one. */
+export const plainTerms: RateTerms = {
+  rate: '1',
+  bridge: '100000',
+  serviceFixedFee: 0n,
+  serviceVariableFeeRate: '0',
+  counterpartyFixedFee: 0n,
+  minSendingAmount: 1n,
+  maxSendingAmount: maxAmount,
+};
+
+/** Builds a quote at 1:1 without fees or bounds except for the given ones. */
+export function request(
+  sending: CurrencyCode,
+  receiving: CurrencyCode,
+  lockedSide: PricingRequest['lockedSide'],
+  lockedAmount: bigint,
+  terms: Partial<RateTerms> = {},
+  platformFee: PricingRequest['platformFee'] = { fixedFee: 0n, variableFeeRate: '0' },
+): PricingRequest {
+  return {
+    sending: requiredCurrency(sending),
+    receiving: requiredCurrency(receiving),
+    lockedSide,
+    lockedAmount,
+    rate: { ...plainTerms, ...terms },
+    platformFee,
+  };
+}
+
+/** Prices a request that has a price. */
+export function accepted(request: PricingRequest): Pricing {
+  const price = priceQuote(request);
+  if ('code' in price) throw new Error(`refused: ${price.reason}`);
+  return price;
+}
 
 /** Prices a request, or returns undefined if there is no price. */
 export function priced(request: PricingRequest): Pricing | undefined {

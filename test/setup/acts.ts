@@ -28,7 +28,7 @@ export async function succeed(platform: TestPlatform, name: Operation, input: ob
 }
 
 /** Returns the expected members of a refusal: its code, and the path in the input. */
-export const refusal = (code: string, ...path: readonly string[]) => ({ code, path: ['input', ...path] });
+export const refusal = (code: string, ...path: readonly (string | number)[]) => ({ code, path: ['input', ...path] });
 
 /** Runs a mutation that returns a transaction. */
 export async function actOn(platform: TestPlatform, name: Operation, input: object): Promise<Data> {

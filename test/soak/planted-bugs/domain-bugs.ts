@@ -217,7 +217,7 @@ export const domainBugs: Bugs = {
     },
   },
   'src/domain/pricing/pricing-terms.ts': {
-    'payments/pricing › the formulas of the fee engine are met exactly': {
+    'proof/pricing › accepts exactly what priceQuote computes': {
       'return { exact, amount: roundUp(exact) };':
         'return { exact, amount: roundUp(exact) - (exact.numerator % exact.denominator === 0n ? 0n : 1n) };',
     },
