@@ -15,6 +15,7 @@ import {
   transfer,
   umaAddressOf,
   umaQuote,
+  went,
 } from '../setup/acts.ts';
 import { type Data, testGateway, type TestGateway, uuidIn, whileLocked } from '../setup/gateway.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
@@ -125,6 +126,7 @@ describe('an incoming payment', () => {
     expect(done).toMatchObject({
       status: 'COMPLETED',
       type: 'INCOMING',
+      timeline: went('PENDING', 'PROCESSING', 'COMPLETED'),
       source: { __typename: 'UmaSource', umaAddress: address('success.usd') },
       receivedAmount: { amount: '5000' },
       counterpartyInformation: [{ name: 'FULL_NAME', value: 'Sandbox Sender' }],

@@ -9,7 +9,7 @@ import type { PricingRequest } from '../../src/domain/pricing/pricing-terms.ts';
 import { narrowest, receivingLimits } from '../../src/domain/pricing/receiving-limits.ts';
 import type { RateTerms } from '../../src/rails/rail.ts';
 import type { RateLock } from '../../src/rails/rate-lock.ts';
-import { accepted, plainTerms, request as plainRequest } from '../proof/quote-cases.ts';
+import { quoted, plainTerms, request as plainRequest } from '../proof/quote-cases.ts';
 
 const request = (rest: Partial<PricingRequest> = {}, rate: Partial<RateTerms> = {}): PricingRequest => ({
   ...plainRequest('USD', 'EUR', 'SENDING', 1_000n, rate),
@@ -51,7 +51,7 @@ describe('the price of a lock', () => {
 
   it('never exceeds the maximum amount, on either side', () => {
     const of = request({ lockedSide: 'RECEIVING', platformFee });
-    const by = (rest: Partial<RateLock>) => priceByLock(of, accepted(of), lock(rest));
+    const by = (rest: Partial<RateLock>) => priceByLock(of, quoted(of), lock(rest));
     expect(by({ sent: maxAmount - 25n })).toMatchObject({ totalSendingAmount: maxAmount, platformFee: 25n });
     expect(by({ sent: maxAmount - 24n })).toEqual({
       code: 'AMOUNT_OUT_OF_RANGE',
@@ -66,8 +66,8 @@ describe('the price of a lock', () => {
 
   it("keeps the platform's fee out of the amount that the rail locks", () => {
     const of = request({ platformFee });
-    expect(amountToLock(of, accepted(of))).toBe(975n);
-    expect(priceByLock(of, accepted(of), lock({ sent: 975n }))).toMatchObject({
+    expect(amountToLock(of, quoted(of))).toBe(975n);
+    expect(priceByLock(of, quoted(of), lock({ sent: 975n }))).toMatchObject({
       totalSendingAmount: 1_000n,
       feesIncluded: 25n,
       fixedFees: 25n,
@@ -80,7 +80,7 @@ describe('the price of a lock', () => {
     [11n, 10n],
   ])('with rail fees of %s, of which 10 are listed as fixed, counts %s as fixed', (fees, fixed) => {
     const of = request({ platformFee }, { serviceFixedFee: 10n });
-    const price = priceByLock(of, accepted(of), lock({ sent: 975n, fees }));
+    const price = priceByLock(of, quoted(of), lock({ sent: 975n, fees }));
     expect(price).toMatchObject({ feesIncluded: fees + 25n, fixedFees: fixed + 25n });
     expect(price).toMatchObject({
       rateDetails: { serviceApiFixedFee: fixed, serviceApiVariableFeeAmount: fees - fixed },
@@ -90,7 +90,7 @@ describe('the price of a lock', () => {
   it("charges the platform's share on what is left after the rail's fixed fee, if anything is", () => {
     const shared = { fixedFee: 0n, variableFeeRate: '0.5' };
     const of = request({ lockedSide: 'RECEIVING', platformFee: shared }, { serviceFixedFee: 10n });
-    const fee = (sent: bigint) => priceByLock(of, accepted(of), lock({ sent }));
+    const fee = (sent: bigint) => priceByLock(of, quoted(of), lock({ sent }));
     expect(fee(110n)).toMatchObject({ platformFee: 100n, totalSendingAmount: 210n });
     expect(fee(11n)).toMatchObject({ platformFee: 1n, totalSendingAmount: 12n });
     for (const sent of [10n, 9n]) expect(fee(sent)).toMatchObject({ platformFee: 0n, totalSendingAmount: sent });

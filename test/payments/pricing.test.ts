@@ -20,7 +20,7 @@ import { type Pricing, type PricingRefusal, priceQuote } from '../../src/domain/
 import type { PricingRequest } from '../../src/domain/pricing/pricing-terms.ts';
 import type { RateTerms } from '../../src/rails/rail.ts';
 import { sandboxRates } from '../../src/rails/sandbox/rates.ts';
-import { accepted, request, requests } from '../proof/quote-cases.ts';
+import { quoted, request, requests } from '../proof/quote-cases.ts';
 
 const rates = sandboxRates();
 const anyRequest = fc.oneof(requests('SENDING'), requests('RECEIVING'));
@@ -33,22 +33,22 @@ describe('the worked examples', () => {
     ['USD', 'MXN', 100000n, 500n, '0.05797101', 1716375n],
   ])('%s to %s: %s with fees of %s at %s gives %s, whichever side is locked', (from, to, send, fees, rate, receive) => {
     const terms = { rate, serviceFixedFee: fees };
-    const forward = accepted(request(from, to, 'SENDING', send, terms));
+    const forward = quoted(request(from, to, 'SENDING', send, terms));
     expect(forward).toMatchObject({ totalSendingAmount: send, totalReceivingAmount: receive, feesIncluded: fees });
     expect(forward.exchangeRate).toBe(rate);
 
-    const backward = accepted(request(from, to, 'RECEIVING', receive, terms));
+    const backward = quoted(request(from, to, 'RECEIVING', receive, terms));
     expect(backward).toMatchObject({ totalReceivingAmount: receive, feesIncluded: fees, exchangeRate: rate });
     expect(backward.totalSendingAmount).toBe(fees + roundUp(worthOf(receive, backward, from, to)));
   });
 
   it('10 bps at 1:1 take 0.05 from 50 sent, and add 0.05005005… to 50 received', () => {
     const terms = { serviceVariableFeeRate: '0.001' };
-    expect(accepted(request('USDC', 'USDT', 'SENDING', 50_000_000n, terms))).toMatchObject({
+    expect(quoted(request('USDC', 'USDT', 'SENDING', 50_000_000n, terms))).toMatchObject({
       totalReceivingAmount: 49_950_000n,
       feesIncluded: 50_000n,
     });
-    expect(accepted(request('USDC', 'USDT', 'RECEIVING', 50_000_000n, terms))).toMatchObject({
+    expect(quoted(request('USDC', 'USDT', 'RECEIVING', 50_000_000n, terms))).toMatchObject({
       totalSendingAmount: 50_050_051n, // 50.050050050… rounded up
       totalReceivingAmount: 50_000_000n,
       feesIncluded: 50_050n,
@@ -58,14 +58,14 @@ describe('the worked examples', () => {
   it('two variable fees are rounded separately, and the unrounded net gives 863 received with fees of 63', () => {
     // The rate 1/0.92 does not terminate; 15 digits of it give 862.638, exact to all the places that matter.
     const terms = { rate: '1.08695652173913', serviceVariableFeeRate: '0.01' };
-    const quote = accepted(request('USD', 'EUR', 'SENDING', 1000n, terms, { fixedFee: 50n, variableFeeRate: '0.003' }));
+    const quote = quoted(request('USD', 'EUR', 'SENDING', 1000n, terms, { fixedFee: 50n, variableFeeRate: '0.003' }));
     expect(quote).toMatchObject({ totalSendingAmount: 1000n, totalReceivingAmount: 863n, feesIncluded: 63n });
     expect(quote.platformFee).toBe(53n);
     expect(quote.rateDetails.serviceApiVariableFeeAmount).toBe(10n);
   });
 
   it('0.003 of 10000 is a variable fee of 30', () => {
-    const quote = accepted(request('USD', 'USDC', 'SENDING', 10_000n, { serviceVariableFeeRate: '0.003' }));
+    const quote = quoted(request('USD', 'USDC', 'SENDING', 10_000n, { serviceVariableFeeRate: '0.003' }));
     expect(quote.rateDetails).toMatchObject({ serviceApiVariableFeeAmount: 30n, serviceApiVariableFeeRate: '0.003' });
     expect(quote).toMatchObject({ feesIncluded: 30n, totalReceivingAmount: 99_700_000n });
   });
@@ -74,7 +74,7 @@ describe('the worked examples', () => {
 describe('a quote explains itself', () => {
   it('names every rounding with the exact value before and the whole number after', () => {
     const terms = { rate: '1.25', serviceVariableFeeRate: '0.01', counterpartyFixedFee: 3n };
-    const quote = accepted(request('USD', 'EUR', 'SENDING', 1000n, terms, { fixedFee: 50n, variableFeeRate: '0.003' }));
+    const quote = quoted(request('USD', 'EUR', 'SENDING', 1000n, terms, { fixedFee: 50n, variableFeeRate: '0.003' }));
     expect(quote.steps).toEqual([
       {
         ...{ step: 'COUNTERPARTY_FIXED_FEE', before: '3.75', after: 4n, currency: 'USD', rounding: 'HALF_UP' },
@@ -98,7 +98,7 @@ describe('a quote explains itself', () => {
 
   it('shows a ratio if the digits do not terminate, and the factor between different decimals', () => {
     const terms = { serviceFixedFee: 7n, serviceVariableFeeRate: '0.001' };
-    const quote = accepted(request('USD', 'USDC', 'RECEIVING', 50_000_000n, terms));
+    const quote = quoted(request('USD', 'USDC', 'RECEIVING', 50_000_000n, terms));
     expect(quote.steps[0]).toEqual({
       ...{ step: 'TOTAL_SENDING_AMOUNT', before: '5012.00500500500500500500500501', after: 5013n },
       ...{ currency: 'USD', rounding: 'UP' },
@@ -109,7 +109,7 @@ describe('a quote explains itself', () => {
   it('gives the rest of a rounding-up to the service if it would break the rate law', () => {
     // 1191 sats cost 11.91 cents; 17.01… must be charged, so 18, and 30 % of 18 is 5.4: 13 would remain for 11.91.
     const terms = { rate: '10000', serviceVariableFeeRate: '0.3' };
-    const quote = accepted(request('USD', 'BTC', 'RECEIVING', 1191n, terms));
+    const quote = quoted(request('USD', 'BTC', 'RECEIVING', 1191n, terms));
     expect(quote).toMatchObject({ totalSendingAmount: 18n, totalReceivingAmount: 1191n, feesIncluded: 6n });
     expect(quote.steps.at(-1)).toEqual({
       ...{ step: 'ROUNDING_SURPLUS', before: '1.09', after: 1n, currency: 'USD', rounding: 'DOWN' },
@@ -118,13 +118,13 @@ describe('a quote explains itself', () => {
     expect(quote.rateDetails.serviceApiVariableFeeAmount).toBe(6n);
 
     const platform = { fixedFee: 0n, variableFeeRate: '0.3' };
-    const ofPlatform = accepted(request('USD', 'BTC', 'RECEIVING', 1191n, { rate: '10000' }, platform));
+    const ofPlatform = quoted(request('USD', 'BTC', 'RECEIVING', 1191n, { rate: '10000' }, platform));
     expect(ofPlatform).toMatchObject({ feesIncluded: 6n, platformFee: 6n });
     expect(ofPlatform.rateDetails.serviceApiVariableFeeAmount).toBe(0n);
   });
 
   it('prints the rate it used, without trailing zeros', () => {
-    const printed = (rate: string) => accepted(request('USD', 'JPY', 'SENDING', 1000n, { rate })).exchangeRate;
+    const printed = (rate: string) => quoted(request('USD', 'JPY', 'SENDING', 1000n, { rate })).exchangeRate;
     expect([printed('1.100'), printed('0.00670000000000001')]).toEqual(['1.1', '0.00670000000000001']);
   });
 });
@@ -132,7 +132,7 @@ describe('a quote explains itself', () => {
 describe('the rate details', () => {
   it('are multipliers of millisatoshi, at the price of one bitcoin', () => {
     const terms = { rate: '1.25', bridge: '100000', serviceVariableFeeRate: '0.01', serviceFixedFee: 7n };
-    const quote = accepted(request('USD', 'EUR', 'SENDING', 1000n, terms, { fixedFee: 0n, variableFeeRate: '0.003' }));
+    const quote = quoted(request('USD', 'EUR', 'SENDING', 1000n, terms, { fixedFee: 0n, variableFeeRate: '0.003' }));
     expect(quote.rateDetails).toEqual({
       serviceApiMultiplier: '9870', // a cent is 10000 msat, of which 1.3 % are fees
       serviceApiFixedFee: 7n,
@@ -175,7 +175,7 @@ describe('for every pair, amount and fee', () => {
     const terms = { ...rates.terms(requiredCurrency('USD'), requiredCurrency('CAD')), maxSendingAmount: maxAmount };
     const platform = { fixedFee: 7n, variableFeeRate: '0.0123456789' };
     const asked = request('USD', 'CAD', 'SENDING', 6_173_403_473_077_186n, terms, platform);
-    const quote = accepted(asked);
+    const quote = quoted(asked);
     const off = subtract(whole(quote.totalReceivingAmount), converted(quote, asked));
     expect(toDecimal(off, 3)).toBe('1.69');
   });
@@ -184,13 +184,13 @@ describe('for every pair, amount and fee', () => {
 describe('the bounds', () => {
   it('allow exactly 9000000000000000, on either side', () => {
     for (const lockedSide of ['SENDING', 'RECEIVING'] as const) {
-      expect(accepted(request('USD', 'EUR', lockedSide, maxAmount))).toMatchObject({
+      expect(quoted(request('USD', 'EUR', lockedSide, maxAmount))).toMatchObject({
         totalSendingAmount: 9_000_000_000_000_000n,
         totalReceivingAmount: 9_000_000_000_000_000n,
         feesIncluded: 0n,
       });
     }
-    const taxed = accepted(request('USD', 'EUR', 'SENDING', maxAmount, { serviceVariableFeeRate: '0.000000000000001' }));
+    const taxed = quoted(request('USD', 'EUR', 'SENDING', maxAmount, { serviceVariableFeeRate: '0.000000000000001' }));
     expect(taxed).toMatchObject({ totalReceivingAmount: 8_999_999_999_999_991n, feesIncluded: 9n });
   });
 
@@ -212,8 +212,8 @@ describe('the bounds', () => {
     const terms = { minSendingAmount: 10n, maxSendingAmount: 500n };
     const reason = (sent: string) => `from USD to EUR the sending amount must be 0.10 to 5.00 USD, not ${sent} USD`;
     for (const lockedSide of ['SENDING', 'RECEIVING'] as const) {
-      expect(accepted(request('USD', 'EUR', lockedSide, 10n, terms)).totalSendingAmount).toBe(10n);
-      expect(accepted(request('USD', 'EUR', lockedSide, 500n, terms)).totalSendingAmount).toBe(500n);
+      expect(quoted(request('USD', 'EUR', lockedSide, 10n, terms)).totalSendingAmount).toBe(10n);
+      expect(quoted(request('USD', 'EUR', lockedSide, 500n, terms)).totalSendingAmount).toBe(500n);
       expect(refused(request('USD', 'EUR', lockedSide, 9n, terms)).reason).toBe(reason('0.09'));
       expect(refused(request('USD', 'EUR', lockedSide, 501n, terms)).reason).toBe(reason('5.01'));
     }
@@ -221,7 +221,7 @@ describe('the bounds', () => {
 
   it('refuse a computed sending amount above the maximum, even if the rail has no bound', () => {
     const terms = { serviceFixedFee: 1n, maxSendingAmount: 10n ** 30n };
-    expect(accepted(request('USD', 'EUR', 'RECEIVING', maxAmount - 1n, terms)).totalSendingAmount).toBe(maxAmount);
+    expect(quoted(request('USD', 'EUR', 'RECEIVING', maxAmount - 1n, terms)).totalSendingAmount).toBe(maxAmount);
     expect(refused(request('USD', 'EUR', 'RECEIVING', maxAmount, terms))).toMatchObject({
       code: 'AMOUNT_OUT_OF_RANGE',
       reason: 'from USD to EUR the sending amount must be 0.01 to 90000000000000.00 USD, not 90000000000000.01 USD',
@@ -230,7 +230,7 @@ describe('the bounds', () => {
 
   it('refuse a computed received amount above the maximum, which a small amount of dollars can exceed in satoshis', () => {
     const terms = { rate: '0.000001' }; // 1 cent is 10^12 satoshi
-    expect(accepted(request('USD', 'BTC', 'SENDING', 9_000n, terms)).totalReceivingAmount).toBe(maxAmount);
+    expect(quoted(request('USD', 'BTC', 'SENDING', 9_000n, terms)).totalReceivingAmount).toBe(maxAmount);
     expect(refused(request('USD', 'BTC', 'SENDING', 9_001n, terms)).reason).toBe(
       'from USD to BTC the receiving amount must be 0.00000001 to 90000000.00000000 BTC, not 90010000.00000000 BTC',
     );
@@ -238,7 +238,7 @@ describe('the bounds', () => {
 
   it('allow a computed receiving amount up to the maximum, but not one unit more', () => {
     const terms = { rate: '0.999999999999999' };
-    expect(accepted(request('USD', 'EUR', 'SENDING', 8_999_999_999_999_991n, terms)).totalReceivingAmount).toBe(
+    expect(quoted(request('USD', 'EUR', 'SENDING', 8_999_999_999_999_991n, terms)).totalReceivingAmount).toBe(
       maxAmount,
     );
     expect(refused(request('USD', 'EUR', 'SENDING', 8_999_999_999_999_992n, terms))).toMatchObject({
@@ -249,7 +249,7 @@ describe('the bounds', () => {
 
   it('refuse less than half a receiving unit, and round up half of one', () => {
     const terms = { rate: '1' }; // 100 cents are a yen
-    expect(accepted(request('USD', 'JPY', 'SENDING', 50n, terms)).totalReceivingAmount).toBe(1n);
+    expect(quoted(request('USD', 'JPY', 'SENDING', 50n, terms)).totalReceivingAmount).toBe(1n);
     expect(refused(request('USD', 'JPY', 'SENDING', 49n, terms)).reason).toBe(
       'from USD to JPY the receiving amount must be 1 to 9000000000000000 JPY, not 0 JPY',
     );
@@ -262,7 +262,7 @@ describe('the bounds', () => {
       code: 'AMOUNT_OUT_OF_RANGE',
       reason: 'the fixed fees of 5.00 USD leave nothing of 5.00 USD',
     });
-    expect(accepted(request('USD', 'EUR', 'SENDING', 501n, terms, platform)).totalReceivingAmount).toBe(1n);
+    expect(quoted(request('USD', 'EUR', 'SENDING', 501n, terms, platform)).totalReceivingAmount).toBe(1n);
   });
 
   it('refuse variable fees that consume everything', () => {

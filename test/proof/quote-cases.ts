@@ -81,7 +81,7 @@ export function request(
 }
 
 /** Prices a request that has a price. */
-export function accepted(request: PricingRequest): Pricing {
+export function quoted(request: PricingRequest): Pricing {
   const price = priceQuote(request);
   if ('code' in price) throw new Error(`refused: ${price.reason}`);
   return price;

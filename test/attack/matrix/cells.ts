@@ -1,7 +1,6 @@
-import type { Coordinate, Variables } from './graphql-calls.ts';
-import { naming, nodeTypes } from './graphql-calls.ts';
+import { nodeTypes } from './graphql-calls.ts';
 import { fresh, type Kind, kinds, unknownOf } from './things.ts';
-import type { MatrixWorld, Stranger } from './world.ts';
+import type { MatrixWorld } from './world.ts';
 
 /** The figures of a matrix. */
 export interface Figures {
@@ -54,31 +53,17 @@ export function kindOfNode(type: string): Kind {
   return kind;
 }
 
-/** Puts a value at a coordinate, in otherwise valid variables of the stranger. */
-export function variablesFor({ meaning, ...coordinate }: Coordinate, value: string, own: Stranger['own']): Variables {
-  return naming({ ...coordinate, meaning }, value, own);
-}
-
-/**
- * Sends a request that names a victim's object, and the same with one that never existed, and compares status, text and
- * the texts of the executed statements.
- * @returns the difference, in words; undefined if there is none
- */
-export async function compare(
-  world: MatrixWorld,
-  named: Named,
-  send: (value: string) => Promise<Reply>,
-): Promise<string | undefined> {
-  return (await sendBoth(world, named, send)).difference;
-}
-
 /** An answer, and the statements that it took. */
 interface Sent {
   readonly result: Reply;
   readonly statements: readonly string[];
 }
 
-/** Like `compare`, and also returns the answer to the victim's value. */
+/**
+ * Sends a request that names a victim's object, and the same with one that never existed, and compares status, text and
+ * the texts of the executed statements.
+ * @returns the difference, in words, if there is one, and the answer to the victim's value
+ */
 export async function sendBoth(
   world: MatrixWorld,
   { value, unknown }: Named,

@@ -3,7 +3,6 @@ import { receiptOf } from '../../setup/acts.ts';
 import { connect, type TestPlatform } from '../../setup/gateway.ts';
 import { openEventStream, openRawSocket } from '../../setup/streams.ts';
 import {
-  compare,
   differenceOf,
   type Figures,
   foreignKeyUsed,
@@ -11,10 +10,9 @@ import {
   type Reply,
   sendBoth,
   takenTwice,
-  variablesFor,
   victimsAt,
 } from './cells.ts';
-import { type Call, calls, coordinates, type Variables } from './graphql-calls.ts';
+import { type Call, calls, coordinates, naming, type Variables } from './graphql-calls.ts';
 import { fresh } from './things.ts';
 import { type MatrixWorld, secretsOf, type Stranger } from './world.ts';
 
@@ -114,7 +112,7 @@ export async function tryStranger(
         const isKey = coordinate.meaning === 'key';
         const input = call.kind === 'mutation';
         const send = async (value: string) => {
-          const variables = variablesFor(coordinate, value, stranger.own);
+          const variables = naming(coordinate, value, stranger.own);
           const input = variables.input as Record<string, unknown> | undefined;
           // The same key for both: these refusals are not stored, so the second request is not a repeat.
           if (input && !isKey) input.idempotencyKey = takenTwice.has(named.what) ? fresh('taken') : key;
@@ -123,7 +121,8 @@ export async function tryStranger(
           return told.length > 0 ? { status: reply.status, text: `${reply.text} tells ${told}` } : reply;
         };
         figures.tried += 1;
-        const difference = isKey && input ? foreignKeyUsed(await send(named.value)) : await compare(world, named, send);
+        const difference =
+          isKey && input ? foreignKeyUsed(await send(named.value)) : (await sendBoth(world, named, send)).difference;
         if (difference)
           figures.lost.push(`${stranger.name}, ${call.name}, ${place} = ${named.what}, ${transport}: ${difference}`);
       }
@@ -143,7 +142,7 @@ export async function tryOwner(world: MatrixWorld, figures: Figures): Promise<vo
         continue;
       if (call.kind === 'subscription' && notFollowed.test(`${place} = ${what}`)) continue;
       const send = (one: string) =>
-        transports[transport](world.counting.url, world.owner, call, variablesFor(coordinate, one, world.victim));
+        transports[transport](world.counting.url, world.owner, call, naming(coordinate, one, world.victim));
       // Unknown values first: existing objects may be gone afterwards.
       const never = await send(unknown);
       const mine = await send(value);
@@ -198,7 +197,7 @@ export async function tryPermissions(world: MatrixWorld, figures: Figures): Prom
       for (const named of victimsAt(world, coordinate.meaning, call.field, false)) {
         const key = fresh('forbidden');
         const send = async (value: string) => {
-          const variables = variablesFor(coordinate, value, world.victim);
+          const variables = naming(coordinate, value, world.victim);
           const input = variables.input as Record<string, unknown> | undefined;
           if (input && coordinate.meaning !== 'key') input.idempotencyKey = key;
           return transports[transport](world.counting.url, platform, call, variables);

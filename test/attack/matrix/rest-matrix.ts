@@ -2,12 +2,12 @@ import { hash } from 'node:crypto';
 import type { Data, TestPlatform } from '../../setup/gateway.ts';
 import { base, restQuote, restTransfer, usAccount } from '../../setup/rest.ts';
 import {
-  compare,
   differenceOf,
   type Figures,
   foreignKeyUsed,
   leaked,
   type Reply,
+  sendBoth,
   takenTwice,
   victimsAt,
 } from './cells.ts';
@@ -256,7 +256,9 @@ export async function tryRestStranger(
       };
       figures.tried += 1;
       const difference =
-        place.meaning === 'key' ? foreignKeyUsed(await ask(named.value)) : await compare(world, named, ask);
+        place.meaning === 'key'
+          ? foreignKeyUsed(await ask(named.value))
+          : (await sendBoth(world, named, ask)).difference;
       if (difference)
         figures.lost.push(`another platform, ${operation.id}, ${place.path.join('.')} = ${named.what}: ${difference}`);
     }
