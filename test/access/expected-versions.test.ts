@@ -27,6 +27,8 @@ const others: readonly Operation[] = [
 let changes = 0;
 const another = () => `change ${++changes}`;
 const endpoint = async () => (await createEndpoint(platform, { url: 'https://example.com/', eventTypes: ['TEST'] })).id;
+const outside = async () => (await makeScene(platform, 0n)).outsideUsd;
+const offer = async () => (await quote(platform, usdToEur(await makeScene(platform)))).id;
 const metadata = () => [{ key: 'note', value: another() }];
 const incoming = async () => {
   const { id } = await announce(platform, (await makeScene(platform, 0n)).customerId, 500);
@@ -47,23 +49,14 @@ async function policy(): Promise<string> {
 const table: Partial<Record<Operation, readonly [make: () => Promise<string>, input: (id: string) => object]>> = {
   updateCustomer: [() => newCustomer(platform), (customerId) => ({ customerId, metadata: metadata() })],
   deleteCustomer: [() => newCustomer(platform), (customerId) => ({ customerId })],
-  updateExternalAccount: [
-    async () => (await makeScene(platform, 0n)).outsideUsd,
-    (accountId) => ({ accountId, metadata: metadata() }),
-  ],
-  deleteExternalAccount: [async () => (await makeScene(platform, 0n)).outsideUsd, (accountId) => ({ accountId })],
-  executeQuote: [
-    async () => (await quote(platform, usdToEur(await makeScene(platform)))).id,
-    (quoteId) => ({ quoteId }),
-  ],
-  cancelQuote: [
-    async () => (await quote(platform, usdToEur(await makeScene(platform)))).id,
-    (quoteId) => ({ quoteId }),
-  ],
+  updateExternalAccount: [outside, (accountId) => ({ accountId, metadata: metadata() })],
+  deleteExternalAccount: [outside, (accountId) => ({ accountId })],
+  executeQuote: [offer, (quoteId) => ({ quoteId })],
+  cancelQuote: [offer, (quoteId) => ({ quoteId })],
   approveTransaction: [incoming, (transactionId) => ({ transactionId })],
   rejectTransaction: [incoming, (transactionId) => ({ transactionId, reason: another() })],
   sandboxSetExternalAccountStatus: [
-    async () => (await makeScene(platform, 0n)).outsideUsd,
+    outside,
     (accountId) => ({ accountId, beneficiaryVerificationStatus: 'MATCHED', reason: another() }),
   ],
   sandboxSetKycStatus: [() => newCustomer(platform), (customerId) => ({ customerId, kycStatus: 'REJECTED' })],
@@ -160,9 +153,8 @@ test('a change that would change nothing is refused as well', async () => {
   const customerId = await newCustomer(platform);
   expect(await change('updateCustomer', { customerId, expectedVersion: 7 })).toMatchObject({ code: 'CONFLICT' });
   expect(await change('updatePlatform', { expectedVersion: 7_000 })).toMatchObject({ code: 'CONFLICT' });
-  expect(await change('updateWebhookEndpoint', { endpointId: await endpoint(), expectedVersion: 7 })).toMatchObject({
-    code: 'CONFLICT',
-  });
+  const endpointId = await endpoint();
+  expect(await change('updateWebhookEndpoint', { endpointId, expectedVersion: 7 })).toMatchObject({ code: 'CONFLICT' });
 });
 
 test("the service's own notes on an endpoint do not change its version", async () => {
@@ -193,27 +185,18 @@ describe('over REST', async () => {
   const scene = await makeScene(platform);
   const { id: quoteId } = await quote(platform, usdToEur(scene));
   const token = await serverOf(platform, 'VIEW');
-  const customer = await newCustomer(platform);
+  const person = `/customers/${await newCustomer(platform)}`;
+  const account = `/customers/external-accounts/${scene.outsideUsd}`;
 
   /** Requests that change a record, with the path that reads it, and a body that differs on each call. */
   const requests: readonly [method: string, path: string, read: string | undefined, body: () => object | undefined][] =
     [
-      [
-        'PATCH',
-        `/customers/${customer}`,
-        `/customers/${customer}`,
-        () => ({ customerType: 'INDIVIDUAL', fullName: another() }),
-      ],
-      [
-        'PATCH',
-        `/customers/external-accounts/${scene.outsideUsd}`,
-        undefined,
-        () => ({ platformAccountId: another() }),
-      ],
+      ['PATCH', person, person, () => ({ customerType: 'INDIVIDUAL', fullName: another() })],
+      ['PATCH', account, undefined, () => ({ platformAccountId: another() })],
       ['PATCH', '/config', '/config', () => ({ webhookEndpoint: `https://example.com/${++changes}` })],
       ['POST', `/quotes/${quoteId}/cancel`, `/quotes/${quoteId}`, () => undefined],
       ['DELETE', `/tokens/${token.tokenId}`, `/tokens/${token.tokenId}`, () => undefined],
-      ['DELETE', `/customers/${customer}`, `/customers/${customer}`, () => undefined],
+      ['DELETE', person, person, () => undefined],
     ];
 
   test.each(requests)('%s %s takes effect only with the current entity tag', async (method, path, read, body) => {
@@ -223,12 +206,8 @@ describe('over REST', async () => {
     const tag = seen.headers.get('etag') ?? '';
     expect(tag).toMatch(/^"[\w.-]+"$/);
     for (const other of [`W/${tag}`, '"none"', '"0"', tag.replace(/^"\d+/, '"999999')]) {
-      const refused = await send(other);
-      expect({ other, ...refused }).toMatchObject({
-        other,
-        status: 412,
-        body: { code: 'CONFLICT', details: { field: 'If-Match' } },
-      });
+      const refused = { other, status: 412, body: { code: 'CONFLICT', details: { field: 'If-Match' } } };
+      expect({ other, ...(await send(other)) }).toMatchObject(refused);
     }
     for (const malformed of [`${tag}, "2"`, '2', '']) {
       expect((await send(malformed)).body).toMatchObject({ code: 'INVALID_INPUT', details: { field: 'If-Match' } });
@@ -250,10 +229,8 @@ describe('over REST', async () => {
     const between = await tag();
     const { webhookEndpoints } = await platform.ask('{ webhookEndpoints { edges { node { id description } } } }');
     const ofConfig = webhookEndpoints.edges.find(({ node }: Data) => /settings/.test(node.description));
-    await act(platform, 'updateWebhookEndpoint', {
-      endpointId: ofConfig.node.id,
-      url: 'https://example.com/elsewhere',
-    });
+    const moved = { endpointId: ofConfig.node.id, url: 'https://example.com/elsewhere' };
+    await act(platform, 'updateWebhookEndpoint', moved);
     const tags = [before, between, await tag()];
     expect(new Set(tags).size).toBe(3);
     for (const stale of [before, between]) {

@@ -26,6 +26,7 @@ const outside = (amount: bigint): Leg => ({ system: 'OUTSIDE', currency: 'USD', 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000, ROLE: 'serve' });
 const sql = await testClient(t);
 const scenes = [await makeScene(t.platform, 700n), await makeScene(t.platform, 300n)] as const;
+const sceneAt = (of: number): Scene => scenes[of] ?? scenes[0];
 const quotes: { id: string; transaction: string }[] = [];
 const payments: { id: string; order: string }[] = [];
 for (let i = 0; i < 3; i++) {
@@ -82,7 +83,7 @@ function paymentRows(
 
 /** Pays out, as transferOut does, with policies if `limited`. */
 function payout(of: number, amount: bigint, key: string | undefined, limited: boolean): Group {
-  const scene = scenes[of] ?? scenes[0];
+  const scene = sceneAt(of);
   const [from, to] = [uuidIn(scene.usd), uuidIn(scene.outsideUsd)];
   const id = randomUUID();
   return [
@@ -92,12 +93,8 @@ function payout(of: number, amount: bigint, key: string | undefined, limited: bo
       ...(limited && {
         spend: {
           ...{ transactionId: id, kind: 'TRANSFER_OUT', amount, currency: 'USD' },
-          ...{
-            accountId: scene.outsideUsd,
-            country: 'US',
-            umaAddress: null,
-            subjects: [platform, uuidIn(scene.customerId)],
-          },
+          ...{ accountId: scene.outsideUsd, country: 'US', umaAddress: null },
+          subjects: [platform, uuidIn(scene.customerId)],
         },
       }),
       insert: paymentRows('OUTGOING', scene, { id, amount, from, to }),
@@ -112,7 +109,7 @@ function payout(of: number, amount: bigint, key: string | undefined, limited: bo
  * another customer.
  */
 function collection(of: number, amount: bigint, asks: boolean): Group {
-  const scene = scenes[of] ?? scenes[0];
+  const scene = sceneAt(of);
   const [from, to] = [uuidIn(scene.outsideUsd), uuidIn(scene.usd)];
   const id = randomUUID();
   return [
@@ -148,32 +145,23 @@ function outcome(of: number, fails: boolean): Group {
   ];
 }
 
+/** The end of a payment that has not been delivered. */
+const undelivered = (id: string): NonNullable<Plan['transactions']> => [
+  { id, from: ['PENDING'], to: 'FAILED', reason: 'so the rail says', set: { failureReason: 'OFFRAMP_FAILED' } },
+];
+
 /**
  * Ends a payment that was on its way here, with its order or by the platform's rejection, which makes room for another.
  */
 const uncollected = (ofRail: boolean): Group => [
   plan({
     ...(ofRail && { orders: [{ id: coming.order, dueInMs: null }] }),
-    transactions: [
-      {
-        ...{ id: coming.id, from: ['PENDING'], to: 'FAILED', reason: 'so the rail says' },
-        set: { failureReason: 'OFFRAMP_FAILED' },
-      },
-    ],
+    transactions: undelivered(coming.id),
   }),
 ];
 
 /** Ends a payment that policies have counted, so that they no longer count it. */
-const uncounted = (): Group => [
-  plan({
-    transactions: [
-      {
-        ...{ id: counted, from: ['PENDING'], to: 'FAILED', reason: 'so the rail says' },
-        set: { failureReason: 'OFFRAMP_FAILED' },
-      },
-    ],
-  }),
-];
+const uncounted = (): Group => [plan({ transactions: undelivered(counted) })];
 
 /** The rail has given its final report on a payment that stays as it is. */
 const abandoned = (): Group => [plan({ orders: [{ id: coming.order, dueInMs: null }] })];
@@ -182,13 +170,12 @@ const abandoned = (): Group => [plan({ orders: [{ id: coming.order, dueInMs: nul
 function execution(of: number): Group {
   const { id, transaction } = quotes[of] ?? { id: '', transaction: '' };
   const move = { from: ['PENDING'], to: 'PROCESSING', reason: 'executed' } as const;
+  const legs = [leg(uuidIn(scenes[0].usd), -200n), clearing(200n)];
   return [
     plan({
       quotes: [{ id, expiry: 'before', ...move }],
       transactions: [{ id: transaction, expectedInMs: 500, set: {}, ...move }],
-      journals: [
-        { kind: 'debit', transactionId: transaction, legs: [leg(uuidIn(scenes[0].usd), -200n), clearing(200n)] },
-      ],
+      journals: [{ kind: 'debit', transactionId: transaction, legs }],
       result: { type: 'Quote', id },
     }),
   ];
@@ -198,11 +185,8 @@ function execution(of: number): Group {
 function paidIn(of: number, amount: bigint): Group {
   const { id, transaction } = quotes[of] ?? { id: '', transaction: '' };
   const account = uuidIn(scenes[0].usd);
-  const arrived: Journal = {
-    kind: 'deposit',
-    transactionId: transaction,
-    legs: [outside(-amount), leg(account, amount)],
-  };
+  const legs = [outside(-amount), leg(account, amount)];
+  const arrived: Journal = { kind: 'deposit', transactionId: transaction, legs };
   const fails = { from: ['PENDING'], to: 'FAILED', reason: 'it came late' } as const;
   const [executed] = execution(of);
   return [
@@ -245,31 +229,21 @@ function move(of: number, amount: bigint): Group {
 }
 
 const deleted = (of: number): Group => [
-  plan({ customers: [{ id: uuidIn((scenes[of] ?? scenes[0]).customerId), set: { isDeleted: true } }] }),
+  plan({ customers: [{ id: uuidIn(sceneAt(of).customerId), set: { isDeleted: true } }] }),
 ];
-const closed = (of: number): Group => [
-  plan({
-    accounts: [
-      { id: uuidIn((scenes[of] ?? scenes[0]).outsideUsd), from: ['ACTIVE'], to: 'INACTIVE', reason: 'closed', set: {} },
-    ],
-  }),
-];
+function closed(of: number): Group {
+  const id = uuidIn(sceneAt(of).outsideUsd);
+  return [plan({ accounts: [{ id, from: ['ACTIVE'], to: 'INACTIVE', reason: 'closed', set: {} }] })];
+}
 
 /** Registers a customer with one of two UMA addresses, or gives such an address to a customer. */
 const named = (of: number, who: 'new' | 0 | 1): Group => {
   const umaAddress = `$together-${of}@example.com`;
   if (who !== 'new') return [plan({ customers: [{ id: uuidIn(scenes[who].customerId), set: { umaAddress } }] })];
   const id = randomUUID();
-  const customer = {
-    platformId: platform,
-    id,
-    platformCustomerId: id,
-    customerType: 'INDIVIDUAL',
-    umaAddress,
-  } as const;
-  return [
-    plan({ insert: { customer: [{ ...customer, kycStatus: 'APPROVED', isDeleted: false, beneficialOwners: [] }] } }),
-  ];
+  const known = { platformId: platform, id, platformCustomerId: id, customerType: 'INDIVIDUAL' } as const;
+  const customer = { ...known, umaAddress, kycStatus: 'APPROVED', isDeleted: false, beneficialOwners: [] } as const;
+  return [plan({ insert: { customer: [customer] } })];
 };
 
 /** Registers an external account, which its owner can have only once. */
@@ -279,7 +253,7 @@ function registered(of: number): Group {
     platformId: platform,
     id,
     kind: 'EXTERNAL',
-    customerId: uuidIn((scenes[of] ?? scenes[0]).customerId),
+    customerId: uuidIn(sceneAt(of).customerId),
     ...{ currency: 'USD', posted: 0n, fundingInstructions: [], defaultUmaDepositAccount: false, isDeleted: false },
     status: 'ACTIVE',
     accountType: 'US_ACCOUNT',
@@ -295,64 +269,53 @@ const checked = (dueInMs: number | null): Group => [
 ];
 
 /** Changes nothing, and returns an account. */
-const seen = (of: number): Group => [plan({ result: { type: 'Account', id: uuidIn((scenes[of] ?? scenes[0]).usd) } })];
+const seen = (of: number): Group => [plan({ result: { type: 'Account', id: uuidIn(sceneAt(of).usd) } })];
 
 const either = fc.integer({ min: 0, max: 1 });
 const third = fc.integer({ min: 0, max: 2 });
 const amount = fc.bigInt({ min: 1n, max: 400n });
+const key = fc.option(fc.constantFrom('a', 'b'), { nil: undefined });
+const half = fc.constantFrom(5n, 4_600_000_000_000_000n);
+const whom = fc.constantFrom('new' as const, 0 as const, 1 as const);
+const ends = fc.constantFrom(
+  () => uncollected(true),
+  () => uncollected(false),
+  abandoned,
+);
+const weighted = (weight: number, arbitrary: fc.Arbitrary<() => Group>) => ({ weight, arbitrary });
 const anyGroup = fc.oneof(
-  {
-    weight: 6,
-    arbitrary: fc
-      .tuple(either, amount, fc.option(fc.constantFrom('a', 'b'), { nil: undefined }), fc.boolean())
-      .map((a) => () => payout(...a)),
-  },
-  {
-    weight: 2,
-    arbitrary: fc
-      .tuple(either, fc.constantFrom(5n, 4_600_000_000_000_000n), fc.boolean())
-      .map((a) => () => collection(...a)),
-  },
-  { weight: 4, arbitrary: fc.tuple(third, fc.boolean()).map((a) => () => outcome(...a)) },
-  {
-    weight: 2,
-    arbitrary: fc.constantFrom(
-      () => uncollected(true),
-      () => uncollected(false),
-      abandoned,
-    ),
-  },
+  weighted(6, fc.tuple(either, amount, key, fc.boolean()).map((a) => () => payout(...a))),
+  weighted(2, fc.tuple(either, half, fc.boolean()).map((a) => () => collection(...a))),
+  weighted(4, fc.tuple(third, fc.boolean()).map((a) => () => outcome(...a))),
+  weighted(2, ends),
   // There are enough payments under policies to reach their limits.
-  { weight: 8, arbitrary: either.map((of) => () => payout(of, 1n, undefined, true)) },
-  { weight: 4, arbitrary: fc.constant(() => uncounted()) },
-  { weight: 4, arbitrary: third.map((of) => () => execution(of)) },
-  { weight: 4, arbitrary: fc.tuple(third, amount).map((a) => () => paidIn(...a)) },
-  { weight: 2, arbitrary: third.map((of) => () => expiry(of)) },
-  { weight: 1, arbitrary: third.map((of) => () => cancelled(of)) },
-  { weight: 2, arbitrary: fc.tuple(either, amount).map((a) => () => move(...a)) },
-  { weight: 1, arbitrary: either.map((of) => () => deleted(of)) },
-  { weight: 1, arbitrary: either.map((of) => () => closed(of)) },
-  {
-    weight: 1,
-    arbitrary: fc.tuple(either, fc.constantFrom('new' as const, 0 as const, 1 as const)).map((a) => () => named(...a)),
-  },
-  { weight: 1, arbitrary: either.map((of) => () => registered(of)) },
-  {
-    weight: 2,
-    arbitrary: fc.tuple(fc.constantFrom(1, 86_400_000, null), fc.boolean(), either).map(([ms, moves, of]) => () => [
+  weighted(8, either.map((of) => () => payout(of, 1n, undefined, true))),
+  weighted(4, fc.constant(uncounted)),
+  weighted(4, third.map((of) => () => execution(of))),
+  weighted(4, fc.tuple(third, amount).map((a) => () => paidIn(...a))),
+  weighted(2, third.map((of) => () => expiry(of))),
+  weighted(1, third.map((of) => () => cancelled(of))),
+  weighted(2, fc.tuple(either, amount).map((a) => () => move(...a))),
+  weighted(1, either.map((of) => () => deleted(of))),
+  weighted(1, either.map((of) => () => closed(of))),
+  weighted(1, fc.tuple(either, whom).map((a) => () => named(...a))),
+  weighted(1, either.map((of) => () => registered(of))),
+  weighted(
+    2,
+    fc.tuple(fc.constantFrom(1, 86_400_000, null), fc.boolean(), either).map(([ms, moves, of]) => () => [
       ...checked(ms),
       ...(moves ? move(of, 1n) : []),
     ]),
-  },
-  { weight: 1, arbitrary: either.map((of) => () => seen(of)) },
+  ),
+  weighted(1, either.map((of) => () => seen(of))),
   // An outcome and a transfer that are committed together or not at all.
-  {
-    weight: 2,
-    arbitrary: fc.tuple(third, fc.boolean(), either, amount).map(([of, fails, to, much]) => () => [
+  weighted(
+    2,
+    fc.tuple(third, fc.boolean(), either, amount).map(([of, fails, to, much]) => () => [
       ...outcome(of, fails),
       ...move(to, much),
     ]),
-  },
+  ),
 );
 
 /** Reads the content of the database, without times and generated values. */

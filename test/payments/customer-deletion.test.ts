@@ -150,9 +150,8 @@ describe('a deleted customer', () => {
     const late = await fundedQuote(platform, scene);
     await succeed(platform, 'cancelQuote', { quoteId: late.quoteId });
     expect(await remove(scene.customerId)).toMatchObject(deleted);
-    expect(await act(platform, 'sandboxFundAccount', { accountId: scene.usd, amount: 5 })).toMatchObject(
-      refusal('CUSTOMER_DELETED', 'accountId'),
-    );
+    const funded = await act(platform, 'sandboxFundAccount', { accountId: scene.usd, amount: 5 });
+    expect(funded).toMatchObject(refusal('CUSTOMER_DELETED', 'accountId'));
     for (const more of [{}, { amount: 7 }, { sandboxScenario: { deposit: 'TWICE' } }])
       expect(await sendDeposit(platform, late, more)).toMatchObject(refusal('CUSTOMER_DELETED', 'quoteId'));
     expect(await balanceOf(platform, late.account)).toBe(0n);
@@ -196,12 +195,8 @@ describe('a concurrent deletion', () => {
   test('is refused if the execution of a quote comes first', async () => {
     const scene = await makeScene(platform, 1_000n);
     const made = await quote(platform, usdToEur(scene, never));
-    const [executed, refused] = await inTurn(
-      t,
-      ['account', scene.usd],
-      () => execute(platform, made.id),
-      () => remove(scene.customerId),
-    );
+    const pays = () => execute(platform, made.id);
+    const [executed, refused] = await inTurn(t, ['account', scene.usd], pays, () => remove(scene.customerId));
     expect(executed).toMatchObject({ __typename: 'ExecuteQuoteSuccess' });
     expect(refused).toMatchObject({ code: 'CUSTOMER_IN_USE', balances: [], transactionIds: [made.transaction.id] });
   });

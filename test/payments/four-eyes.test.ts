@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest';
 import {
   act,
   actOn,
+  announce,
+  between,
   ended,
   execute,
   fieldsOf,
@@ -9,8 +11,10 @@ import {
   lookUp,
   moving,
   quote,
+  refusal,
   sender,
   succeed,
+  tokenInput,
   transactionOf,
   untilStatus,
   usdToEur,
@@ -44,42 +48,35 @@ const reject = (by: TestPlatform, transactionId: string, reason?: string) =>
   actOn(by, 'rejectTransaction', { transactionId, reason });
 
 const uma = '$success.usd@sandbox.uma.money';
-const pay = { selection: 'transaction { id }', of: ({ transaction }: Data) => transaction.id };
-const quoted = { selection: 'quote { status transaction { id } }', of: (made: Data) => made.quote?.transaction.id };
+/** Pays out, and returns the result. */
+const send = (by: TestPlatform, { usd, outsideUsd }: Scene, amount = 1, rest: object = {}) =>
+  actOn(by, 'transferOut', moving(usd, outsideUsd, amount, rest));
+const sent = async (by: TestPlatform, scene: Scene, amount?: number): Promise<string> =>
+  (await send(by, scene, amount)).transaction.id;
+/** Creates or executes a quote, and returns the id of its payment. */
+const quoted = async (by: TestPlatform, name: 'createQuote' | 'executeQuote', input: object): Promise<string> =>
+  (await act(by, name, input, 'quote { status transaction { id } }')).quote?.transaction.id;
 
 /** The ways to begin a payment; each returns its id. */
 const ways: Readonly<Record<string, (by: TestPlatform, scene: Scene, rest?: object) => Promise<string>>> = {
-  transferOut: async (by, { usd, outsideUsd }, rest) =>
-    pay.of(await act(by, 'transferOut', moving(usd, outsideUsd, 1_000, rest), pay.selection)),
+  transferOut: async (by, scene, rest) => (await send(by, scene, 1_000, rest)).transaction.id,
   transferIn: async (by, { usd, outsideUsd }, rest) =>
-    pay.of(await act(by, 'transferIn', moving(outsideUsd, usd, 1_000, rest), pay.selection)),
-  transferInternal: async (by, { usd }, rest) =>
-    pay.of(
-      await act(by, 'transferInternal', moving(usd, await ownAccount(platform, 'USD'), 1_000, rest), pay.selection),
-    ),
-  'a quote executed immediately': async (by, scene, rest) =>
-    quoted.of(await act(by, 'createQuote', usdToEur(scene, { immediatelyExecute: true, ...rest }), quoted.selection)),
-  'a quote executed later': async (by, scene) => {
-    const { id } = await quote(by, usdToEur(scene));
-    return quoted.of(await act(by, 'executeQuote', { quoteId: id }, quoted.selection));
+    (await actOn(by, 'transferIn', moving(outsideUsd, usd, 1_000, rest))).transaction.id,
+  transferInternal: async (by, { usd }, rest) => {
+    const input = moving(usd, await ownAccount(platform, 'USD'), 1_000, rest);
+    return (await actOn(by, 'transferInternal', input)).transaction.id;
   },
-  'a quote paid by a pull': async (by, { outsideUsd, outsideEur }) => {
-    const input = usdToEur({ usd: outsideUsd, outsideEur } as Scene, { immediatelyExecute: true });
-    return quoted.of(await act(by, 'createQuote', input, quoted.selection));
+  'a quote executed immediately': (by, scene, rest) =>
+    quoted(by, 'createQuote', usdToEur(scene, { immediatelyExecute: true, ...rest })),
+  'a quote executed later': async (by, scene) =>
+    quoted(by, 'executeQuote', { quoteId: (await quote(by, usdToEur(scene))).id }),
+  'a quote paid by a pull': (by, { outsideUsd, outsideEur }) =>
+    quoted(by, 'createQuote', between(outsideUsd, outsideEur, 1_000, { immediatelyExecute: true })),
+  'a quote to a UMA address': async (by, { usd }) => {
+    const destination = { uma: { umaAddress: uma, currency: 'USD' } };
+    const rest = { destination, lookupId: (await lookUp(by, uma)).id, senderCustomerInfo: sender };
+    return quoted(by, 'createQuote', between(usd, '', 1_000, { ...rest, immediatelyExecute: true }));
   },
-  'a quote to a UMA address': async (by, { usd }) =>
-    quoted.of(
-      await act(
-        by,
-        'createQuote',
-        {
-          ...{ source: { account: { accountId: usd } }, destination: { uma: { umaAddress: uma, currency: 'USD' } } },
-          ...{ lookupId: (await lookUp(by, uma)).id, senderCustomerInfo: sender, lockedCurrencySide: 'SENDING' },
-          ...{ lockedCurrencyAmount: 1_000, immediatelyExecute: true },
-        },
-        quoted.selection,
-      ),
-    ),
 };
 const incoming = ['transferIn', 'a quote paid by a pull'];
 
@@ -152,10 +149,8 @@ describe('a quote to be executed by a deposit', () => {
   test('refuses a deposit before its approval, and accepts one afterwards', async () => {
     const { quoteId, id } = await offer(await clerkWith(always));
     expect(await shown(platform, id)).toMatchObject({ status: 'CREATED', quote: { status: 'PENDING' } });
-    expect(await send(quoteId)).toMatchObject({
-      code: 'CONFLICT',
-      message: 'the payment waits for an approval: it is CREATED',
-    });
+    const message = 'the payment waits for an approval: it is CREATED';
+    expect(await send(quoteId)).toMatchObject({ code: 'CONFLICT', message });
     expect((await approve(boss, id)).transaction).toMatchObject({ status: 'PENDING' });
     await send(quoteId);
     expect(await ended(platform, id)).toMatchObject({ status: 'COMPLETED' });
@@ -226,14 +221,13 @@ describe('a policy that demands an approval', () => {
     const scene = await makeScene(platform, 10_000n);
     await succeed(platform, 'setPolicy', { subjectId: scene.customerId, approval: always });
     const app = await payingApp(platform, { customerId: scene.customerId });
-    const { transaction } = await actOn(app, 'transferOut', moving(scene.usd, scene.outsideUsd, 1));
-    expect(await shown(app, transaction.id)).toMatchObject({ status: 'CREATED', createdById: app.tokenId });
-    expect(await approve(app, transaction.id)).toMatchObject({ code: 'FORBIDDEN' });
-    await approve(boss, transaction.id);
-    expect(await shown(app, transaction.id)).toMatchObject({ decidedById: null });
-    expect(await shown(boss, transaction.id)).toMatchObject({ createdById: app.tokenId, decidedById: boss.tokenId });
-    const mine = await actOn(platform, 'transferOut', moving(scene.usd, scene.outsideUsd, 1));
-    expect(await shown(app, mine.transaction.id)).toMatchObject({ status: 'CREATED', createdById: null });
+    const id = await sent(app, scene);
+    expect(await shown(app, id)).toMatchObject({ status: 'CREATED', createdById: app.tokenId });
+    expect(await approve(app, id)).toMatchObject({ code: 'FORBIDDEN' });
+    await approve(boss, id);
+    expect(await shown(app, id)).toMatchObject({ decidedById: null });
+    expect(await shown(boss, id)).toMatchObject({ createdById: app.tokenId, decidedById: boss.tokenId });
+    expect(await shown(app, await sent(platform, scene))).toMatchObject({ status: 'CREATED', createdById: null });
   });
 
   test('counts the payment when it is requested, and no longer once it is rejected', async () => {
@@ -241,11 +235,10 @@ describe('a policy that demands an approval', () => {
     const clerk = await serverOf(platform, 'VIEW', 'TRANSACT');
     const limits = [{ period: 'DAY', payments: 1 }];
     await succeed(platform, 'setPolicy', { subjectId: clerk.tokenId, approval: always, limits });
-    const send = () => actOn(clerk, 'transferOut', moving(scene.usd, scene.outsideUsd, 1));
-    const { transaction } = await send();
-    expect(await send()).toMatchObject({ code: 'LIMIT_EXCEEDED' });
-    await reject(boss, transaction.id);
-    expect((await send()).transaction).toMatchObject({ status: 'CREATED' });
+    const id = await sent(clerk, scene);
+    expect(await send(clerk, scene)).toMatchObject({ code: 'LIMIT_EXCEEDED' });
+    await reject(boss, id);
+    expect((await send(clerk, scene)).transaction).toMatchObject({ status: 'CREATED' });
   });
 
   test('is reported by a dry run', async () => {
@@ -259,29 +252,19 @@ describe('a policy that demands an approval', () => {
   });
 
   test.each([
-    [{ approval: {} }, 'INVALID_INPUT', ['approval']],
-    [{ approval: { always: true, expiresInSeconds: 0 } }, 'INVALID_INPUT', ['approval', 'expiresInSeconds']],
-    [{ approval: { always: true, expiresInSeconds: 2_592_001 } }, 'INVALID_INPUT', ['approval', 'expiresInSeconds']],
-    [
-      { approval: { above: [{ currency: 'XXX', amount: { units: 1 } }] } },
-      'INVALID_CURRENCY',
-      ['approval', 'above', 0, 'currency'],
-    ],
-    [
-      { approval: { above: [1, 2].map((units) => ({ currency: 'USD', amount: { units } })) } },
-      'INVALID_INPUT',
-      ['approval', 'above', 1],
-    ],
-  ])('%j is refused', async (terms, code, path) => {
-    const refused = await act(platform, 'setPolicy', { subjectId: boss.tokenId, ...terms });
-    expect(refused).toMatchObject({ code, path: ['input', ...path] });
+    [{}, 'INVALID_INPUT', []],
+    [{ always: true, expiresInSeconds: 0 }, 'INVALID_INPUT', ['expiresInSeconds']],
+    [{ always: true, expiresInSeconds: 2_592_001 }, 'INVALID_INPUT', ['expiresInSeconds']],
+    [{ above: [{ currency: 'XXX', amount: { units: 1 } }] }, 'INVALID_CURRENCY', ['above', 0, 'currency']],
+    [{ above: [1, 2].map((units) => ({ currency: 'USD', amount: { units } })) }, 'INVALID_INPUT', ['above', 1]],
+  ])('as %j is refused', async (approval, code, path) => {
+    const refused = await act(platform, 'setPolicy', { subjectId: boss.tokenId, approval });
+    expect(refused).toMatchObject(refusal(code, 'approval', ...path));
   });
 });
 
 describe('a requester can never approve', () => {
   const everything = ['VIEW', 'TRANSACT', 'APPROVE', 'MANAGE'] as const;
-  const ask = async (by: TestPlatform, scene: Scene): Promise<string> =>
-    (await actOn(by, 'transferOut', moving(scene.usd, scene.outsideUsd, 1))).transaction.id;
   const limited = async () => {
     const scene = await makeScene(platform, 10_000n);
     await succeed(platform, 'setPolicy', { subjectId: scene.customerId, approval: always });
@@ -296,7 +279,7 @@ describe('a requester can never approve', () => {
     const other = await serverOf(platform, ...everything);
     const app = await payingApp(child, { customerId: scene.customerId });
     const may = async (asks: TestPlatform, decides: TestPlatform) =>
-      (await approve(decides, await ask(asks, scene))).code ?? 'APPROVED';
+      (await approve(decides, await sent(asks, scene))).code ?? 'APPROVED';
     const related = [one, child, grandchild];
     for (const asks of related) for (const decides of related) expect(await may(asks, decides)).toBe('FORBIDDEN');
     for (const decides of [one, child]) expect(await may(app, decides)).toBe('FORBIDDEN');
@@ -309,7 +292,7 @@ describe('a requester can never approve', () => {
     const head = await serverOf(platform, ...everything);
     const [clerk, colleague] = [await serverOf(head, ...everything), await serverOf(head, ...everything)];
     await succeed(platform, 'setPolicy', { subjectId: head.tokenId, approval: always });
-    const id = await ask(clerk, scene);
+    const id = await sent(clerk, scene);
     expect(await approve(colleague, id)).toMatchObject({ code: 'FORBIDDEN' });
     expect((await approve(boss, id)).transaction).toMatchObject({ status: 'PENDING' });
   });
@@ -327,21 +310,15 @@ describe('a requester can never approve', () => {
 
   test('a token without APPROVE cannot decide; APPROVE alone neither pays nor decides incoming payments', async () => {
     const scene = await limited();
-    const id = await ask(platform, scene);
+    const id = await sent(platform, scene);
     const clerk = await serverOf(platform, 'VIEW', 'TRANSACT', 'MANAGE');
     for (const decide of [approve, reject]) expect(await decide(clerk, id)).toMatchObject({ code: 'FORBIDDEN' });
-    expect(await act(boss, 'transferOut', moving(scene.usd, scene.outsideUsd, 1))).toMatchObject({ code: 'FORBIDDEN' });
-    const announced = await actOn(platform, 'sandboxReceiveUma', {
-      ...{ senderUmaAddress: uma, receiver: { customerId: scene.customerId }, currency: 'USD', amount: 1 },
-    });
+    expect(await send(boss, scene)).toMatchObject({ code: 'FORBIDDEN' });
+    const announced = await announce(platform, scene.customerId, 1);
     for (const decide of [approve, reject])
-      expect(await decide(boss, announced.transaction.id)).toMatchObject({ code: 'FORBIDDEN' });
-    expect(
-      await act(platform, 'createClientToken', {
-        boundTo: { customerId: scene.customerId },
-        permissions: ['VIEW', 'APPROVE'],
-      }),
-    ).toMatchObject({ code: 'INVALID_INPUT' });
+      expect(await decide(boss, announced.id)).toMatchObject({ code: 'FORBIDDEN' });
+    const app = tokenInput({ customerId: scene.customerId, permissions: ['VIEW', 'APPROVE'] });
+    expect(await act(platform, 'createClientToken', app)).toMatchObject({ code: 'INVALID_INPUT' });
   });
 });
 
@@ -355,7 +332,7 @@ describe('only one of several concurrent decisions counts', () => {
     const scene = await makeScene(platform, 1_000_000n);
     const clerk = await clerkWith(always);
     const second = await serverOf(platform, 'VIEW', 'APPROVE');
-    const ask = async () => (await actOn(clerk, 'transferOut', moving(scene.usd, scene.outsideUsd, 10))).transaction.id;
+    const ask = () => sent(clerk, scene, 10);
     let paid = 0n;
     for (let round = 0; round < 8; round += 1) {
       const [twice, both, atDeadline] = [await ask(), await ask(), await ask()];
@@ -385,22 +362,19 @@ describe('only one of several concurrent decisions counts', () => {
   test('a repeat with the same key returns the same payment, before its approval and after it', async () => {
     const scene = await makeScene(platform, 10_000n);
     const clerk = await clerkWith(always);
-    const send = () =>
-      actOn(clerk, 'transferOut', moving(scene.usd, scene.outsideUsd, 10, { idempotencyKey: 'rent-november' }));
-    const [{ transaction }, again] = await Promise.all([send(), send()]);
+    const repeat = () => send(clerk, scene, 10, { idempotencyKey: 'rent-november' });
+    const [{ transaction }, again] = await Promise.all([repeat(), repeat()]);
     expect(again.transaction).toMatchObject({ id: transaction.id, status: 'CREATED' });
     await approve(boss, transaction.id);
     await ended(platform, transaction.id);
-    expect((await send()).transaction).toMatchObject({ id: transaction.id, status: 'CREATED' });
+    expect((await repeat()).transaction).toMatchObject({ id: transaction.id, status: 'CREATED' });
     expect(await balanceOf(platform, scene.usd)).toBe(9_990n);
   });
 
   test('money that was not reserved must be available when the payment is approved', async () => {
     const scene = await makeScene(platform, 1_000n);
     const clerk = await clerkWith({ always: true, reserves: false });
-    const ask = async () =>
-      (await actOn(clerk, 'transferOut', moving(scene.usd, scene.outsideUsd, 600))).transaction.id;
-    const [one, other] = [await ask(), await ask()];
+    const [one, other] = [await sent(clerk, scene, 600), await sent(clerk, scene, 600)];
     await approve(boss, one);
     expect(await approve(boss, other)).toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
     expect((await transactionOf(platform, other)).status).toBe('CREATED');
@@ -426,14 +400,11 @@ test('events, webhooks, live lists and REST show that a payment waits, who reque
     }
     return ops;
   })();
-  const { transaction } = await actOn(clerk, 'transferOut', moving(scene.usd, scene.outsideUsd, 10));
+  const { transaction } = await send(clerk, scene, 10);
   const rest = await restClient(platform.url, boss.authorization);
   const asRest = () => rest.ask('GET', `/transactions/${transaction.id}`);
-  expect(await asRest()).toMatchObject({
-    status: 'CREATED',
-    createdById: clerk.tokenId,
-    approvalDueAt: expect.any(String),
-  });
+  const requested = { createdById: clerk.tokenId, approvalDueAt: expect.any(String) };
+  expect(await asRest()).toMatchObject({ status: 'CREATED', ...requested });
   const decided = await rest.ask('POST', `/transactions/${transaction.id}/approve`, {});
   expect(decided).toMatchObject({ status: 'PENDING', decidedById: boss.tokenId });
   await untilStatus(platform, transaction.id, 'COMPLETED');
@@ -448,7 +419,7 @@ test('events, webhooks, live lists and REST show that a payment waits, who reque
       transaction { status createdById decidedById approvalDueAt } } } } }`,
     { id: transaction.id },
   );
-  const before = { createdById: clerk.tokenId, decidedById: null, approvalDueAt: expect.any(String) };
+  const before = { ...requested, decidedById: null };
   const after = { createdById: clerk.tokenId, decidedById: boss.tokenId, approvalDueAt: null };
   expect(events.edges.map(({ node }: Data) => node.transaction)).toEqual([
     { status: 'CREATED', ...before },

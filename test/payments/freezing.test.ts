@@ -41,6 +41,8 @@ const move = (from: string, to: string, amount = 10) => act(platform, 'transferI
 const out = ({ usd, outsideUsd }: Scene) => act(platform, 'transferOut', moving(usd, outsideUsd, 10));
 const pull = ({ usd, outsideUsd }: Scene) => act(platform, 'transferIn', moving(outsideUsd, usd, 10));
 const quoted = (from: Scene, to: Scene) => act(platform, 'createQuote', between(from.usd, to.eur, 10));
+const executed = { __typename: 'ExecuteQuoteSuccess' };
+const iban = (number: string) => ({ iban: { iban: number, swiftBic: 'COBADEFF' } });
 const never = { sandboxScenario: { delayMs: 3_600_000 } };
 
 describe('a frozen customer', () => {
@@ -71,7 +73,7 @@ describe('a frozen customer', () => {
     expect(await balanceOf(platform, scene.usd)).toBe(10_005n);
 
     await thaw(scene.customerId);
-    expect(await execute(platform, made.id)).toMatchObject({ __typename: 'ExecuteQuoteSuccess' });
+    expect(await execute(platform, made.id)).toMatchObject(executed);
     for (const one of acts.slice(0, 5)) expect((await one()).__typename).toMatch(/Success$/);
   });
 
@@ -81,9 +83,8 @@ describe('a frozen customer', () => {
     const failing = await pay(platform, scene, 1_000, { sandboxScenario: { delayMs: 300 } });
     await freeze(scene.customerId);
     expect(await announce(platform, scene.customerId, 100)).toMatchObject(refused);
-    expect(await act(platform, 'approveTransaction', { transactionId: transaction.id })).toMatchObject({
-      __typename: 'ApproveTransactionSuccess',
-    });
+    const approved = await act(platform, 'approveTransaction', { transactionId: transaction.id });
+    expect(approved).toMatchObject({ __typename: 'ApproveTransactionSuccess' });
     expect(await ended(platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
     expect(await ended(platform, failing.id)).toMatchObject({ status: 'FAILED' });
     expect(await balanceOf(platform, scene.usd)).toBe(1_100n);
@@ -98,7 +99,7 @@ describe('a frozen customer', () => {
     const registered = {
       customerId: scene.customerId,
       currency: 'EUR',
-      accountInfo: { iban: { iban: 'DE00500105175407324931', swiftBic: 'COBADEFF' } },
+      accountInfo: iban('DE00500105175407324931'),
       beneficiary: { individual: { fullName: 'Ada Lovelace' } },
     };
     const answer = await act(platform, 'createExternalAccount', registered);
@@ -106,10 +107,8 @@ describe('a frozen customer', () => {
     const { customers } = await app.ask('{ customers { edges { node { frozenAt } } } }');
     expect(customers.edges).toEqual([{ node: { frozenAt: expect.any(String) } }]);
     expect(await quote(app, usdToEur(scene))).toMatchObject(refused);
-    expect(await execute(stranger, theirs.id)).toMatchObject({
-      code: 'USER_NOT_READY',
-      message: 'a customer in this payment cannot move money',
-    });
+    const unnamed = { code: 'USER_NOT_READY', message: 'a customer in this payment cannot move money' };
+    expect(await execute(stranger, theirs.id)).toMatchObject(unnamed);
   });
 });
 
@@ -121,19 +120,20 @@ describe('a frozen account', () => {
     await fund(platform, scene.eur, 100n);
     const made = await quote(platform, usdToEur(scene));
     await freeze(scene.usd);
-    const source = ['input', 'sourceAccountId'];
-    const destination = ['input', 'destinationAccountId'];
-    expect(await out(scene)).toMatchObject({ ...refused, path: source });
-    expect(await pull(scene)).toMatchObject({ ...refused, path: destination });
-    expect(await move(scene.usd, own)).toMatchObject({ ...refused, path: source });
-    expect(await move(other.usd, scene.usd)).toMatchObject({ ...refused, path: destination });
-    expect(await quoted(scene, other)).toMatchObject({ ...refused, path: ['input', 'source', 'account', 'accountId'] });
-    expect(await execute(platform, made.id)).toMatchObject({ ...refused, path: ['input', 'quoteId'] });
-    const eur = { sourceAccountId: scene.eur, destinationAccountId: scene.outsideEur, amount: 10 };
-    expect(await act(platform, 'transferOut', eur)).toMatchObject({ __typename: 'TransferOutSuccess' });
+    for (const [answer, ...path] of [
+      [await out(scene), 'sourceAccountId'],
+      [await pull(scene), 'destinationAccountId'],
+      [await move(scene.usd, own), 'sourceAccountId'],
+      [await move(other.usd, scene.usd), 'destinationAccountId'],
+      [await quoted(scene, other), 'source', 'account', 'accountId'],
+      [await execute(platform, made.id), 'quoteId'],
+    ])
+      expect(answer).toMatchObject({ ...refused, path: ['input', ...path] });
+    const eur = await act(platform, 'transferOut', moving(scene.eur, scene.outsideEur, 10));
+    expect(eur).toMatchObject({ __typename: 'TransferOutSuccess' });
     await fund(platform, scene.usd, 5n);
     await thaw(scene.usd);
-    expect(await execute(platform, made.id)).toMatchObject({ __typename: 'ExecuteQuoteSuccess' });
+    expect(await execute(platform, made.id)).toMatchObject(executed);
   });
 
   test('that belongs to the platform returns no fees: the service bears the fee of a returned payment', async () => {
@@ -163,27 +163,17 @@ describe('a frozen account', () => {
   test('outside is neither paid nor pulled from, and cannot be deleted', async () => {
     const scene = await makeScene(platform, 10_000n);
     await freeze(scene.outsideUsd);
-    for (const one of [
-      out(scene),
-      pull(scene),
-      act(platform, 'deleteExternalAccount', { accountId: scene.outsideUsd }),
-    ])
-      expect(await one).toMatchObject(refused);
+    const remove = () => act(platform, 'deleteExternalAccount', { accountId: scene.outsideUsd });
+    for (const one of [out(scene), pull(scene), remove()]) expect(await one).toMatchObject(refused);
     await thaw(scene.outsideUsd);
     expect(await out(scene)).toMatchObject({ __typename: 'TransferOutSuccess' });
   });
 
   test('outside cannot be registered again while frozen, even if it is INACTIVE; once thawed, it can', async () => {
     const { customerId } = await makeScene(platform, 0n);
-    const accountInfo = { iban: { iban: 'DE89370400440532013000', swiftBic: 'COBADEFF' } };
     const beneficiary = { individual: { fullName: 'Grace Hopper' } };
-    const register = () =>
-      act(
-        platform,
-        'createExternalAccount',
-        { customerId, currency: 'EUR', accountInfo, beneficiary },
-        'account { id }',
-      );
+    const input = { customerId, currency: 'EUR', accountInfo: iban('DE89370400440532013000'), beneficiary };
+    const register = () => act(platform, 'createExternalAccount', input, 'account { id }');
     const { id } = (await register()).account;
     await freeze(id);
     await succeed(platform, 'sandboxSetExternalAccountStatus', { accountId: id, status: 'INACTIVE' });
@@ -243,17 +233,13 @@ describe('the command', () => {
   test('reports what it did, does nothing twice, and refuses invalid input', async () => {
     const scene = await makeScene(platform, 0n);
     const people = await runOps(t.databaseUrl, ['account', 'freeze', scene.usd, ...why]);
-    expect(people).toMatchObject({
-      code: 0,
-      out: expect.stringMatching(/^InternalAccount:\S+ has been frozen since \S+Z\.$/),
-    });
+    const out = expect.stringMatching(/^InternalAccount:\S+ has been frozen since \S+Z\.$/);
+    expect(people).toMatchObject({ code: 0, out });
     const again = await freeze(scene.usd);
     expect([again.code, JSON.parse(again.out).changed]).toEqual([0, false]);
     const unknown = 'Customer:0197f2a0-0000-7000-8000-000000000001';
-    expect(await runOps(t.databaseUrl, ['customer', 'freeze', unknown, ...why])).toMatchObject({
-      code: 1,
-      err: `there is no ${unknown}`,
-    });
+    const none = await runOps(t.databaseUrl, ['customer', 'freeze', unknown, ...why]);
+    expect(none).toMatchObject({ code: 1, err: `there is no ${unknown}` });
     // The uuid of an internal account does not name an external one.
     const wrong = scene.usd.replace('Internal', 'External');
     expect(await runOps(t.databaseUrl, ['account', 'thaw', wrong, ...why])).toMatchObject({ code: 1 });
@@ -266,41 +252,24 @@ describe('a freeze that races a payment', () => {
   test('of a customer lets an earlier execution through, and stops a later one', async () => {
     const scene = await makeScene(platform, 1_000n);
     const [before, after] = [await quote(platform, usdToEur(scene, never)), await quote(platform, usdToEur(scene))];
-    const [executed] = await inTurn(
-      t,
-      ['account', scene.usd],
-      () => execute(platform, before.id),
-      () => freeze(scene.customerId),
-    );
-    expect(executed).toMatchObject({ __typename: 'ExecuteQuoteSuccess' });
+    const stop = () => freeze(scene.customerId);
+    const [first] = await inTurn(t, ['account', scene.usd], () => execute(platform, before.id), stop);
+    expect(first).toMatchObject(executed);
     await thaw(scene.customerId);
-    const [frozen, refused] = await inTurn(
-      t,
-      ['customer', scene.customerId],
-      () => freeze(scene.customerId),
-      () => execute(platform, after.id),
-    );
+    const late = () => execute(platform, after.id);
+    const [frozen, refused] = await inTurn(t, ['customer', scene.customerId], stop, late);
     expect([frozen.code, refused.code]).toEqual([0, 'CUSTOMER_FROZEN']);
   });
 
   test('of an account, or of a customer whose payment locks only the account, is decided by the lock', async () => {
     const scene = await makeScene(platform, 1_000n);
     for (const id of [scene.usd, scene.customerId]) {
-      const [moved] = await inTurn(
-        t,
-        ['account', scene.usd],
-        () => move(scene.usd, own),
-        () => freeze(id),
-      );
+      const [pays, stops] = [() => move(scene.usd, own), () => freeze(id)];
+      const [moved] = await inTurn(t, ['account', scene.usd], pays, stops);
       expect(moved).toMatchObject({ __typename: 'TransferInternalSuccess' });
       await thaw(id);
-      const [frozen, refused] = await inTurn(
-        t,
-        ['account', scene.usd],
-        () => freeze(id),
-        () => move(scene.usd, own),
-      );
-      expect([frozen.code, (refused as Data).code]).toEqual([0, expect.stringMatching(/_FROZEN$/)]);
+      const [frozen, refused] = await inTurn(t, ['account', scene.usd], stops, pays);
+      expect([frozen.code, refused.code]).toEqual([0, expect.stringMatching(/_FROZEN$/)]);
       await thaw(id);
     }
   });
