@@ -13,7 +13,7 @@ import { type Operation, operationNames, showsExisting } from '../../src/domain/
 import { platformItself } from '../../src/domain/access/platform-itself.ts';
 import { deletePolicy } from '../../src/domain/policies/policies.ts';
 import { transferOut } from '../../src/domain/transfers/transfers.ts';
-import { act, between, feedEnd, succeed } from '../setup/acts.ts';
+import { act, between, feedEnd, moving, succeed } from '../setup/acts.ts';
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
 import { balanceOf, makeScene, serverOf } from '../setup/scene.ts';
@@ -37,11 +37,7 @@ const currencies = ['USD', 'EUR'];
 /** For each noun, a mutation that returns it, and its field in the success. */
 const mutations: Readonly<Record<string, readonly [name: Operation, field: string, input: () => object]>> = {
   Quote: ['createQuote', 'quote', () => between(scene.usd, scene.outsideEur, 1_000)],
-  Transaction: [
-    'transferOut',
-    'transaction',
-    () => ({ sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 10 }),
-  ],
+  Transaction: ['transferOut', 'transaction', () => moving(scene.usd, scene.outsideUsd, 10)],
   Customer: ['updateCustomer', 'customer', () => ({ customerId: scene.customerId })],
   InternalAccount: ['sandboxFundAccount', 'account', () => ({ accountId: scene.usd, amount: { units: 1 } })],
   ExternalAccount: [
@@ -218,11 +214,8 @@ test('every mutation that returns a noun is classified by whether the noun exist
 const existing = answers.wasThere.flatMap((mutation) => {
   const [field, type] = nounOf(mutation) ?? [];
   const names = Object.keys(type?.getFields() ?? {}).filter((name) => name !== 'id');
-  return names.map((name): [string, string, GraphQLObjectType] => [
-    mutation,
-    `${field}.${name}`,
-    objectType(type?.name ?? ''),
-  ]);
+  const of = objectType(type?.name ?? '');
+  return names.map((name): [string, string, GraphQLObjectType] => [mutation, `${field}.${name}`, of]);
 });
 
 test.each(existing)('%s returns %s, which existed before, with VIEW only', async (mutation, path, type) => {
@@ -266,13 +259,7 @@ test('granting access to events, or reading them through an endpoint, needs VIEW
     ['updateWebhookEndpoint', { endpointId: id, eventTypes: ['ACCOUNT_STATUS'] }],
     ['rotateWebhookSecret', { endpointId: id }],
     ['sendTestWebhook', { endpointId: id }],
-    [
-      'replayWebhookEvents',
-      {
-        endpointId: id,
-        events: { between: { before: await feedEnd(t.platform) } },
-      },
-    ],
+    ['replayWebhookEvents', { endpointId: id, events: { between: { before: await feedEnd(t.platform) } } }],
     ['resendWebhookDelivery', { deliveryId: deliveries[0].id }],
   ];
   const refusal = { code: 'FORBIDDEN', message: 'this token lacks the permission VIEW' };
@@ -293,11 +280,8 @@ test('creating or redirecting an endpoint whose answers approve payments needs T
   const [url, elsewhere] = ['http://127.0.0.1:9/hook', 'http://127.0.0.1:9/elsewhere'];
   const made = async (eventTypes: string[]): Promise<string> =>
     (await succeed(t.platform, 'createWebhookEndpoint', { url, eventTypes }, 'endpoint { id }')).endpoint.id;
-  const [asking, disabled, other] = [
-    await made(['INCOMING_PAYMENT', 'TEST']),
-    await made(['INCOMING_PAYMENT']),
-    await made(['TEST']),
-  ];
+  const [asking, disabled] = [await made(['INCOMING_PAYMENT', 'TEST']), await made(['INCOMING_PAYMENT'])];
+  const other = await made(['TEST']);
   await succeed(t.platform, 'updateWebhookEndpoint', { endpointId: disabled, enabled: false });
   const attempts: readonly [Operation, object][] = [
     ['createWebhookEndpoint', { url }],

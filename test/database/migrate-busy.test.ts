@@ -36,16 +36,16 @@ afterAll(() => server.stop());
 beforeEach(async () => {
   prisma = await prismaFolder();
   database = await createThrowawayDatabase(server.url);
-  await prisma.write(
-    'migrations/1_first/migration.sql',
-    'create table a (x int); create table b (x int); create table c (x int);',
-  );
-  await migrate(database.url, { prismaDirectory: prisma.path });
+  await writeMigration('1_first', 'create table a (x int); create table b (x int); create table c (x int);');
+  await migrated();
 });
 afterEach(async () => {
   await database.drop();
   await prisma.remove();
 });
+
+const writeMigration = (name: string, sql: string) => prisma.write(`migrations/${name}/migration.sql`, sql);
+const migrated = () => migrate(database.url, { prismaDirectory: prisma.path });
 
 async function connect(url: string): Promise<pg.Client> {
   const client = new pg.Client(url);
@@ -73,7 +73,7 @@ test('gets past an autovacuum, and logs it', async () => {
   const vacuums = `select from pg_stat_activity where backend_type = 'autovacuum worker' and query like '%VACUUM%.a%'`;
   await vi.waitFor(async () => expect((await client.query(vacuums)).rowCount).toBe(1), { timeout: 120_000 });
 
-  await prisma.write('migrations/2_second/migration.sql', 'alter table b add y int; alter table a add y int;');
+  await writeMigration('2_second', 'alter table b add y int; alter table a add y int;');
   const lines: string[] = [];
   await migrate(database.url, { prismaDirectory: prisma.path, log: (line) => lines.push(line) });
   expect(lines[0]).toMatch(/^the migration 2_second waits for process \d+ \(autovacuum worker\).*VACUUM/);
@@ -102,11 +102,8 @@ test('gets past transactions that lock the same tables in other orders, and caus
     }
     await client.end();
   });
-  await prisma.write(
-    'migrations/2_second/migration.sql',
-    ['a', 'b', 'c'].map((table) => `alter table ${table} add y int;`).join('\n'),
-  );
-  await migrate(database.url, { prismaDirectory: prisma.path });
+  await writeMigration('2_second', 'alter table a add y int; alter table b add y int; alter table c add y int;');
+  await migrated();
   goesOn = false;
   await Promise.all(loops);
   expect(failed).toEqual([]);
@@ -145,13 +142,10 @@ test("gets past the service's loops and payments, and causes no request to fail"
 test('is stopped while it waits and while it works: work is rolled back, and the next run continues', async () => {
   const client = await session();
   const holder = await session();
-  await prisma.write('migrations/2_second/migration.sql', 'alter table b add y int;');
-  await prisma.write('migrations/3_third/migration.sql', 'alter table b add z int; alter table a add z int;');
+  await writeMigration('2_second', 'alter table b add y int;');
+  await writeMigration('3_third', 'alter table b add z int; alter table a add z int;');
   // Work that only ends when it is stopped: a wait for a lock would end at the migration's lock timeout.
-  await prisma.write(
-    'migrations/4_fourth/migration.sql',
-    'alter table c add z int; do $$ begin loop end loop; end $$;',
-  );
+  await writeMigration('4_fourth', 'alter table c add z int; do $$ begin loop end loop; end $$;');
   await holder.query('begin; select from a');
 
   const waiting = new AbortController();
@@ -172,8 +166,8 @@ test('is stopped while it waits and while it works: work is rolled back, and the
   await expect(second).rejects.toThrow(/^Stopped\./);
   expect(await namesApplied(client)).toEqual(['1_first', '2_second', '3_third']);
 
-  await prisma.write('migrations/4_fourth/migration.sql', 'alter table c add z int;');
-  expect(await migrate(database.url, { prismaDirectory: prisma.path })).toEqual({ applied: ['4_fourth'] });
+  await writeMigration('4_fourth', 'alter table c add z int;');
+  expect(await migrated()).toEqual({ applied: ['4_fourth'] });
 });
 
 test('is a command that Ctrl-C stops with a message', async () => {
@@ -182,14 +176,9 @@ test('is a command that Ctrl-C stops with a message', async () => {
   // The command takes this lock for its migration, and waits for it.
   await holder.query('drop table a, b, c, _prisma_migrations');
   await holder.query('select pg_advisory_lock(72707369)');
-  const command = spawn(
-    process.execPath,
-    ['--disable-warning=ExperimentalWarning', 'src/commands.ts', 'ops', 'migrate'],
-    {
-      env: { ...process.env, DATABASE_OWNER_URL: database.url, DATABASE_URL: '' },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    },
-  );
+  const words = ['--disable-warning=ExperimentalWarning', 'src/commands.ts', 'ops', 'migrate'];
+  const env = { ...process.env, DATABASE_OWNER_URL: database.url, DATABASE_URL: '' };
+  const command = spawn(process.execPath, words, { env, stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';
   command.stderr.on('data', (text) => {
     said += text;
@@ -210,7 +199,7 @@ test('leaves nothing half done when killed after any statement, and the next run
     'drop table b',
     'alter table c rename to e',
   ];
-  await prisma.write('migrations/2_second/migration.sql', `${statements.join(';\n')};`);
+  await writeMigration('2_second', `${statements.join(';\n')};`);
   await client.query(`create sequence reached; create function die() returns event_trigger language plpgsql as $$ begin
     if nextval('reached') = current_setting('test.dies_at')::int then perform pg_terminate_backend(pg_backend_pid()); end if; end $$;
     create event trigger dies on ddl_command_end execute function die()`);
@@ -221,10 +210,10 @@ test('leaves nothing half done when killed after any statement, and the next run
   for (const dies of statements.keys()) {
     await client.query(`alter database ${name} set test.dies_at = ${dies + 2}`);
     await client.query(`select setval('reached', 1, false)`);
-    await expect(migrate(database.url, { prismaDirectory: prisma.path })).rejects.toThrow();
+    await expect(migrated()).rejects.toThrow();
     expect((await client.query(state)).rows).toEqual(before);
     expect(await namesApplied(client)).toEqual(['1_first']);
   }
   await client.query(`alter database ${name} set test.dies_at = 0`);
-  expect(await migrate(database.url, { prismaDirectory: prisma.path })).toEqual({ applied: ['2_second'] });
+  expect(await migrated()).toEqual({ applied: ['2_second'] });
 });

@@ -74,44 +74,10 @@ function send({ first, more = [] }: Sent, hosts: readonly string[], url = t.url)
 }
 
 const noHosts: readonly (readonly string[])[] = [
-  [],
-  [''],
-  ['a', 'a'],
-  ['a', 'b'],
-  ...[
-    'a, b',
-    'a b',
-    'a/b',
-    'a/',
-    '/a',
-    'a?b',
-    'a#b',
-    'a\\b',
-    'u@a',
-    '@',
-    'u:p@a',
-    'http://a',
-    '%',
-    '%61',
-    'a|b',
-    '[',
-    '::1',
-  ],
-  ...[
-    '[::1',
-    '[::1]x',
-    '[:::::]',
-    ':80',
-    'a:b',
-    'a:-1',
-    'a:65536',
-    'a:80:80',
-    'a:8 0',
-    '256.1.1.1',
-    'ä',
-    '\u00ff',
-    "a'b",
-  ],
+  ...[[], [''], ['a', 'a'], ['a', 'b']],
+  ...['a, b', 'a b', 'a:8 0'],
+  ...'a/b a/ /a a?b a#b a\\b u@a @ u:p@a http://a % %61 a|b'.split(' '),
+  ..."[ ::1 [::1 [::1]x [:::::] :80 a:b a:-1 a:65536 a:80:80 256.1.1.1 ä \u00ff a'b".split(' '),
 ].map((hosts) => (typeof hosts === 'string' ? [hosts] : hosts));
 
 describe('a Host that is not an authority is refused before anything else:', () => {
@@ -186,15 +152,8 @@ test('every valid host is accepted, and no answer depends on it', async () => {
   const dates = /^(date|x-request-id|ratelimit[a-z-]*): .*\r\n/gim;
   const read = async (path: string, host: string) =>
     (await send({ first: `GET ${path} HTTP/1.1`, more: ['Accept: application/json'] }, [host])).replace(dates, '');
-  const paths = [
-    '/',
-    '/lab',
-    '/wallet',
-    '/docs',
-    '/health/live',
-    '/graphql?query={viewer{kind}}',
-    '/2025-10-13/config',
-  ];
+  const pages = ['/', '/lab', '/wallet', '/docs'];
+  const paths = [...pages, '/health/live', '/graphql?query={viewer{kind}}', '/2025-10-13/config'];
   const usual = new Map(await Promise.all(paths.map(async (path) => [path, await read(path, 'localhost')] as const)));
   for (const path of paths) expect(usual.get(path)).toMatch(/^HTTP\/1\.1 (200|404) /);
   await fc.assert(

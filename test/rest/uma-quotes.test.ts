@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { testGateway } from '../setup/gateway.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
 import { restClient, restScene } from '../setup/rest.ts';
 
 const t = await testGateway();
@@ -69,48 +69,27 @@ test('currency codes beside a source or a destination are checked against it', a
   const lookupId = await lookUp();
   const { sendingCurrencyCode: _code, ...body } = workflow(lookupId);
   const source = { sourceType: 'ACCOUNT', accountId: scene.usd.id };
-  await rest.make('/quotes', { ...body, source, sendingCurrencyCode: 'USD' });
-  const toAccount = { destinationType: 'ACCOUNT', accountId: scene.outsideEur.id };
+  const paid = { ...body, source };
+  await rest.make('/quotes', { ...paid, sendingCurrencyCode: 'USD' });
   const plain = { source, lockedCurrencySide: 'SENDING', lockedCurrencyAmount: 500 };
-  await rest.make('/quotes', { ...plain, destination: toAccount, receivingCurrencyCode: 'EUR' });
+  const toEur = { ...plain, destination: { destinationType: 'ACCOUNT', accountId: scene.outsideEur.id } };
+  await rest.make('/quotes', { ...toEur, receivingCurrencyCode: 'EUR' });
+  const dollars = { destinationType: 'UMA_ADDRESS', umaAddress, currency: 'USD' };
+  const [unborn, shod] = [{ ...sender, BIRTH_DATE: '1906-13-09' }, { ...sender, SHOE_SIZE: '44' }];
+  const tooMuch = { lockedCurrencyAmount: 9_000_000, immediatelyExecute: true };
   const funding = { sourceType: 'REALTIME_FUNDING', customerId: scene.customer.id, currency: 'USD' };
   const cases = [
-    [400, 'INVALID_CURRENCY', 'sendingCurrencyCode', { ...body, source, sendingCurrencyCode: 'EUR' }],
+    [400, 'INVALID_CURRENCY', 'sendingCurrencyCode', { ...paid, sendingCurrencyCode: 'EUR' }],
     [400, 'INVALID_INPUT', 'sendingCurrencyCode', { ...body, source: funding, sendingCurrencyCode: 'EUR' }],
-    [
-      400,
-      'INVALID_CURRENCY',
-      'receivingCurrencyCode',
-      { ...plain, destination: toAccount, receivingCurrencyCode: 'MXN' },
-    ],
-    [
-      400,
-      'INVALID_INPUT',
-      'receivingCurrencyCode',
-      { ...body, source, destination: { destinationType: 'UMA_ADDRESS', umaAddress, currency: 'USD' } },
-    ],
-    [400, 'INVALID_CURRENCY', 'receivingCurrencyCode', { ...body, source, receivingCurrencyCode: 'MXN' }],
-    [400, 'INVALID_INPUT', 'senderUserInfo', { ...body, source, senderCustomerInfo: { FULL_NAME: 'Ada' } }],
-    [400, 'MISSING_MANDATORY_USER_INFO', 'senderUserInfo', { ...body, source, senderUserInfo: { FULL_NAME: 'Ada' } }],
-    [
-      400,
-      'INVALID_INPUT',
-      'senderUserInfo.BIRTH_DATE',
-      { ...body, source, senderUserInfo: { ...sender, BIRTH_DATE: '1906-13-09' } },
-    ],
-    [
-      400,
-      'INVALID_INPUT',
-      'senderCustomerInfo.SHOE_SIZE',
-      { ...plain, lookupId, senderCustomerInfo: { ...sender, SHOE_SIZE: '44' } },
-    ],
+    [400, 'INVALID_CURRENCY', 'receivingCurrencyCode', { ...toEur, receivingCurrencyCode: 'MXN' }],
+    [400, 'INVALID_INPUT', 'receivingCurrencyCode', { ...paid, destination: dollars }],
+    [400, 'INVALID_CURRENCY', 'receivingCurrencyCode', { ...paid, receivingCurrencyCode: 'MXN' }],
+    [400, 'INVALID_INPUT', 'senderUserInfo', { ...paid, senderCustomerInfo: { FULL_NAME: 'Ada' } }],
+    [400, 'MISSING_MANDATORY_USER_INFO', 'senderUserInfo', { ...paid, senderUserInfo: { FULL_NAME: 'Ada' } }],
+    [400, 'INVALID_INPUT', 'senderUserInfo.BIRTH_DATE', { ...paid, senderUserInfo: unborn }],
+    [400, 'INVALID_INPUT', 'senderCustomerInfo.SHOE_SIZE', { ...plain, lookupId, senderCustomerInfo: shod }],
     [400, 'INVALID_CURRENCY', 'sendingCurrencyCode', { ...workflow(lookupId), sendingCurrencyCode: 'XXX' }],
-    [
-      400,
-      'INSUFFICIENT_BALANCE',
-      'sendingCurrencyCode',
-      { ...workflow(lookupId), lockedCurrencyAmount: 9_000_000, immediatelyExecute: true },
-    ],
+    [400, 'INSUFFICIENT_BALANCE', 'sendingCurrencyCode', { ...workflow(lookupId), ...tooMuch }],
     [404, 'LOOKUP_REQUEST_NOT_FOUND', 'lookupId', workflow('Lookup:x')],
     [400, 'INVALID_INPUT', 'source', workflow(await lookUp(''))],
   ] as const;
@@ -122,11 +101,8 @@ test('currency codes beside a source or a destination are checked against it', a
 
 test('data missing from both request and lookup is refused, with all other invalid fields', async () => {
   const fields = async (body: object) => {
-    const refused = await rest.ask('POST', '/quotes', body, 400);
-    return refused.details.errors.map(({ field, constraint }: { field: string; constraint: string }) => [
-      field,
-      constraint,
-    ]);
+    const { errors } = (await rest.ask('POST', '/quotes', body, 400)).details;
+    return errors.map(({ field, constraint }: Data) => [field, constraint]);
   };
   const missing = (field: string) => [field, 'required'];
   const ends = [missing('source'), missing('destination')];

@@ -35,58 +35,27 @@ export interface Hostility {
 
 const long = (count: number, of = 'x') => of.repeat(count);
 
-/** Values that no field expects, and some that a field does. Created anew for each probe, which may change them. */
-const values: readonly (() => unknown)[] = [
-  () => null,
-  () => '',
-  () => ' ',
-  () => 'a\u0000b',
-  () => '\ud800',
-  () => '\u202eabc\u0007',
-  () => long(300),
-  () => long(20_000),
-  () => "'; drop table customer; --",
-  () => '%s%n{{7*7}}<%= 7*7 %>',
-  () => '../../etc/passwd',
-  () => '١٢٣',
-  () => 0,
-  () => -1,
-  () => 1.5,
-  () => 1e308,
-  () => 2 ** 53 + 2,
-  () => '9223372036854775808',
-  () => '-9223372036854775809',
-  () => 2_147_483_648,
-  () => true,
-  () => [],
-  () => [null],
-  () => [[[]]],
-  () => ({}),
-  () => JSON.parse('{"__proto__": {"admin": true}}'),
-  () => JSON.parse('{"then": 1}'),
-  () => ({ constructor: { prototype: 1 } }),
-  () => ({ toString: null, valueOf: 1 }),
-  () => '0000-00-00T00:00:00Z',
-  () => '9999-12-31T23:59:59-23:59',
-  () => '275760-09-13T00:00:00.001Z',
-  () => 'Customer:00000000-0000-0000-0000-000000000000',
-  () => 'InternalAccount:zzzzzzzz-zzzz-zzzz-zzzz-zzzzzzzzzzzz',
-  () => 'constructor:01a1fc11-db75-7eac-9cd6-93f3db60e56b',
-  () => '$a@b.c',
-  () => 'http://[::ffff:127.0.0.1]:1/',
-  () => 'A'.repeat(32),
-  () => Buffer.from([0xff, 0xfe, 0x00]).toString('base64url'),
-  () => 'USD',
-  () => 'XXX',
-  () => 'transferOut',
-  () => '__proto__',
+/** Values that no field expects, and some that a field does. */
+const values: readonly unknown[] = [
+  ...['', ' ', 'a\u0000b', '\ud800', '\u202eabc\u0007', long(300), long(20_000), '١٢٣'],
+  ...["'; drop table customer; --", '%s%n{{7*7}}<%= 7*7 %>', '../../etc/passwd'],
+  ...[0, -1, 1.5, 1e308, 2 ** 53 + 2, 2_147_483_648, '9223372036854775808', '-9223372036854775809'],
+  ...[null, true, [], [null], [[[]]], {}, { constructor: { prototype: 1 } }, { toString: null, valueOf: 1 }],
+  ...[JSON.parse('{"__proto__": {"admin": true}}'), JSON.parse('{"then": 1}')],
+  ...['0000-00-00T00:00:00Z', '9999-12-31T23:59:59-23:59', '275760-09-13T00:00:00.001Z'],
+  'Customer:00000000-0000-0000-0000-000000000000',
+  'InternalAccount:zzzzzzzz-zzzz-zzzz-zzzz-zzzzzzzzzzzz',
+  'constructor:01a1fc11-db75-7eac-9cd6-93f3db60e56b',
+  ...['$a@b.c', 'http://[::ffff:127.0.0.1]:1/', 'A'.repeat(32), Buffer.from([0xff, 0xfe, 0x00]).toString('base64url')],
+  ...['USD', 'XXX', 'transferOut', '__proto__'],
 ];
 
 function hostileValue(choices: Choices, { material, things }: Hostility): unknown {
   if (choices.oneIn(3)) return choices.oneOf(Object.values(things));
   if (choices.oneIn(5)) return choices.oneOf(Object.values(material.ids).flat());
   if (choices.oneIn(6)) return choices.oneOf(Object.values(material.cursors).flat());
-  return choices.oneOf(values)();
+  // A probe may change its values.
+  return structuredClone(choices.oneOf(values));
 }
 
 /** Replaces, removes or adds members somewhere in a value. */
@@ -194,15 +163,9 @@ function countless(choices: Choices): Drawn {
     'accounts(first: 3) { edges { node { transactions(first: 0, FILTER) { totalCount } } } }',
   ]);
   const [names, values] = [choices.oneOf([2, 4, 5, 20]), choices.oneOf([1, 100, 101, 3_277])];
-  const filters = [
-    'filter: { status: $s }',
-    'filter: { status: $s, type: [OUTGOING] }',
-    'filter: { status: [FAILED, FAILED] }',
-  ];
-  const fields = Array.from(
-    { length: names },
-    (_none, n) => `n${n}: ${field.replace('FILTER', choices.oneOf(filters))}`,
-  );
+  const statuses = ['$s', '$s, type: [OUTGOING]', '[FAILED, FAILED]'];
+  const filter = () => `filter: { status: ${choices.oneOf(statuses)} }`;
+  const fields = Array.from({ length: names }, (_none, n) => `n${n}: ${field.replace('FILTER', filter())}`);
   return {
     query: `query ($s: [TransactionStatus!]) { x: transactions(first: 1, filter: { status: $s }) { edges { cursor } } ${fields.join(' ')} }`,
     variables: { s: Array.from({ length: values }, () => 'COMPLETED') },
@@ -245,11 +208,7 @@ function drawBody(value: unknown, choices: Choices): string | Buffer {
     case 1:
       return `\ufeff${json}`;
     case 2:
-      return Buffer.concat([
-        Buffer.from(json.slice(0, 20)),
-        Buffer.from([0xff, 0xc0, 0x00]),
-        Buffer.from(json.slice(20)),
-      ]);
+      return Buffer.from(`${json.slice(0, 20)}\u00ff\u00c0\u0000${json.slice(20)}`, 'latin1');
     case 3:
       return `[${json},${json}]`;
     case 4:
@@ -286,25 +245,13 @@ const accepts = [
   'x',
 ];
 
-function drawHeaders(
-  choices: Choices,
-  { authorizations }: Hostility,
-  usual: Record<string, string>,
-): Record<string, string> {
-  const headers: Record<string, string> = {
-    authorization: authorizations[0] ?? '',
-    'content-type': 'application/json',
-    ...usual,
-  };
-  if (choices.oneIn(8))
-    headers.authorization = choices.oneOf([
-      ...authorizations,
-      'Basic',
-      'Basic !!!',
-      'Bearer a.b.c',
-      `Basic ${long(5_000)}`,
-      'Digest x',
-    ]);
+type HeaderFields = Record<string, string>;
+
+function drawHeaders(choices: Choices, { authorizations }: Hostility, usual: HeaderFields): HeaderFields {
+  const [authorization = ''] = authorizations;
+  const headers: HeaderFields = { authorization, 'content-type': 'application/json', ...usual };
+  const wrong = ['Basic', 'Basic !!!', 'Bearer a.b.c', `Basic ${long(5_000)}`, 'Digest x'];
+  if (choices.oneIn(8)) headers.authorization = choices.oneOf([...authorizations, ...wrong]);
   if (choices.oneIn(14)) headers['content-type'] = choices.oneOf(types);
   if (choices.oneIn(14)) headers.accept = choices.oneOf(accepts);
   if (choices.oneIn(40)) headers['content-encoding'] = choices.oneOf(['gzip', 'br', 'identity', 'x']);
@@ -314,16 +261,8 @@ function drawHeaders(
 
 /** Draws a probe: the same choices give the same probe. */
 export function drawProbe(choices: Choices, hostility: Hostility): Probe {
-  const transport = choices.oneOf([
-    'JSON',
-    'JSON',
-    'REST',
-    'REST',
-    'socket',
-    'GET',
-    'event stream',
-    'event stream',
-  ] as const);
+  const common = ['JSON', 'REST', 'event stream'] as const;
+  const transport = choices.oneOf([...common, ...common, 'socket', 'GET'] as const);
   if (transport === 'REST') return drawRest(choices, hostility);
   const operation = drawOperation(choices, hostility);
   if (transport === 'socket') return drawFrames(operation, choices, hostility);
@@ -345,9 +284,7 @@ export function drawProbe(choices: Choices, hostility: Hostility): Probe {
     transport,
     method: 'POST',
     path: isEvents ? '/graphql/stream' : '/graphql',
-    headers: drawHeaders(choices, hostility, {
-      accept: isEvents ? 'text/event-stream' : 'application/json',
-    }),
+    headers: drawHeaders(choices, hostility, { accept: isEvents ? 'text/event-stream' : 'application/json' }),
     body: drawBody(operation, choices),
   };
 }
@@ -395,7 +332,7 @@ function drawRest(choices: Choices, hostility: Hostility): HttpProbe {
   for (const name of ['limit', 'sortOrder', 'status', 'createdAfter', 'startDate', 'sendingAmount', 'x']) {
     if (choices.oneIn(12)) query.append(name, textOf(hostileValue(choices, hostility)).toWellFormed().slice(0, 2_000));
   }
-  const key: Record<string, string> = choices.oneIn(5)
+  const key: HeaderFields = choices.oneIn(5)
     ? { 'idempotency-key': choices.oneOf(['a', 'b', 'c', ' ', long(256), 'é']) }
     : {};
   const body = made.body && choices.oneIn(2) ? spoilt(made.body, choices, hostility) : made.body;
