@@ -50,22 +50,14 @@ test('a row enters, changes in and leaves a list, with the names of the changed 
   const query = `subscription ($filter: TransactionFilter) { transactionChanges(filter: $filter) { cursor
     snapshot(first: 2) { totalCount edges { cursor node { id } } pageInfo { hasNextPage } }
     changes { op changed cursor node { id status version customer { id } } } } }`;
-  const stream = messagesOf('transactionChanges', query, {
-    filter: { customerId: scene.customerId, status: ['PENDING'] },
-  });
-  const first = await nextOf(stream);
-  expect(first).toMatchObject({
-    changes: [],
-    snapshot: { totalCount: 0, edges: [], pageInfo: { hasNextPage: false } },
-  });
+  const filter = { customerId: scene.customerId, status: ['PENDING'] };
+  const stream = messagesOf('transactionChanges', query, { filter });
+  const empty = { totalCount: 0, edges: [], pageInfo: { hasNextPage: false } };
+  expect(await nextOf(stream)).toMatchObject({ changes: [], snapshot: empty });
   const { id } = await pay(t.platform, scene);
   const enter = await nextOf(stream);
-  expect(enter).toMatchObject({
-    snapshot: null,
-    changes: [
-      { op: 'ENTER', changed: [], node: { id, status: 'PENDING', version: 1, customer: { id: scene.customerId } } },
-    ],
-  });
+  const node = { id, status: 'PENDING', version: 1, customer: { id: scene.customerId } };
+  expect(enter).toMatchObject({ snapshot: null, changes: [{ op: 'ENTER', changed: [], node }] });
   expect(enter.cursor).toBe(enter.changes[0].cursor);
   const { changes } = await nextOf(stream);
   expect(changes).toMatchObject([{ op: 'LEAVE', node: { id, version: 2 } }]);
@@ -123,15 +115,11 @@ test('a row that enters and leaves while the client waits is not sent; a changed
 });
 
 test('a filter that cannot be followed is refused by name, and an unknown id is not found', async () => {
+  const nobody = 'Customer:00000000-0000-7000-8000-000000000000';
   const refusals = [
     ['transactionChanges', 'TransactionFilter', { senderAccountIdentifier: '$ada@example.com' }, 'INVALID_INPUT'],
     ['quoteChanges', 'QuoteFilter', { sendingUmaAddress: '$ada@example.com' }, 'INVALID_INPUT'],
-    [
-      'transactionChanges',
-      'TransactionFilter',
-      { customerId: 'Customer:00000000-0000-7000-8000-000000000000' },
-      'NOT_FOUND',
-    ],
+    ['transactionChanges', 'TransactionFilter', { customerId: nobody }, 'NOT_FOUND'],
     ['quoteChanges', 'QuoteFilter', { sendingAccountId: 'nonsense' }, 'NOT_FOUND'],
     ['accountChanges', 'AccountFilter', { customerId: 'Customer:nonsense' }, 'NOT_FOUND'],
   ] as const;
@@ -194,9 +182,8 @@ test('a list is followed by each of its filters, except those named in docs/stre
     for (const [name, value] of Object.entries(samples)) {
       if (value === null) continue;
       const stream = t.platform.watch(query, { filter: { [name]: value } });
-      expect(await nextOf(stream), `${field} by ${name}`).toEqual({
-        data: { [field]: { cursor: expect.any(String) } },
-      });
+      const followed = { data: { [field]: { cursor: expect.any(String) } } };
+      expect(await nextOf(stream), `${field} by ${name}`).toEqual(followed);
       await stream.return?.();
     }
   }
@@ -232,12 +219,10 @@ test('a list filtered by name is followed whatever the case and composition of n
     await rename(customerId, fullName);
     return (await nextOf(stream)).data.customerChanges.changes;
   };
-  expect(await enter('Stra\u1e9ee \u00c9cole')).toMatchObject([
-    { op: 'ENTER', node: { name: 'Stra\u1e9ee \u00c9cole' } },
-  ]);
-  expect(await enter('stra\u00dfe E\u0301COLE')).toMatchObject([
-    { op: 'UPDATE', changed: ['version', 'updatedAt', 'name', 'details'] },
-  ]);
+  const name = 'Stra\u1e9ee \u00c9cole';
+  expect(await enter(name)).toMatchObject([{ op: 'ENTER', node: { name } }]);
+  const changed = ['version', 'updatedAt', 'name', 'details'];
+  expect(await enter('stra\u00dfe E\u0301COLE')).toMatchObject([{ op: 'UPDATE', changed }]);
   expect(await enter('Strasse')).toMatchObject([{ op: 'LEAVE' }]);
   await stream.return?.();
 });
@@ -274,9 +259,8 @@ test('followers of the same list share the processing of a change', async () => 
   });
   for (const { payload } of result.messages) {
     expect(payload).toEqual(result.messages[0].payload);
-    expect(payload.data.quoteChanges.changes).toMatchObject([
-      { op: 'ENTER', node: { id: result.id, status: 'PENDING' } },
-    ]);
+    const node = { id: result.id, status: 'PENDING' };
+    expect(payload.data.quoteChanges.changes).toMatchObject([{ op: 'ENTER', node }]);
   }
   // A new row has no earlier state: one statement reads everything, including the selected fields.
   expect(sent).toHaveLength(1);
@@ -293,17 +277,11 @@ test('followers of the same list share the processing of a change', async () => 
 });
 
 test('payloads of mutations contain the edge of the row in its list', async () => {
-  const { customer, customerEdge } = await succeed(
-    t.platform,
-    'createCustomer',
-    { platformCustomerId: 'edge', details: { individual: { fullName: 'Ada Lovelace' } } },
-    'customer { id } customerEdge { cursor node { id name accounts(first: 1) { totalCount } } }',
-  );
-  expect(customerEdge.node).toEqual({
-    id: customer.id,
-    name: 'Ada Lovelace',
-    accounts: { totalCount: expect.any(Number) },
-  });
+  const name = 'Ada Lovelace';
+  const ada = { platformCustomerId: 'edge', details: { individual: { fullName: name } } };
+  const edge = 'customer { id } customerEdge { cursor node { id name accounts(first: 1) { totalCount } } }';
+  const { customer, customerEdge } = await succeed(t.platform, 'createCustomer', ada, edge);
+  expect(customerEdge.node).toEqual({ id: customer.id, name, accounts: { totalCount: expect.any(Number) } });
   const input = moving(scene.usd, scene.outsideUsd, 100);
   const { transactionEdge } = await succeed(t.platform, 'transferOut', input, 'transactionEdge { cursor node { id } }');
   const { customers, transactions } = await t.platform.ask(

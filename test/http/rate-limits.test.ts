@@ -37,13 +37,10 @@ const said = ({ status, headers }: Response) => ({
 
 describe('a platform with 1 request a second, in bursts of up to 3', () => {
   const policy = '"api-token";q=40000;w=2, "platform";q=3;w=3';
-  const served = (left: number) => ({
-    status: 200,
-    retryAfter: null,
-    policy,
-    state: `"platform";r=${left};t=${3 - left}`,
-  });
-  const refused = { status: 429, retryAfter: '1', policy, state: '"platform";r=0;t=3' };
+  const stateOf = (left: number) => `"platform";r=${left};t=${3 - left}`;
+  const served = (left: number) => ({ status: 200, retryAfter: null, policy, state: stateOf(left) });
+  const refused = { status: 429, retryAfter: '1', policy, state: stateOf(0) };
+  const message = 'this platform has made too many requests: at most 1 a second, in bursts of up to 3';
   const extensions = { code: 'RATE_LIMITED', retryAfter: 1 };
 
   test('sees what is left in each answer, and is served again a second after a refusal, on both APIs', async () => {
@@ -51,14 +48,9 @@ describe('a platform with 1 request a second, in bursts of up to 3', () => {
     for (const left of [2, 1, 0]) expect(said(await post(platform))).toEqual(served(left));
     const overGraphql = await post(platform);
     expect(said(overGraphql)).toEqual(refused);
-    expect(await overGraphql.json()).toEqual({
-      errors: [
-        { message: 'this platform has made too many requests: at most 1 a second, in bursts of up to 3', extensions },
-      ],
-    });
+    expect(await overGraphql.json()).toEqual({ errors: [{ message, extensions }] });
     const overRest = await get(platform, '/2025-10-13/customers');
     expect(said(overRest)).toEqual(refused);
-    const message = 'this platform has made too many requests: at most 1 a second, in bursts of up to 3';
     expect(await overRest.json()).toEqual({ status: 429, code: 'RATE_LIMITED', message, details: { reason: message } });
     now += 1_000;
     expect(said(await get(platform, '/2025-10-13/customers'))).toEqual(served(0));
@@ -116,12 +108,8 @@ describe('a platform with 1 request a second, in bursts of up to 3', () => {
 
   test('gets refusals that are not stored under an idempotency key', async () => {
     const platform = await limitedTo({ platform: slow });
-    const create = () =>
-      platform.post(
-        { customerType: 'INDIVIDUAL', platformCustomerId: 'one' },
-        { 'idempotency-key': 'once' },
-        '/2025-10-13/customers',
-      );
+    const customer = { customerType: 'INDIVIDUAL', platformCustomerId: 'one' };
+    const create = () => post(platform, { 'idempotency-key': 'once' }, customer, '/2025-10-13/customers');
     for (let sent = 0; sent < 3; sent += 1) await post(platform);
     expect((await create()).status).toBe(429);
     now += 2_000;
@@ -135,18 +123,9 @@ describe('a platform with 1 request a second, in bursts of up to 3', () => {
 describe('a document that costs more than 800 counts as one more request for each 500', () => {
   /** A list of a hundred customers with these fields: a field costs 100, and the list itself 500. */
   const list = (...fields: string[]) => `{ customers(first: 100) { edges { node { ${fields.join(' ')} } } } }`;
-  const two = list('id', 'umaAddress', 'kycStatus', 'isDeleted');
-  const three = list(
-    'id',
-    'umaAddress',
-    'kycStatus',
-    'isDeleted',
-    'createdAt',
-    'updatedAt',
-    'platformCustomerId',
-    'version',
-    'name',
-  );
+  const four = ['id', 'umaAddress', 'kycStatus', 'isDeleted'];
+  const two = list(...four);
+  const three = list(...four, 'createdAt', 'updatedAt', 'platformCustomerId', 'version', 'name');
   const refusal = { code: 'RATE_LIMITED', retryAfter: 1 };
 
   test('and is refused before it is executed if too few are left', async () => {
@@ -156,14 +135,8 @@ describe('a document that costs more than 800 counts as one more request for eac
     expect([first.status, first.headers.get('ratelimit')]).toEqual([200, '"platform";r=1;t=3']);
     const refused = await post(platform, {}, { query: two });
     expect(said(refused)).toMatchObject({ status: 429, retryAfter: '1', state: '"platform";r=1;t=3' });
-    expect(await refused.json()).toEqual({
-      errors: [
-        {
-          message: 'this platform has made too many requests: at most 1 a second, in bursts of up to 4',
-          extensions: refusal,
-        },
-      ],
-    });
+    const message = 'this platform has made too many requests: at most 1 a second, in bursts of up to 4';
+    expect(await refused.json()).toEqual({ errors: [{ message, extensions: refusal }] });
     // The refused document did not count: a small one is served, and after the stated time the large one is.
     expect((await post(platform)).headers.get('ratelimit')).toBe('"platform";r=0;t=4');
     now += 2_000;
@@ -234,9 +207,8 @@ test('a platform’s own limit replaces that of the settings, even a lower one, 
 test('answers do not mention limits if there are none', async () => {
   const off = { RATE_LIMIT_PLATFORM: null, RATE_LIMIT_API_TOKEN: null };
   const unlimited = await ownGateway({ ROLE: 'serve', ...off }, t.databaseUrl);
-  const response = await fetch(`${unlimited.url}/2025-10-13/config`, {
-    headers: { authorization: t.platform.authorization },
-  });
+  const { authorization } = t.platform;
+  const response = await fetch(`${unlimited.url}/2025-10-13/config`, { headers: { authorization } });
   expect(said(response)).toEqual({ status: 200, retryAfter: null, policy: null, state: null });
 });
 

@@ -9,6 +9,7 @@ import type { AccountToCheck } from '../../src/rails/rail.ts';
 import { act } from '../setup/acts.ts';
 import { type Data, type TestPlatform, testGateway, withRail } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
+import { newCustomer } from '../setup/scene.ts';
 
 // Tests what each type of external account accepts, stores and refuses, over both APIs, as documented in
 // docs/accounts.md.
@@ -24,10 +25,10 @@ const kinds = (Object.entries(accountTypes) as [ExternalAccountType, AccountType
   ...accountExamples[accountType],
 }));
 
-/** Registers an account of a new owner, over GraphQL. */
-async function register(as: TestPlatform, type: AccountType, details: AccountDetails): Promise<Data> {
+/** Registers an account of a new owner, or of the platform, over GraphQL. */
+async function register(as: TestPlatform, type: AccountType, details: AccountDetails, isOwn = false): Promise<Data> {
   const input = {
-    customerId: await newOwner(as),
+    customerId: isOwn ? undefined : await newCustomer(as),
     currency: type.currencies[0],
     accountInfo: { [type.graphql.input]: details },
     ...(type.beneficiary && { beneficiary: { individual: { fullName: 'Grace Hopper' } } }),
@@ -35,20 +36,12 @@ async function register(as: TestPlatform, type: AccountType, details: AccountDet
   return act(as, 'createExternalAccount', input, 'account { id } warnings { path code message }');
 }
 
-let owners = 0;
-
-async function newOwner(as: TestPlatform): Promise<string> {
-  owners += 1;
-  const input = { platformCustomerId: `owner-${owners}`, details: { individual: { fullName: 'Grace Hopper' } } };
-  return (await act(as, 'createCustomer', input, 'customer { id }')).customer.id;
-}
-
 /** Does the same over REST, and returns the response body. */
 async function registerInRest(as: TestPlatform, accountType: string, type: AccountType, details: object) {
   const rest = as === live ? liveRest : sandboxRest;
   const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
   const accountInfo = { accountType, ...details, ...(type.beneficiary && { beneficiary }) };
-  const body = { customerId: await newOwner(as), currency: type.currencies[0], accountInfo };
+  const body = { customerId: await newCustomer(as), currency: type.currencies[0], accountInfo };
   return (await rest?.call('POST', '/customers/external-accounts', { body }))?.body as Data;
 }
 
@@ -83,16 +76,7 @@ describe.each(kinds)('$accountType', ({ accountType, type, taken, refused }) => 
   test('PRODUCTION refuses it naming the field and the character or check digit, in both APIs alike', async () => {
     expect(refused.length).toBeGreaterThanOrEqual(3);
     for (const details of refused) {
-      const inGraphql = await act(
-        live,
-        'createExternalAccount',
-        {
-          currency: type.currencies[0],
-          accountInfo: { [type.graphql.input]: details },
-          ...(type.beneficiary && { beneficiary: { individual: { fullName: 'Grace Hopper' } } }),
-        },
-        '__typename',
-      );
+      const inGraphql = await register(live, type, details, true);
       expect(inGraphql).toMatchObject({ code: 'INVALID_BANK_ACCOUNT', message: expect.stringMatching(/value|BIC/) });
       const { code, details: facts } = await registerInRest(live, accountType, type, details);
       const message = facts.errors.map((error: Data) => error.message).join('; ');
@@ -127,36 +111,16 @@ describe.each(kinds)('$accountType', ({ accountType, type, taken, refused }) => 
 });
 
 test('a letter in place of a digit is reported with its position and the digit that it resembles', async () => {
+  const us = { accountNumber: '12O4', routingNumber: '021000021', accountCategory: 'CHECKING' };
+  const pix = { pixKey: 'l2345678909', pixKeyType: 'CPF', taxId: '52998224725' };
   const fields = [
-    [
-      'usAccount',
-      'USD',
-      { accountNumber: '12O4', routingNumber: '021000021', accountCategory: 'CHECKING' },
-      /character 3 is the letter O; did you mean the digit 0\?/,
-    ],
-    [
-      'iban',
-      'EUR',
-      { iban: 'DE89 37O4 0044 0532 0130 00' },
-      /did you mean the digit 0 instead of the letter O at character 7\?/,
-    ],
-    [
-      'pix',
-      'BRL',
-      { pixKey: 'l2345678909', pixKeyType: 'CPF', taxId: '52998224725' },
-      /character 1 is the letter l; did you mean the digit 1\?/,
-    ],
-    ['baseWallet', 'USDC', { address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeO' }, /character 42 is the letter O/],
+    ['US_ACCOUNT', us, /character 3 is the letter O; did you mean the digit 0\?/],
+    ['IBAN', { iban: 'DE89 37O4 0044 0532 0130 00' }, /the digit 0 instead of the letter O at character 7\?/],
+    ['PIX', pix, /character 1 is the letter l; did you mean the digit 1\?/],
+    ['BASE_WALLET', { address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeO' }, /character 42 is the letter O/],
   ] as const;
-  for (const [kind, currency, details, message] of fields) {
-    const input = { currency, accountInfo: { [kind]: details }, beneficiary: { individual: { fullName: 'Grace' } } };
-    const { message: said } = await act(
-      live,
-      'createExternalAccount',
-      kind === 'baseWallet' ? { ...input, beneficiary: null } : input,
-    );
-    expect(said).toMatch(message);
-  }
+  for (const [accountType, details, message] of fields)
+    expect((await register(live, accountTypes[accountType], details)).message).toMatch(message);
 });
 
 const sepa = (fullName: string) => ({
@@ -180,13 +144,9 @@ test.each([
   "registering an account warns that %s transmits its owner's name in other characters",
   async (_rail, input, said) => {
     for (const as of [t.platform, live]) {
-      const customerId = await newOwner(as);
-      const { warnings } = await act(
-        as,
-        'createExternalAccount',
-        { ...input, customerId },
-        'warnings { path message }',
-      );
+      const customerId = await newCustomer(as);
+      const owned = { ...input, customerId };
+      const { warnings } = await act(as, 'createExternalAccount', owned, 'warnings { path message }');
       const [kind = '', owner = {}] = Object.entries(input.beneficiary)[0] ?? [];
       const path = ['input', 'beneficiary', kind, Object.keys(owner)[0]];
       expect(warnings).toContainEqual({ path, message: said });
@@ -195,7 +155,7 @@ test.each([
 );
 
 test('a name that a rail cannot transmit at all is refused in PRODUCTION; the sandbox warns', async () => {
-  const customerId = await newOwner(live);
+  const customerId = await newCustomer(live);
   const message = 'SEPA supports no character of this name';
   expect(await act(live, 'createExternalAccount', { ...sepa('👍'), customerId })).toMatchObject({
     ...{ code: 'INVALID_INPUT', message, path: ['input', 'beneficiary', 'individual', 'fullName'] },
@@ -219,7 +179,7 @@ test('the rail gets both the original name and the name as it transmits it', asy
   const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Zo\u0065\u0308 Müller' } as const;
   await createExternalAccount(payments, caller, {
     ...{ currency: 'EUR', accountType: 'IBAN', details, beneficiary, defaultUmaDepositAccount: false },
-    customerId: await newOwner(t.platform),
+    customerId: await newCustomer(t.platform),
   });
   expect(names).toEqual(['Zo\u00eb Müller']);
   expect(asked).toMatchObject([{ identifier: 'DE89370400440532013000', carriedName: 'Zoe Muller' }]);
