@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { deposit } from '../../src/domain/commands/movements.ts';
 import { commitPlan } from '../../src/domain/ledger/commit.ts';
 import { act, announce, between, execute, fieldsOf, quote, setAccountStatus } from '../setup/acts.ts';
-import { type Data, testGateway, type TestPlatform, uuidIn } from '../setup/gateway.ts';
+import { type Data, type TestPlatform, testGateway, uuidIn } from '../setup/gateway.ts';
 import {
   appOf as bearerOf,
   externalAccount,

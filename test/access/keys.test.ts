@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parseRange } from '../../src/core/address-ranges.ts';
 import { basicAuthorization } from '../../src/domain/access/tokens/basic-authorization.ts';
 import { act, fieldsOf, succeed } from '../setup/acts.ts';
-import { connect, type Data, ownGateway, testGateway, type TestPlatform, untilRows, uuidIn } from '../setup/gateway.ts';
+import { connect, type Data, ownGateway, type TestPlatform, testGateway, untilRows, uuidIn } from '../setup/gateway.ts';
 import { newCustomer, payingApp, serverOf } from '../setup/scene.ts';
 import { openRawSocket } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';

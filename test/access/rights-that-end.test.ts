@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { describe, expect, test, vi } from 'vitest';
 import { parseRange } from '../../src/core/address-ranges.ts';
 import { between, quote, succeed } from '../setup/acts.ts';
-import { connect, testGateway, type TestPlatform, uuidIn } from '../setup/gateway.ts';
+import { connect, type TestPlatform, testGateway, uuidIn } from '../setup/gateway.ts';
 import { expireToken } from '../setup/passing-time.ts';
 import { restClient } from '../setup/rest.ts';
 import { appOf, type Bearer, fund, makeScene, serverOf } from '../setup/scene.ts';

@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { schema } from '../../src/api/graphql/server/schema.ts';
 import { asPlatform } from '../../src/infra/database/connections/platform-scope.ts';
 import { ended, lookUp, mint, pay, quote, succeed, umaAddressOf, usdToEur } from '../setup/acts.ts';
-import { sequenced } from '../setup/streams.ts';
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { exchange } from '../setup/raw-http.ts';
 import { base, restClient } from '../setup/rest.ts';
 import { makeScene } from '../setup/scene.ts';
 import { selection } from '../setup/selection.ts';
+import { sequenced } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
 // The data that a request reads never depends on concurrent requests of others. Here one write carries requests of two

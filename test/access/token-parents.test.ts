@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { act, quote, refusal, succeed, usdToEur } from '../setup/acts.ts';
-import { connect, type Data, startTestGateway, testGateway, type TestPlatform, uuidIn } from '../setup/gateway.ts';
+import { connect, type Data, startTestGateway, type TestPlatform, testGateway, uuidIn } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
 import { appOf, type Bearer, makeScene, newCustomer, type Scene, serverOf } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket, subscribed } from '../setup/streams.ts';

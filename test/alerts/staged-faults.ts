@@ -6,7 +6,7 @@ import { actOn, ended, feedEnd, lookUp, succeed } from '../setup/acts.ts';
 import { makeScene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { answer, startReceiver } from '../webhooks/receiver.ts';
-import { bySql, eventsUntil, requests, session, type Stage, type StagedFault } from './staged-fault.ts';
+import { bySql, eventsUntil, requests, type Stage, type StagedFault, session } from './staged-fault.ts';
 
 const needsDisk = ({ disk }: DoomedPostgres) =>
   disk ? undefined : 'only root, on Linux, can mount a disk that becomes full or read-only';

@@ -249,10 +249,7 @@ const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: R
   autovacuum: {
     'no autovacuum': [/autovacuum is off/, ofServer('autovacuum = off')],
     'no row counts for autovacuum': [/track_counts is off/, ofServer('track_counts = off')],
-    'no autovacuum of a table': [
-      /off for posting/,
-      { sql: ['alter table posting set (autovacuum_enabled = false)'] },
-    ],
+    'no autovacuum of a table': [/off for posting/, { sql: ['alter table posting set (autovacuum_enabled = false)'] }],
   },
   connections: {
     'too few connections': [/lower DATABASE_POOL/, set({ DATABASE_POOL: '200' })],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { testClient } from '../setup/gateway.ts';
 import { testDatabase } from '../setup/database.ts';
+import { testClient } from '../setup/gateway.ts';
 
 // While tables are empty, all their indexes cost the same. A session keeps a plan from that time until the table is
 // analyzed, so a wrong index would read all rows of a platform in the meantime.

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { projectPrisma, readFunctions } from '../../src/infra/database/migrations/migration-files.ts';
-import { testClient } from '../setup/gateway.ts';
 import { testDatabase } from '../setup/database.ts';
+import { testClient } from '../setup/gateway.ts';
 
 // Compares docs/database-functions.md with the SQL that it describes.
 

@@ -184,10 +184,8 @@ describe('with a token', () => {
     const after = await write(atTwo);
     await seen({ isUsable: true, keepsUp: false });
     const read = (token: string) => rest(atOne, `/customers/${customerId}`, { 'payments-read-after': token });
-    expect(await readsOf(async () => expect((await read(before.token)).metadata.n).toBe(before.value))).toEqual({
-      replica: 1,
-      primary: 0,
-    });
+    const places = await readsOf(async () => expect((await read(before.token)).metadata.n).toBe(before.value));
+    expect(places).toEqual({ replica: 1, primary: 0 });
     expect((await read(after.token)).metadata.n).toBe(after.value);
     expect((await read('latest')).metadata.n).toBe(after.value);
     const extensions = { readAfter: before.token };
@@ -248,11 +246,8 @@ describe('with a token', () => {
     type Page = { data: { id: string; metadata?: { n: string } }[]; nextCursor: string };
     const first = (await rest(atTwo, '/customers?limit=1')) as unknown as Page;
     expect(first.data[0]?.id).toBe(newest);
-    const next = (await rest(
-      atOne,
-      `/customers?limit=1&sortOrder=desc&cursor=${first.nextCursor}`,
-      headers,
-    )) as unknown as Page;
+    const after = `/customers?limit=1&sortOrder=desc&cursor=${first.nextCursor}`;
+    const next = (await rest(atOne, after, headers)) as unknown as Page;
     expect(next.data[0]).toMatchObject({ id: customerId, metadata: { n: value } });
     const page =
       'customers(first: 1, after: $after) { edges { node { id metadata { value } } } pageInfo { endCursor } }';

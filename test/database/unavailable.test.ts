@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { act, ended, succeed } from '../setup/acts.ts';
 import { testProxy } from '../setup/database-proxy.ts';
-import { type Data, testClient, testGateway, type TestPlatform } from '../setup/gateway.ts';
+import { type Data, type TestPlatform, testClient, testGateway } from '../setup/gateway.ts';
 import { makeScene, withNewCredentials } from '../setup/scene.ts';
 
 const { database, proxy } = await testProxy();

@@ -2,8 +2,8 @@ import { request } from 'node:http';
 import { createClient } from 'graphql-sse';
 import { expect, test, vi } from 'vitest';
 import { feedEnd } from '../setup/acts.ts';
-import { commitEvents } from '../setup/streams.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
+import { commitEvents } from '../setup/streams.ts';
 
 /** Event streams as clients of the HTML standard read them: they resume without any code in the app. */
 

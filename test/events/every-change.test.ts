@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { act, feedEnd, succeed } from '../setup/acts.ts';
-import { sequenced } from '../setup/streams.ts';
 import { type Data, testGateway, untilRows, uuidIn } from '../setup/gateway.ts';
 import { appOf, makeScene, newCustomer } from '../setup/scene.ts';
+import { sequenced } from '../setup/streams.ts';
 import { createEndpoint, endpointUntil, replay, updateEndpoint } from '../webhooks/endpoint.ts';
 import { answer, ownReceiver } from '../webhooks/receiver.ts';
 

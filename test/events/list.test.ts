@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { pay } from '../setup/acts.ts';
-import { sequenced } from '../setup/streams.ts';
 import { testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
+import { sequenced } from '../setup/streams.ts';
 
 const t = await testGateway({ SANDBOX_PACE_MS: 0 });
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { quote as makeQuote, usdToEur } from '../setup/acts.ts';
-import { sequenced } from '../setup/streams.ts';
 import { type Data, testClient, testGateway, uuidIn } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
+import { sequenced } from '../setup/streams.ts';
 
 /** An event stores only what changed, and shows the whole row as it was then. */
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
 import { pay } from '../setup/acts.ts';
-import { connect, type Data, ownGateway, testGateway, type TestPlatform, uuidIn } from '../setup/gateway.ts';
+import { connect, type Data, ownGateway, type TestPlatform, testGateway, uuidIn } from '../setup/gateway.ts';
 import { lockedCustomers, waitForLocks } from '../setup/locks.ts';
 import { makeScene } from '../setup/scene.ts';
 import { Statements } from '../setup/statements.ts';

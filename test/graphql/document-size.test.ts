@@ -10,7 +10,11 @@ const paged = (declared: string, first = '$n') => `query (${declared}) { custome
 test.each<[what: string, query: string, expected: Partial<DocumentSize>, more?: Omit<Params, 'query'>]>([
   ['a field', '{ version }', { cost: 1, depth: 1, fields: 1 }],
   ['the ordinary deep Relay query', relayQuery, { cost: 341, depth: 7, fields: 11 }],
-  ['a connection of the default size', '{ customers { edges { node { id } } pageInfo { hasNextPage } } }', { cost: 63 }],
+  [
+    'a connection of the default size',
+    '{ customers { edges { node { id } } pageInfo { hasNextPage } } }',
+    { cost: 63 },
+  ],
   ['first', `{ customers(first: 3) ${ids} }`, { cost: 10 }],
   ['last', `{ customers(last: 4) ${ids} }`, { cost: 13 }],
   ['first: null', `{ customers(first: null) ${ids} }`, { cost: 61 }],
@@ -55,11 +59,7 @@ test.each<[what: string, query: string, expected: Partial<DocumentSize>, more?: 
     '{ __typename version customer { __typename ...F } } fragment F on Customer { __typename ... { __typename id } }',
     { cost: 3, fields: 3, depth: 2, tokens: 18 },
   ],
-  [
-    '__typename alone as a field that costs nothing',
-    '{ customer { __typename } }',
-    { cost: 1, fields: 2, depth: 2 },
-  ],
+  ['__typename alone as a field that costs nothing', '{ customer { __typename } }', { cost: 1, fields: 2, depth: 2 }],
   [
     '__typename that occurs twice, or has an alias',
     '{ __typename __typename a: __typename version }',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { mint, quote, usdToEur } from '../setup/acts.ts';
-import { connect, type Data, testGateway, type TestPlatform, uuidIn } from '../setup/gateway.ts';
+import { connect, type Data, type TestPlatform, testGateway, uuidIn } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil } from '../webhooks/endpoint.ts';
 

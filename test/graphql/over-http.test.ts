@@ -146,19 +146,11 @@ const outcomes: readonly Row[] = [
   ['a document that is not valid', asking('{ nope }'), wrong(422, 'GRAPHQL_VALIDATION_FAILED')],
   ['a document beyond the limits', asking(large), wrong(422, 'COST_LIMIT_EXCEEDED')],
   ['the same from a legacy client', legacy(large), wrong(200, 'COST_LIMIT_EXCEEDED', json)],
-  [
-    'no such operation',
-    asking(`query A ${kind}`, { operationName: 'B' }),
-    wrong(422, 'OPERATION_RESOLUTION_FAILURE'),
-  ],
+  ['no such operation', asking(`query A ${kind}`, { operationName: 'B' }), wrong(422, 'OPERATION_RESOLUTION_FAILURE')],
   ['one of several, unnamed', asking(`query A ${kind} query B ${kind}`), wrong(422, 'OPERATION_RESOLUTION_FAILURE')],
   ['a variable of the wrong type', asking(needsId, { variables: { id: { a: 1 } } }), wrong(422, 'INVALID_INPUT')],
   ['a variable without a value', asking(needsId), wrong(400, 'INVALID_INPUT')],
-  [
-    'null for a variable that needs a value',
-    asking(needsId, { variables: { id: null } }),
-    wrong(400, 'INVALID_INPUT'),
-  ],
+  ['null for a variable that needs a value', asking(needsId, { variables: { id: null } }), wrong(400, 'INVALID_INPUT')],
   [
     'an unused variable without a value',
     asking('query ($id: ID!) { __typename }'),

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { succeed } from '../setup/acts.ts';
 import { testGateway } from '../setup/gateway.ts';
-import { often } from '../setup/statements.ts';
 import { makeScene, serverOf } from '../setup/scene.ts';
+import { often } from '../setup/statements.ts';
 
 // A document that was sent before is answered with its cached plan, which depends neither on variables nor on the caller.
 

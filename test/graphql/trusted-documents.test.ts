@@ -151,9 +151,7 @@ describe('a token with documents of its own', () => {
       refusal('FORBIDDEN', 'documents', 1),
     );
     const child = { boundTo: { customerId: scene.customerId }, documents: [sha256(otherText)] };
-    expect(await act(maker, 'createClientToken', child, 'tokenId')).toMatchObject(
-      refusal('FORBIDDEN', 'documents', 0),
-    );
+    expect(await act(maker, 'createClientToken', child, 'tokenId')).toMatchObject(refusal('FORBIDDEN', 'documents', 0));
     expect((await create(maker, {})).apiToken.documents).toEqual(documents);
     const { id: tokenId } = (await create(t.platform, {})).apiToken;
     const rotated = await act(maker, 'rotateApiToken', { tokenId, overlapHours: 0 }, tokenSelection);

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { changeRates } from '../../src/domain/platforms/platform-rates.ts';
-import { tester, testGateway, type TestPlatform } from '../setup/gateway.ts';
+import { type TestPlatform, tester, testGateway } from '../setup/gateway.ts';
 import { heardOn, openConnection } from '../setup/raw-http.ts';
 
 /** Tests how much the gateway reads of the bodies of refused requests. The tests set the clock of the limits. */

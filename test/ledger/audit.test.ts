@@ -125,9 +125,7 @@ const plants: Readonly<Record<string, readonly string[]>> = {
     `update journal set created_at = created_at - interval '1 minute' where kind = 'adjustment'`,
   ],
   'no balance was below zero': ['update posting set balance_after = -1 where account_id is not null and amount < 0'],
-  'a posting is in the currency of its account': [
-    `update posting set currency = 'EUR' where account_id is not null`,
-  ],
+  'a posting is in the currency of its account': [`update posting set currency = 'EUR' where account_id is not null`],
   'the postings of a payment sum to what its row and its status require': [
     // One unit of a fee on the wrong account.
     `update posting p set amount = amount + case p.system when 'FEES' then -1 else 1 end from journal j
@@ -191,8 +189,7 @@ const plants: Readonly<Record<string, readonly string[]>> = {
   ],
   'no window of a policy was ever exceeded': [
     ...['PAYMENT', 'DAY', 'MONTH', 'LAST_24_HOURS', 'LAST_30_DAYS'].map(
-      (period) =>
-        `update policy set limit_periods = '{${period}}', limit_currencies = '{USD}', limit_maxima = '{99}'`,
+      (period) => `update policy set limit_periods = '{${period}}', limit_currencies = '{USD}', limit_maxima = '{99}'`,
     ),
     `update policy set limit_periods = '{DAY}', limit_currencies = '{""}', limit_maxima = '{1}'`,
     // Payments that have been released no longer count, but they did until then.

@@ -19,7 +19,7 @@ import {
   umaAddressOf,
   usdToEur,
 } from '../setup/acts.ts';
-import { type Data, startTestGateway, tester, type TestGateway, uuidIn } from '../setup/gateway.ts';
+import { type Data, startTestGateway, type TestGateway, tester, uuidIn } from '../setup/gateway.ts';
 import { waitForLocks } from '../setup/locks.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 

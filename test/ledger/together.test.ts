@@ -241,8 +241,9 @@ const named = (of: number, who: 'new' | 0 | 1): Group => {
   const umaAddress = `$together-${of}@example.com`;
   if (who !== 'new') return [plan({ customers: [{ id: uuidIn(scenes[who].customerId), set: { umaAddress } }] })];
   const id = randomUUID();
-  const known = { platformId: platform, id, platformCustomerId: id, customerType: 'INDIVIDUAL' } as const;
-  const customer = { ...known, umaAddress, kycStatus: 'APPROVED', isDeleted: false, beneficialOwners: [] } as const;
+  const known = { platformId: platform, id, platformCustomerId: id } as const;
+  const kinds = { customerType: 'INDIVIDUAL', kycStatus: 'APPROVED' } as const;
+  const customer = { ...known, ...kinds, umaAddress, isDeleted: false, beneficialOwners: [] };
   return [plan({ insert: { customer: [customer] } })];
 };
 
@@ -284,22 +285,61 @@ const ends = fc.constantFrom(
 );
 const weighted = (weight: number, arbitrary: fc.Arbitrary<() => Group>) => ({ weight, arbitrary });
 const anyGroup = fc.oneof(
-  weighted(6, fc.tuple(either, amount, key, fc.boolean()).map((a) => () => payout(...a))),
-  weighted(2, fc.tuple(either, half, fc.boolean()).map((a) => () => collection(...a))),
-  weighted(4, fc.tuple(third, fc.boolean()).map((a) => () => outcome(...a))),
+  weighted(
+    6,
+    fc.tuple(either, amount, key, fc.boolean()).map((a) => () => payout(...a)),
+  ),
+  weighted(
+    2,
+    fc.tuple(either, half, fc.boolean()).map((a) => () => collection(...a)),
+  ),
+  weighted(
+    4,
+    fc.tuple(third, fc.boolean()).map((a) => () => outcome(...a)),
+  ),
   weighted(2, ends),
   // There are enough payments under policies to reach their limits.
-  weighted(8, either.map((of) => () => payout(of, 1n, undefined, true))),
+  weighted(
+    8,
+    either.map((of) => () => payout(of, 1n, undefined, true)),
+  ),
   weighted(4, fc.constant(uncounted)),
-  weighted(4, third.map((of) => () => execution(of))),
-  weighted(4, fc.tuple(third, amount).map((a) => () => paidIn(...a))),
-  weighted(2, third.map((of) => () => expiry(of))),
-  weighted(1, third.map((of) => () => cancelled(of))),
-  weighted(2, fc.tuple(either, amount).map((a) => () => move(...a))),
-  weighted(1, either.map((of) => () => deleted(of))),
-  weighted(1, either.map((of) => () => closed(of))),
-  weighted(1, fc.tuple(either, whom).map((a) => () => named(...a))),
-  weighted(1, either.map((of) => () => registered(of))),
+  weighted(
+    4,
+    third.map((of) => () => execution(of)),
+  ),
+  weighted(
+    4,
+    fc.tuple(third, amount).map((a) => () => paidIn(...a)),
+  ),
+  weighted(
+    2,
+    third.map((of) => () => expiry(of)),
+  ),
+  weighted(
+    1,
+    third.map((of) => () => cancelled(of)),
+  ),
+  weighted(
+    2,
+    fc.tuple(either, amount).map((a) => () => move(...a)),
+  ),
+  weighted(
+    1,
+    either.map((of) => () => deleted(of)),
+  ),
+  weighted(
+    1,
+    either.map((of) => () => closed(of)),
+  ),
+  weighted(
+    1,
+    fc.tuple(either, whom).map((a) => () => named(...a)),
+  ),
+  weighted(
+    1,
+    either.map((of) => () => registered(of)),
+  ),
   weighted(
     2,
     fc.tuple(fc.constantFrom(1, 86_400_000, null), fc.boolean(), either).map(([ms, moves, of]) => () => [
@@ -307,7 +347,10 @@ const anyGroup = fc.oneof(
       ...(moves ? move(of, 1n) : []),
     ]),
   ),
-  weighted(1, either.map((of) => () => seen(of))),
+  weighted(
+    1,
+    either.map((of) => () => seen(of)),
+  ),
   // An outcome and a transfer that are committed together or not at all.
   weighted(
     2,

@@ -17,7 +17,7 @@ import {
   umaQuote,
   went,
 } from '../setup/acts.ts';
-import { type Data, testGateway, type TestGateway, uuidIn, whileLocked } from '../setup/gateway.ts';
+import { type Data, type TestGateway, testGateway, uuidIn, whileLocked } from '../setup/gateway.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 
 const t = await testGateway();

@@ -18,7 +18,7 @@ import {
   usdToEur,
 } from '../setup/acts.ts';
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
-import { type Data, inTurn, tester, testGateway, type TestPlatform } from '../setup/gateway.ts';
+import { type Data, inTurn, type TestPlatform, tester, testGateway } from '../setup/gateway.ts';
 import { expireToken, passDelay } from '../setup/passing-time.ts';
 import { restClient } from '../setup/rest.ts';
 import { balanceOf, fund, makeScene, ownAccount, type Scene, serverOf } from '../setup/scene.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ended } from '../setup/acts.ts';
 import { type FundedQuote, fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
-import { type Data, testGateway, type TestGateway, uuidIn, whileLocked } from '../setup/gateway.ts';
+import { type Data, type TestGateway, testGateway, uuidIn, whileLocked } from '../setup/gateway.ts';
 import { waitForLocks } from '../setup/locks.ts';
 import { until } from '../setup/passing-time.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';

@@ -22,7 +22,7 @@ import {
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { passApproval, passExpiry } from '../setup/passing-time.ts';
 import { restClient } from '../setup/rest.ts';
-import { balanceOf, type Bearer, makeScene, ownAccount, payingApp, type Scene, serverOf } from '../setup/scene.ts';
+import { type Bearer, balanceOf, makeScene, ownAccount, payingApp, type Scene, serverOf } from '../setup/scene.ts';
 import { nextOf } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { ownReceiver } from '../webhooks/receiver.ts';

@@ -6,7 +6,7 @@ import { closeCases, listCases } from '../../src/domain/settlement/cases.ts';
 import { settleDueOrders } from '../../src/domain/settlement/settlement.ts';
 import type { Rail, RailOutcome } from '../../src/rails/rail.ts';
 import { ended, execute, pay, quote, umaAddressOf, umaQuote, usdToEur } from '../setup/acts.ts';
-import { startTestGateway, tester, testGateway, withRail as replaceRail } from '../setup/gateway.ts';
+import { withRail as replaceRail, startTestGateway, tester, testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
 /** Serves only, without workers. */

@@ -9,7 +9,7 @@ import type { PricingRequest } from '../../src/domain/pricing/pricing-terms.ts';
 import { narrowest, receivingLimits } from '../../src/domain/pricing/receiving-limits.ts';
 import type { RateTerms } from '../../src/rails/rail.ts';
 import type { RateLock } from '../../src/rails/rate-lock.ts';
-import { quoted, plainTerms, request as plainRequest } from '../proof/quote-cases.ts';
+import { request as plainRequest, plainTerms, quoted } from '../proof/quote-cases.ts';
 
 const request = (rest: Partial<PricingRequest> = {}, rate: Partial<RateTerms> = {}): PricingRequest => ({
   ...plainRequest('USD', 'EUR', 'SENDING', 1_000n, rate),

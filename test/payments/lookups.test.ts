@@ -4,8 +4,8 @@ import { lookUpReceiver, maxLookups } from '../../src/domain/receivers/lookups.t
 import { openDatabase } from '../../src/infra/database/database.ts';
 import { lookUp, receiptOf } from '../setup/acts.ts';
 import { sandboxOf, testGateway, uuidIn, withRail } from '../setup/gateway.ts';
-import { serverOf } from '../setup/scene.ts';
 import { restClient } from '../setup/rest.ts';
+import { serverOf } from '../setup/scene.ts';
 
 /** The number of calls to the rail, and a hook that runs during one. */
 let asked = 0;

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { XmlDocument, XsdValidator } from 'libxml2-wasm';
 import { expect, test } from 'vitest';
 import { ended, execute, fieldsOf, pay, quote, usdToEur } from '../setup/acts.ts';
-import { type Data, testGateway, type TestPlatform, uuidIn } from '../setup/gateway.ts';
+import { type Data, type TestPlatform, testGateway, uuidIn } from '../setup/gateway.ts';
 import { appOf, fund, internalAccount, makeScene } from '../setup/scene.ts';
 
 const t = await testGateway();

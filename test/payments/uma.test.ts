@@ -17,7 +17,7 @@ import {
   umaQuote,
   went,
 } from '../setup/acts.ts';
-import { testGateway, type TestPlatform, uuidIn } from '../setup/gateway.ts';
+import { type TestPlatform, testGateway, uuidIn } from '../setup/gateway.ts';
 import { balanceOf, externalAccount, internalAccount, makeScene, usAccount } from '../setup/scene.ts';
 import { respectLimits } from '../setup/uma-limits.ts';
 

@@ -103,43 +103,40 @@ test('the sandbox is loaded like any rail, and its settings take precedence over
   );
 });
 
-const opening = (rail: string) => `export default { railPort: 1, name: 'mine', open: () => (${rail}) };`;
+const exported = (members: string) => `export default { ${members} };`;
+const opening = (parts: string) => exported(`railPort: 1, name: 'mine', open: () => ({ name: 'mine', ${parts} })`);
 
 test.for<readonly [fault: string, module: string, refusal: string]>([
   ['no rail', 'export const rail = 1;', 'has no rail as its default export'],
   ['a syntax error', 'export default {', 'cannot be loaded: '],
-  ['no version', 'export default { name: "mine", open() {} };', 'does not declare its version of the port'],
+  ['no version', exported('name: "mine", open() {}'), 'does not declare its version of the port'],
   [
     'another version',
-    'export default { railPort: 2, name: "mine", open() {} };',
+    exported('railPort: 2, name: "mine", open() {}'),
     'is for version 2 of the port; this gateway has version 1',
   ],
-  ['no name', 'export default { railPort: 1, open() {} };', 'has no name'],
-  ['no open function', 'export default { railPort: 1, name: "mine" };', 'has no function named open'],
+  ['no name', exported('railPort: 1, open() {}'), 'has no name'],
+  ['no open function', exported('railPort: 1, name: "mine"'), 'has no function named open'],
   [
     'wrong settings',
-    'export default { railPort: 1, name: "mine", open() { throw new Error("apiKey must be set"); } };',
+    exported('railPort: 1, name: "mine", open() { throw new Error("apiKey must be set"); }'),
     'the rail mine cannot be opened: apiKey must be set',
   ],
-  [
-    'a part that is not a function',
-    opening('{ name: "mine", rate: 1.1 }'),
-    'the rail mine has rate, which must be functions',
-  ],
-  ['a misspelt part', opening('{ name: "mine", payout() {} }'), 'members that the port does not define: payout'],
-  ['no part', opening('{ name: "mine" }'), 'the rail mine implements no method of the port'],
+  ['a part that is not a function', opening('rate: 1.1'), 'the rail mine has rate, which must be functions'],
+  ['a misspelt part', opening('payout() {}'), 'members that the port does not define: payout'],
+  ['no part', opening(''), 'the rail mine implements no method of the port'],
   [
     'webhooks without a reader',
-    opening('{ name: "mine", receiveWebhook() {} }'),
+    opening('receiveWebhook() {}'),
     'the rail mine must have both receiveWebhook and readWebhook, or neither',
   ],
   [
     'collections that cannot be refunded',
-    opening('{ name: "mine", collect() {}, expectedMs() {} }'),
+    opening('collect() {}, expectedMs() {}'),
     'collects money but cannot refund it',
   ],
-  ['no expected time', opening('{ name: "mine", payOut() {} }'), 'moves money but lacks expectedMs'],
-  ['half a simulation', opening('{ name: "mine", simulation: { deposit() {} } }'), 'lacks the functions scenarioFault'],
+  ['no expected time', opening('payOut() {}'), 'moves money but lacks expectedMs'],
+  ['half a simulation', opening('simulation: { deposit() {} }'), 'lacks the functions scenarioFault'],
 ])('a module with %s is refused at startup, naming the module and the fault', async ([, source, refusal]) => {
   const module = await write(source);
   const opened = open({ SANDBOX: { module } });

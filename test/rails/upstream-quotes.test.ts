@@ -9,7 +9,7 @@ import { releaseSuspense } from '../../src/domain/settlement/suspense.ts';
 import type { LockRequest, RailOrder, RateLock } from '../../src/rails/port.ts';
 import { parseRailSettings } from '../../src/rails/rail-settings.ts';
 import { act, bringIn, ended, execute, quote, transactionOf, untilStatus, usdToEur } from '../setup/acts.ts';
-import { connect, type Data, startTestGateway, tester, type TestGateway, untilRows, uuidIn } from '../setup/gateway.ts';
+import { connect, type Data, startTestGateway, type TestGateway, tester, untilRows, uuidIn } from '../setup/gateway.ts';
 import { askOps, runOps } from '../setup/ops.ts';
 import { makeDue } from '../setup/passing-time.ts';
 import { balanceOf, chargeFees, fund, internalAccount, makeScene, newCustomer, ownAccount } from '../setup/scene.ts';

@@ -75,7 +75,10 @@ test('currency codes beside a source or a destination are checked against it', a
   const toEur = { ...plain, destination: { destinationType: 'ACCOUNT', accountId: scene.outsideEur.id } };
   await rest.make('/quotes', { ...toEur, receivingCurrencyCode: 'EUR' });
   const dollars = { destinationType: 'UMA_ADDRESS', umaAddress, currency: 'USD' };
-  const [unborn, shod] = [{ ...sender, BIRTH_DATE: '1906-13-09' }, { ...sender, SHOE_SIZE: '44' }];
+  const [unborn, shod] = [
+    { ...sender, BIRTH_DATE: '1906-13-09' },
+    { ...sender, SHOE_SIZE: '44' },
+  ];
   const tooMuch = { lockedCurrencyAmount: 9_000_000, immediatelyExecute: true };
   const funding = { sourceType: 'REALTIME_FUNDING', customerId: scene.customer.id, currency: 'USD' };
   const cases = [

@@ -1,4 +1,4 @@
-import { type Client as SocketClient, createClient } from 'graphql-ws';
+import { createClient, type Client as SocketClient } from 'graphql-ws';
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, expect, onTestFinished, vi } from 'vitest';

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect as dial, createServer, type Socket } from 'node:net';
+import { createServer, connect as dial, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ChildGateway, startChildGateway } from './child-gateway.ts';
 import { secretKey } from './cursors.ts';

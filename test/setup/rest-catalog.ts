@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import { answer, type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { mint } from './acts.ts';
 import { type Data, startTestGateway } from './gateway.ts';
+import { type RestClient, type RestScene, restClient, restQuote, restScene, restTransfer, usAccount } from './rest.ts';
 import { serverOf } from './scene.ts';
-import { type RestClient, restClient, restQuote, restScene, type RestScene, restTransfer, usAccount } from './rest.ts';
 
 /** An endpoint of the document, with ids in its path. */
 export interface Endpoint {

@@ -1,5 +1,5 @@
-import addFormats from 'ajv-formats';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
 import { composeIBAN } from 'ibantools';
 import { expect } from 'vitest';
 import type { Data } from './gateway.ts';

@@ -2,7 +2,7 @@ import { expect, vi } from 'vitest';
 import { listCases } from '../../src/domain/settlement/cases.ts';
 import { settleCase } from '../../src/domain/settlement/settle-case.ts';
 import { ended, pay } from './acts.ts';
-import { tester, type TestGateway, type TestPlatform } from './gateway.ts';
+import { type TestGateway, type TestPlatform, tester } from './gateway.ts';
 import type { Scene } from './scene.ts';
 
 /** Makes a payment of 1000 units whose provider takes five more, and which a person settles. Returns its id. */

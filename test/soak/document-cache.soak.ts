@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { mint } from '../setup/acts.ts';
 import { connect, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { heapInUse } from '../setup/heap.ts';
-import { often } from '../setup/statements.ts';
 import { newCustomer } from '../setup/scene.ts';
+import { often } from '../setup/statements.ts';
 
 const t = await testGateway();
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { ApolloClient, InMemoryCache } from '@apollo/client';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
-import { Client as UrqlClient, subscriptionExchange } from '@urql/core';
+import { subscriptionExchange, Client as UrqlClient } from '@urql/core';
 import { parse } from 'graphql';
 import { createClient as createSseClient } from 'graphql-sse';
 import { createClient } from 'graphql-ws';

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { commitPlan } from '../../src/domain/ledger/commit.ts';
 import { actOn, announce, ended } from '../setup/acts.ts';
-import { type Data, testGateway, type TestPlatform, uuidIn } from '../setup/gateway.ts';
+import { type Data, type TestPlatform, testGateway, uuidIn } from '../setup/gateway.ts';
 import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil, resend } from './endpoint.ts';
 import { type Answer, answer, ownReceiver, type Received, startReceiver, verify } from './receiver.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { act, fieldsOf, pay, receiptOf, refusal, succeed, usdToEur } from '../setup/acts.ts';
-import { type Data, ownGateway, testGateway, type TestPlatform, uuidIn, whileLocked } from '../setup/gateway.ts';
+import { type Data, ownGateway, type TestPlatform, testGateway, uuidIn, whileLocked } from '../setup/gateway.ts';
 import { fund, makeScene } from '../setup/scene.ts';
 import { countedGateway } from '../setup/statements.ts';
 import { createEndpoint, endpointUntil, replay, resend, tryCreate, updateEndpoint } from './endpoint.ts';

@@ -14,7 +14,7 @@ import {
 } from './cells.ts';
 import { type Call, calls, coordinates, naming, type Variables } from './graphql-calls.ts';
 import { fresh } from './things.ts';
-import { type MatrixWorld, secretsOf, type Stranger } from './world.ts';
+import { type MatrixWorld, type Stranger, secretsOf } from './world.ts';
 
 /** Sends an operation over a transport and returns its first result, or why there is none. */
 type Over = (url: string, who: TestPlatform, call: Pick<Call, 'query'>, variables: Variables) => Promise<Reply>;

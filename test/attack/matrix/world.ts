@@ -1,8 +1,8 @@
 import type { Operation } from '../../../src/domain/access/operations.ts';
 import { act, between, quote, succeed } from '../../setup/acts.ts';
 import { connect, startTestGateway, type TestGateway, type TestPlatform, uuidIn } from '../../setup/gateway.ts';
-import { payingApp, serverOf } from '../../setup/scene.ts';
 import { restClient } from '../../setup/rest.ts';
+import { payingApp, serverOf } from '../../setup/scene.ts';
 import { countedGateway } from '../../setup/statements.ts';
 import { answer, startReceiver } from '../../webhooks/receiver.ts';
 import { unlimited } from '../limits.ts';
