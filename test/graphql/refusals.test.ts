@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Operation } from '../../src/domain/access/operations.ts';
-import { basicAuthorization } from '../../src/domain/access/tokens/basic-authorization.ts';
-import { act, mint, quote, succeed, umaAddressOf, usdToEur } from '../setup/acts.ts';
+import { act, quote, succeed, umaAddressOf, usdToEur } from '../setup/acts.ts';
 import { mutationDocument, mutationVariables } from '../setup/documents.ts';
-import { connect, type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
+import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { passExpiry } from '../setup/passing-time.ts';
-import { makeScene, newCustomer, ownAccount } from '../setup/scene.ts';
+import { makeScene, newCustomer, ownAccount, payingApp, serverOf } from '../setup/scene.ts';
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 const scene = await makeScene(t.platform, 10_000n);
@@ -17,11 +16,7 @@ const existing =
   '... on ConflictError { existing { __typename id ... on Quote { status } ... on ExternalAccount { verification: beneficiaryVerificationStatus } } }';
 
 /** Creates a server that may pay but not view. */
-async function blindServer(): Promise<TestPlatform> {
-  const input = { name: 'blind', permissions: ['TRANSACT'] };
-  const { apiToken, secret } = await succeed(t.platform, 'createApiToken', input, 'secret apiToken { clientId }');
-  return connect(t.url, t.platform.platformId, basicAuthorization({ clientId: apiToken.clientId, secret }));
-}
+const blindServer = () => serverOf(t.platform, 'TRANSACT');
 
 /** Runs a mutation and returns its refusal, with the selected facts. */
 async function refusalOf(platform: TestPlatform, name: Operation, input: object, facts = ''): Promise<Data> {
@@ -109,6 +104,12 @@ describe('a refusal has all invalid fields, each with its path, its code and its
 });
 
 describe('an amount', () => {
+  const announcement = async () => ({
+    senderUmaAddress: '$anybody@elsewhere.example',
+    receiver: { umaAddress: await umaAddressOf(t.platform, scene.customerId) },
+    currency: 'USD',
+  });
+
   test.each([{ units: '100' }, { units: 100 }, { decimal: '1' }, { decimal: '1.0' }, { decimal: '1.00' }])(
     'of %j is one dollar',
     async (amount) => {
@@ -142,10 +143,8 @@ describe('an amount', () => {
   test.each([undefined, {}, { units: '100', decimal: '1' }, { decimal: null }])(
     'given as %j does not fit the schema, which demands exactly one of two forms',
     async (amount) => {
-      const document = mutationDocument('transferOut');
-      const { status, errors } = await t.platform.send(document, {
-        input: transfer({ amount, idempotencyKey: 'fits' }),
-      });
+      const input = transfer({ amount, idempotencyKey: 'fits' });
+      const { status, errors } = await t.platform.send(mutationDocument('transferOut'), { input });
       expect({ status, errors }).toMatchObject({ status: 422, errors: [{ extensions: { code: 'INVALID_INPUT' } }] });
     },
   );
@@ -156,12 +155,10 @@ describe('an amount', () => {
       const success = 'quote { totalSendingAmount { decimal } totalReceivingAmount { decimal } }';
       return (await succeed(t.platform, 'createQuote', input, success)).quote;
     };
-    expect(await locked({ lockedCurrencyAmount: { decimal: '10.5' } })).toMatchObject({
-      totalSendingAmount: { decimal: '10.50' },
-    });
-    expect(await locked({ lockedCurrencyAmount: { decimal: '7.25' }, lockedCurrencySide: 'RECEIVING' })).toMatchObject({
-      totalReceivingAmount: { decimal: '7.25' },
-    });
+    const sending = await locked({ lockedCurrencyAmount: { decimal: '10.5' } });
+    expect(sending.totalSendingAmount).toEqual({ decimal: '10.50' });
+    const receiving = await locked({ lockedCurrencyAmount: { decimal: '7.25' }, lockedCurrencySide: 'RECEIVING' });
+    expect(receiving.totalReceivingAmount).toEqual({ decimal: '7.25' });
 
     const { exchangeRates } = await t.platform.ask(
       '{ exchangeRates(source: "JPY", destinations: ["USD"], sendingAmount: { decimal: "1500" }) { sendingAmount { amount } } }',
@@ -178,12 +175,7 @@ describe('an amount', () => {
 
     const filled = { accountId: scene.usd, amount: { decimal: '0.01' } };
     await succeed(t.platform, 'sandboxFundAccount', filled);
-    const incoming = {
-      senderUmaAddress: '$anybody@elsewhere.example',
-      receiver: { umaAddress: await umaAddressOf(t.platform, scene.customerId) },
-      currency: 'USD',
-      amount: { decimal: '3.21' },
-    };
+    const incoming = { ...(await announcement()), amount: { decimal: '3.21' } };
     const success = 'transaction { receivedAmount { amount } }';
     const received = await succeed(t.platform, 'sandboxReceiveUma', incoming, success);
     expect(received.transaction.receivedAmount).toEqual({ amount: '321' });
@@ -195,11 +187,6 @@ describe('an amount', () => {
     const quoted = usdToEur(scene, { lockedCurrencyAmount: undefined });
     const source = { realtimeFunding: { customerId: scene.customerId, currency: 'USDC' } };
     const funded = await quote(t.platform, { ...usdToEur(scene), source, lockedCurrencyAmount: 2_500_000 });
-    const announced = {
-      senderUmaAddress: '$anybody@elsewhere.example',
-      receiver: { umaAddress: await umaAddressOf(t.platform, scene.customerId) },
-      currency: 'USD',
-    };
     const commands: readonly [Operation, object, field: string, selection?: string][] = [
       ['transferOut', transfer({}), 'amount'],
       ['transferIn', pulled, 'amount'],
@@ -209,7 +196,7 @@ describe('an amount', () => {
       ['createQuote', { ...quoted, lockedCurrencySide: 'RECEIVING' }, 'lockedCurrencyAmount', 'replayed quote { id }'],
       ['createQuote', { ...quoted, source }, 'lockedCurrencyAmount', 'replayed quote { id }'],
       ['sandboxSend', { quoteId: funded.id, currency: 'USDC' }, 'amount'],
-      ['sandboxReceiveUma', announced, 'amount'],
+      ['sandboxReceiveUma', await announcement(), 'amount'],
     ];
     for (const [index, [name, rest, field, selection = 'replayed transaction { id }']] of commands.entries()) {
       const decimals = JSON.stringify(rest).includes('USDC') ? 6 : 2;
@@ -241,11 +228,8 @@ describe('a refusal states its facts', () => {
 
     const blind = await blindServer();
     const { message, available, required } = await refusalOf(blind, 'createQuote', dear(), funds);
-    expect({ message, available, required }).toEqual({
-      message: 'the account does not hold enough',
-      available: null,
-      required: null,
-    });
+    const hidden = { message: 'the account does not hold enough', available: null, required: null };
+    expect({ message, available, required }).toEqual(hidden);
   });
 
   test('an expired quote: when it expired', async () => {
@@ -302,8 +286,7 @@ describe('a refusal states its facts', () => {
 
   test('a conflict: an app sees the existing object only if it may', async () => {
     const { id } = await quote(t.platform, usdToEur(scene));
-    const { token } = await mint(t.platform, { quoteId: id, permissions: ['VIEW', 'TRANSACT'] });
-    const app = connect(t.url, t.platform.platformId, `Bearer ${token}`);
+    const app = await payingApp(t.platform, { quoteId: id });
     await succeed(app, 'executeQuote', { quoteId: id });
     expect(await refusalOf(app, 'executeQuote', { quoteId: id }, existing)).toMatchObject({ existing: { id } });
   });
@@ -312,8 +295,7 @@ describe('a refusal states its facts', () => {
     const { id } = await quote(t.platform, usdToEur(scene));
     const blind = await blindServer();
     expect(await refusalOf(blind, 'executeQuote', { quoteId: id }, existing)).toMatchObject({ code: 'FORBIDDEN' });
-    expect(await act(t.platform, 'executeQuote', { quoteId: id }, 'quote { status }')).toMatchObject({
-      quote: { status: 'PROCESSING' },
-    });
+    const done = await act(t.platform, 'executeQuote', { quoteId: id }, 'quote { status }');
+    expect(done).toMatchObject({ quote: { status: 'PROCESSING' } });
   });
 });

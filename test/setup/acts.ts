@@ -32,12 +32,8 @@ export const refusal = (code: string, ...path: readonly (string | number)[]) => 
 
 /** Runs a mutation that returns a transaction. */
 export async function actOn(platform: TestPlatform, name: Operation, input: object): Promise<Data> {
-  return act(
-    platform,
-    name,
-    input,
-    'transaction { id status failureReason approvalDueAt requestedReceiverInformation { name mandatory } }',
-  );
+  const shown = 'id status failureReason approvalDueAt requestedReceiverInformation { name mandatory }';
+  return act(platform, name, input, `transaction { ${shown} }`);
 }
 
 /** Pays from the scene's internal account to its external one, in USD (smallest units), and returns the transaction. */
@@ -47,7 +43,7 @@ export async function pay(
   amount = 100,
   rest: object = {},
 ): Promise<Data> {
-  const input = { sourceAccountId: usd, destinationAccountId: outsideUsd, amount, ...rest };
+  const input = moving(usd, outsideUsd, amount, rest);
   return (await succeed(platform, 'transferOut', input, 'transaction { id status }')).transaction;
 }
 
@@ -98,8 +94,7 @@ export async function announce(
   rest: object = {},
 ): Promise<Data> {
   const made = await actOn(platform, 'sandboxReceiveUma', {
-    ...{ senderUmaAddress: '$success.usd@sandbox.uma.money', receiver: { customerId } },
-    ...{ currency: 'USD', amount: amount },
+    ...{ senderUmaAddress: '$success.usd@sandbox.uma.money', receiver: { customerId }, currency: 'USD', amount },
     ...rest,
   });
   return made.transaction ?? made;
@@ -155,12 +150,9 @@ export async function mint(platform: TestPlatform, input: object): Promise<Data>
 
 /** Creates a quote and returns it, or the refusal. */
 export async function quote(platform: TestPlatform, input: object): Promise<Data> {
-  const made = await act(
-    platform,
-    'createQuote',
-    { lockedCurrencySide: 'SENDING', ...input },
-    'quote { id status totalSendingAmount { amount } totalReceivingAmount { amount } feesIncluded { amount } transaction { id } }',
-  );
+  const selection =
+    'quote { id status totalSendingAmount { amount } totalReceivingAmount { amount } feesIncluded { amount } transaction { id } }';
+  const made = await act(platform, 'createQuote', { lockedCurrencySide: 'SENDING', ...input }, selection);
   return made.quote ?? made;
 }
 
@@ -210,13 +202,8 @@ export async function untilStatus(platform: TestPlatform, id: string, status: st
 
 /** Waits until a transaction has ended, and returns it. */
 export async function ended(platform: TestPlatform, id: string): Promise<Data> {
-  const stream = platform.watch(
-    'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { terminal } }',
-    {
-      id,
-    },
-  );
-  for await (const { data, errors } of stream) {
+  const updates = 'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { terminal } }';
+  for await (const { data, errors } of platform.watch(updates, { id })) {
     if (errors) throw new Error(JSON.stringify(errors));
     if (data.transactionUpdates.terminal) break;
   }
