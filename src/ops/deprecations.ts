@@ -40,7 +40,7 @@ export function undatedDeprecations(schema: DocumentNode): string[] {
 }
 
 /**
- * Returns an earlier schema without the elements that may be removed since they were deprecated long ago, and without
+ * Returns an earlier schema without the elements that were deprecated so long ago that they may be removed, and without
  * the types that only those elements led to.
  */
 export function lasting(earlier: DocumentNode, now: Date): GraphQLSchema {

@@ -121,7 +121,7 @@ export async function startServing(
     }),
     providers: new ProviderWebhooks({
       ...{ ...callers, payments, log, refusalMs: pace?.webhookRefusalMs },
-      // Webhooks of providers have their own brake, since wrong ones belong to no platform.
+      // Webhooks of providers have their own brake, since one with a wrong signature belongs to no platform.
       brake: brakeOf(config, log, callers.now),
     }),
     pages: await openPages(

@@ -37,7 +37,7 @@ export function Pay() {
   const sources = customer?.sources.edges.flatMap(({ node }) => ('balance' in node ? [node] : [])) ?? [];
   const payable = moneyFirst(sources);
   const listed = customer?.payees.edges.flatMap(({ node }) => ('accountInfo' in node ? [node] : [])) ?? [];
-  // The chosen one may be on a page that is not read, or no longer.
+  // The chosen payee may be on a page that has not been read, or is no longer read.
   const isListed = !chosen || listed.some(({ id }) => id === chosen.id);
   const paid = [...(isListed ? [] : [chosen]), ...listed].filter(({ status }) => status === 'ACTIVE');
   const payees = Map.groupBy(paid, ({ accountInfo }) => accountInfo.accountType);
@@ -223,7 +223,7 @@ type Refused = Extract<
   { readonly message: string }
 >;
 
-/** What the customer reads instead of the operator's words, where no further attempt with the quote succeeds. */
+/** What the customer reads instead of the service's message, for codes with which the quote can no longer be paid. */
 const endings: { readonly [Code in RefusalCode]?: string } = {
   CUSTOMER_FROZEN: 'Your payments are blocked. Please ask our support.',
   ACCOUNT_FROZEN: 'This account is blocked. Please ask our support.',

@@ -49,7 +49,7 @@ export async function prepareSandboxPlatform(payments: Payments): Promise<LocalS
   };
 }
 
-/** Finds the first sample person who can pay, or creates another: others may have used up the last one. */
+/** Finds the first sample person who can pay, or creates one: users may have spent the money of all. */
 async function findPayer(payments: Payments, caller: Caller): Promise<SandboxPayer> {
   const found = await findAblePerson(payments, caller);
   if (found) return found;

@@ -26,7 +26,7 @@ const batchSize = 100;
 const idleMs = 250;
 /** The pause of the work on deposits and on identity checks. A processed webhook ends the pause. */
 const reportedIdleMs = 1_000;
-/** The time to collect due orders before a settlement round, whose fixed cost is that of settling some payments. */
+/** How long due orders are collected before a settlement round, which itself costs as much as a few settlements. */
 const settlementRestMs = 20;
 /**
  * The pauses of a sequencer: short after a step with work, and twice as long after each step without work, up to a

@@ -23,7 +23,7 @@ import { failure } from '../failure.ts';
 import type { Message } from '../schema/streams/stream.ts';
 import type { SentDocuments } from './sent-documents.ts';
 
-/** The number of results that a group stores: members receive an event at about the same time, or execute it again. */
+/** The number of results that a group stores: members get an event at about the same time, or execute it again. */
 const maxStored = 32;
 
 /** The subscriptions that get the same result for the same event. */
@@ -88,7 +88,7 @@ export class SharedResults {
 
   async #execute(args: ExecutionArgs, payload: unknown): Promise<string> {
     const { platformId } = contextIn(args).viewer;
-    // Whichever follower comes first, its platform is that of all.
+    // All followers have the same platform, whichever comes first.
     const turn = await this.#takeTurn(platformId);
     const result = await inTurn(turn, () =>
       asPlatform(platformId, async () => execute({ ...args, rootValue: payload })),

@@ -120,7 +120,7 @@ function admitSocket({ limits, sockets }: SocketOptions, socket: WebSocket, view
   return undefined;
 }
 
-/** Counts an operation against its token's limits. If it exceeds them, returns the error when it is due to be sent. */
+/** Counts an operation against its token's limits. If it exceeds them, returns the error once it may be sent. */
 export async function countOperation(
   { limits, pace }: SocketOptions,
   { session }: Extra,

@@ -44,7 +44,7 @@ export function webhookId(event: Pick<Event, 'id'>): string {
 
 /**
  * Returns the body of an event's webhook: the flat form of specification 6 (and decision 18), with its id, its position
- * in the feed, and the version of the changed object, by which receivers recognise stale events.
+ * in the feed, and the version of the changed object, by which receivers recognize stale events.
  */
 export function webhookBody(cursors: Cursors, event: Event, related: RelatedFields): Record<string, unknown> {
   return {

@@ -23,7 +23,7 @@ export class StatementNames {
 
 /**
  * Tracks the composed statements that a connection has prepared, at most the 200 most recently used: Postgres needs
- * about 33 KiB for the statement of a list, and a client whose documents vary causes new statements all the time.
+ * about 33 KiB for the statement of one list, and a client whose documents vary causes new statements all the time.
  */
 export class PreparedStatements {
   readonly #used: LRUCache<string, true>;
@@ -38,7 +38,7 @@ export class PreparedStatements {
     });
   }
 
-  /** Records, in advance, that the connection executes a statement. */
+  /** Records that the connection is about to execute a statement. */
   use(name: string | undefined): void {
     if (name?.startsWith(prefix)) this.#used.set(name, true);
   }

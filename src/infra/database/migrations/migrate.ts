@@ -195,7 +195,7 @@ async function readRecords(client: Queryable) {
 
 const UNDEFINED_TABLE = '42P01';
 
-/** The dependencies of applying a migration. */
+/** What applying a migration needs. */
 interface Attempts {
   readonly client: pg.Client;
   readonly locks: WantedLocks;
