@@ -165,7 +165,7 @@ function attempt(
       refusal ??= refusalIn(errors);
       if (data === null || data === undefined) return;
       advance(request.extensions, result);
-      // An exception of the app must not reach the library, which would treat it as a connection failure.
+      // An exception thrown by the app must not reach the library, which would treat it as a connection failure.
       try {
         next(data);
       } catch (error) {

@@ -64,7 +64,7 @@ export const preparedTransactions = statement<PreparedTransaction>(
 /** The number of characters that identify a statement: fewer than track_activity_query_size keeps. */
 const shownLength = 900;
 
-/** Returns sessions that wait for locks, and those they wait for. Texts of other logins require pg_read_all_stats. */
+/** Returns sessions that wait for locks, and their blockers. Other logins' statements require pg_read_all_stats. */
 export async function lockSessions(on: Queryable): Promise<LockSession[]> {
   // Postgres shows only the beginning of a long text.
   const names = new Map([...statementTexts()].map(([name, text]) => [text.slice(0, shownLength), name]));

@@ -23,7 +23,7 @@ export class Binding {
     return `f${this.aliases}`;
   }
 
-  /** Writes an uncorrelated subquery. Its aliases restart at the first, so identical queries produce identical text. */
+  /** Writes an uncorrelated subquery. Its aliases are numbered anew, so identical queries produce identical text. */
   writeApart(write: () => void): void {
     const aliases = this.aliases;
     this.aliases = 0;

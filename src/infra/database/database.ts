@@ -80,7 +80,7 @@ const INT8 = 20;
 /** The additional time for a statement's result to arrive. After that, the result and its connection count as lost. */
 const graceMs = 2_000;
 /**
- * The time limit for one transaction that Prisma requires, in milliseconds. A transaction that hangs is ended by the
+ * The time limit for one transaction, which Prisma requires, in milliseconds. A transaction that hangs is ended by the
  * session's shorter limits.
  */
 const defaultTransactionMs = 30_000;

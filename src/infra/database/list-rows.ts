@@ -73,7 +73,7 @@ interface Written {
 }
 
 /** Queries by everything that determines their text. Writing one takes longer than the rest of a statement. */
-// `maxSize` rather than `max`, as in referred-rows.ts.
+// `max` would allocate all of it up front (core/bounded-cache.ts).
 const written = new LRUCache<string, Written>({ maxSize: 2_000, sizeCalculation: () => 1 });
 
 /** Writes the FROM clause, with all conditions, for the rows of a list. No row occurs twice. */
@@ -124,8 +124,8 @@ function valueShape(value: unknown, values: unknown[]): string {
 
 function writeRows(list: ListRows, conditions: readonly Condition[], binds: Binds): string {
   const { model, alias, below = [] } = list;
-  // For a parent, all plans use the same index. But Postgres considers a generic plan more expensive, and would plan
-  // each list of a document again: for twenty lists, this takes ten times as long as running them.
+  // For a parent's rows, all plans use the same index. But Postgres considers a generic plan more expensive, and would
+  // plan each list of a document again: for twenty lists, this takes ten times as long as running them.
   if (below.length > 0) binds.planning ??= 'once';
   const platform = conditions.find(([name]) => name === 'platformId');
   const { choices, used } = below.length > 0 || !platform ? nothingChosen : choose(model, conditions);

@@ -103,7 +103,7 @@ async function findAblePerson(payments: Payments, { platformId }: Caller): Promi
         accounts: { some: euros },
       },
     },
-    // A sample person has no other account in dollars.
+    // A sample person has only one account in dollars.
     orderBy: { customerId: 'asc' },
     select: { id: true, customer: { select: { id: true, accounts: { where: euros, orderBy: { id: 'asc' } } } } },
   });

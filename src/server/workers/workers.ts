@@ -43,7 +43,7 @@ const clockMs = 1_000;
 const locksMs = 2_000;
 /** The interval at which the worker looks for days to reconcile. */
 const reconciliationMs = 300_000;
-/** The interval between deletions of rows past retention, and the pause between batches, for other work. */
+/** The interval between deletions of rows past retention, and the pause between batches that lets other work run. */
 const housekeepingMs = 3_600_000;
 const betweenBatchesMs = 100;
 /** The pause if another process was sequencing: that process did the work, and later changes wait for the next step. */

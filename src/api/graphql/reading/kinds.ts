@@ -240,7 +240,7 @@ export const rowsAt =
     };
   };
 
-/** Finds the rows that one of these relations leads to from a row. */
+/** Finds the rows to which any of these relations of a row leads. */
 export function rowsBelow(
   model: string | undefined,
   relations: readonly string[],

@@ -223,8 +223,8 @@ const closeDelayMs = 200;
 export type Farewell = (refusal: { readonly errors: readonly object[] }) => void;
 
 /**
- * Registers an opened subscription with its connection's session. Returns a function that ends this, or the error if
- * the token does not permit the subscription.
+ * Registers an opened subscription with its connection's session. Returns a function that unregisters it, or the error
+ * if the token does not permit the subscription.
  */
 export async function holdStream(
   { sessions, sent }: { readonly sessions: Sessions; readonly sent: SentDocuments },

@@ -193,12 +193,12 @@ export async function setConfigEndpoint(
   return (await insertEndpoint(webhooks, transaction, caller, row)).secret;
 }
 
-/** Returns a text that differs for each state of the endpoint of the settings. */
+/** Returns a text that identifies the current state of the settings' endpoint. */
 export function stateOf(endpoint: WebhookEndpoint | null): string {
   return endpoint ? `${endpoint.id.slice(-12)}.${endpoint.version}` : 'none';
 }
 
-/** Checks that the endpoint is in this state, and keeps it so during the transaction. Throws Refusal CONFLICT. */
+/** Checks that the endpoint is in this state, and keeps it unchanged during the transaction. Throws Refusal CONFLICT. */
 export async function checkConfigEndpoint(transaction: Transaction, caller: Caller, state: string): Promise<void> {
   await lockMaker(transaction.client, caller);
   const found = await findConfigEndpoint(transaction.prisma, caller);

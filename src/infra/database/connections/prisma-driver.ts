@@ -119,9 +119,7 @@ class TransactionPart {
   }
 }
 
-/**
- * Runs every query on one transaction's connection, as the pool that Prisma's driver requires. It opens no connections.
- */
+/** The pool that Prisma's driver requires. Runs all queries on one transaction's connection, and opens no others. */
 class SingleConnectionPool extends pg.Pool {
   constructor(part: TransactionPart) {
     super({ max: 1 });

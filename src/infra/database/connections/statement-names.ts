@@ -6,7 +6,7 @@ import type { Planning } from './read-scope.ts';
 /** The name prefix of composed statements, which declared statements do not use. */
 const prefix = 'read_';
 
-/** Names prepared statements. A composed text gets a name the second time that it occurs. */
+/** Names prepared statements. A composed text gets a name when it occurs for the second time. */
 export class StatementNames {
   /** The recent texts, up to 4 million characters: over a thousand list statements. A text seen once has no name. */
   readonly #names = new LRUCache<string, string>({ maxSize: 4_000_000, sizeCalculation: (_name, sql) => sql.length });
@@ -28,7 +28,7 @@ export class StatementNames {
 export class PreparedStatements {
   readonly #used: LRUCache<string, true>;
 
-  /** @param connection the pg connection on which `outdated` closes a statement */
+  /** @param connection returns the pg connection, on which evicted statements are closed */
   constructor(connection: () => Connection) {
     this.#used = new LRUCache<string, true>({
       max: 200,

@@ -194,7 +194,7 @@ class OwnWrites {
   }
 }
 
-/** Returns the newer of two positions, which simultaneous writes record in any order. */
+/** Returns the newer of two positions: simultaneous writes may record theirs in either order. */
 function newer(noted: Position, before: Position | undefined): Position {
   return before && before.history === noted.history && before.lsn > noted.lsn ? before : noted;
 }
