@@ -87,7 +87,7 @@ interface GatewayOptions extends ServingOptions {
   readonly webhooks?: { readonly resolve?: Resolver | undefined };
 }
 
-/** Starts one instance on a migrated database, in its role. Throws ConfigError for HOST, PORT, or no SECRET_KEY. */
+/** Starts one instance on a migrated database, in its ROLE. Throws ConfigError for HOST, PORT, or no SECRET_KEY. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, log } = options;
   if (config.ROLE !== 'work' && !config.SECRET_KEY) {

@@ -222,5 +222,5 @@ const operationMs = 10_000;
 const slowMs = 200;
 /** The number of database connections that one platform's requests leave free for other platforms, if there are any. */
 const connectionsForOthers = 2;
-/** How long a connection may be idle while the instance stops, in milliseconds: active clients send within this time. */
+/** How long a connection may be idle while the instance stops, in milliseconds: active clients send earlier. */
 const idleMs = 50;

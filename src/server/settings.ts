@@ -233,7 +233,7 @@ export const settings = {
     .optional()
     .meta({
       description:
-        'the rails: JSON, or the path of a JSON file, such as `{"PRODUCTION": {"module": "./acme-rail.ts", "settings": {…}}}` ([docs/rails.md](rails.md))',
+        'the rails: JSON such as `{"PRODUCTION": {"module": "./acme-rail.ts", "settings": {…}}}`, or the path of a JSON file ([docs/rails.md](rails.md))',
       shownDefault: 'the sandbox for sandbox platforms',
     }),
   SANDBOX_QUOTE_SECONDS: wholeNumber(1, 86_400)

@@ -43,7 +43,7 @@ export class Turns {
     this.#mostAlone = mostAlone;
   }
 
-  /** Waits for a turn of a platform, for one of several operations on a connection or for a message of a stream. */
+  /** Waits for a platform's turn, for one of several operations on a connection or for a message of a stream. */
   async takeTurn(platformId: string): Promise<WorkTurn> {
     const tenant = { key: platformId, isPlatform: true };
     await this.begin(tenant);

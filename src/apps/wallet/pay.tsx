@@ -48,7 +48,7 @@ export function Pay() {
     fetchMore({ variables: { first: 100, after: customer?.payees.pageInfo.endCursor } }).catch((error) =>
       setRefusal({ message: reasonOf(error) }),
     );
-  /** The number of changes of the fields: an answer about earlier values is not shown. */
+  /** The number of changes to the fields: an answer about earlier values is not shown. */
   const changes = useRef(0);
   /** Removes messages about earlier values of the fields. */
   const drop = () => {
@@ -245,7 +245,7 @@ interface Refusal {
   readonly isEnd?: boolean;
 }
 
-/** Sorts the accounts that hold money before the others, which cannot pay. */
+/** Puts the accounts with money before the others, which cannot pay. */
 function moneyFirst<Account extends { readonly balance: { readonly amount: string } }>(
   accounts: readonly Account[],
 ): Account[] {

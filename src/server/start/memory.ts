@@ -16,10 +16,10 @@ export function setMemoryFlags(): void {
   setFlagsFromString('--wasm-lazy-compilation');
 }
 
-/** The delay before the garbage of the start is collected, in milliseconds: by then the work of the start has ended. */
+/** The delay before garbage from startup is collected, in milliseconds: by then, startup has ended. */
 const collectAfterMs = 5_000;
 
-/** Releases about 150 MB that only the start needed: by itself, V8 keeps them as long as there is little activity. */
+/** Releases about 150 MB that only startup needed: by itself, V8 keeps them as long as there is little activity. */
 export function collectStart(): void {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc');

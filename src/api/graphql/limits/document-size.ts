@@ -42,7 +42,7 @@ export interface DocumentSize {
   /** Aliases with fragments expanded, or as written in the whole document, whichever is more. */
   aliases: number;
   directives: number;
-  /** Fields on a mutation's root with fragments expanded, without `__typename`. */
+  /** Fields at a mutation's root with fragments expanded, without `__typename`. */
   mutationFields: number;
   /**
    * The price of each field (its extension `price`), plus 1 for each value of a list in its arguments. A list's fields

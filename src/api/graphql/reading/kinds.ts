@@ -154,8 +154,8 @@ export const nullWhile =
     ]);
 
 /**
- * Writes the FROM clause for the row at the end of relations. Without `visible`, it is visible whenever the first row
- * is.
+ * Writes the FROM clause for the row at the end of a chain of relations. Without `visible`, it is visible whenever the
+ * first row is.
  */
 export function rowThere(
   model: string | undefined,

@@ -25,7 +25,7 @@ export const socketLimits = {
   initSeconds: 3,
   /** The time limit for a client to answer the close of its socket. */
   closeMs: 1_000,
-  /** The maximum that may be buffered for one reader. */
+  /** The maximum number of bytes buffered for one reader. */
   bufferedBytes: 1024 * 1024,
 } as const;
 

@@ -103,7 +103,7 @@ function payload(event: Event, related: RelatedFields): Record<string, unknown> 
 
 /**
  * Returns a balance if a JSON number represents it exactly. The sum of many payments might not fit: then the field,
- * which is optional in the specification, is left out, rather than a wrong number or no body being sent.
+ * which is optional in the specification, is left out, instead of sending a wrong number or no body.
  */
 function balance(field: string, amount: bigint | null, { accountCurrency }: RelatedFields) {
   if (amount === null || accountCurrency === null || !isJsonInteger(amount)) return {};

@@ -198,7 +198,7 @@ export function stateOf(endpoint: WebhookEndpoint | null): string {
   return endpoint ? `${endpoint.id.slice(-12)}.${endpoint.version}` : 'none';
 }
 
-/** Checks that the endpoint is in this state, and keeps it unchanged during the transaction. Throws Refusal CONFLICT. */
+/** Checks that the endpoint is in this state, and locks it until the transaction ends. Throws Refusal CONFLICT. */
 export async function checkConfigEndpoint(transaction: Transaction, caller: Caller, state: string): Promise<void> {
   await lockMaker(transaction.client, caller);
   const found = await findConfigEndpoint(transaction.prisma, caller);

@@ -145,7 +145,7 @@ export class DatabaseClient extends pg.Client {
   }
 
   async #connectTo(hosts: Hosts): Promise<pg.Client> {
-    // pg reads both when it connects.
+    // pg reads the host and the port when it connects.
     Object.assign(this, await hosts.primary());
     try {
       return await super.connect();

@@ -46,7 +46,7 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // A process of another user exists, but cannot be signalled.
+    // A process of another user exists, but cannot be signaled.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }

@@ -79,7 +79,7 @@ async function runProgram(location: ServerLocation, name: string, args: readonly
   });
 }
 
-/** Returns a minimal environment and the user. This process's own may contain secrets and settings (`PG…`, `LC_…`). */
+/** Returns the user, and a minimal environment: this process's own may contain secrets and settings (`PG…`, `LC_…`). */
 function processOptions({ user }: ServerLocation) {
   return { cwd: '/', env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }, ...user };
 }

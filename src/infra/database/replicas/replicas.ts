@@ -188,7 +188,7 @@ class OwnWrites {
     this.#positions.set(platformId, newer(position, this.#positions.get(platformId)));
   }
 
-  /** Returns a position not before any write of the platform through this instance; undefined if there is none. */
+  /** Returns a position at or after every write of the platform through this instance; undefined if there is none. */
   of(platformId: string): Position | undefined {
     return this.#positions.get(platformId) ?? this.#floor;
   }
