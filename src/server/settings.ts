@@ -218,7 +218,7 @@ export const settings = {
     .meta({ description: 'how many milliseconds a platform has to approve or reject an incoming payment, 1 to 60000' }),
   RECONCILE_HOUR: wholeNumber(0, 23).default(2).meta({
     description:
-      'the hour (UTC, 0 to 23) after which the service reconciles the previous day with the rails' providers ([docs/rails.md](rails.md#reconciliation))',
+      "the hour (UTC, 0 to 23) after which the service reconciles the previous day with the rails' providers ([docs/rails.md](rails.md#reconciliation))",
   }),
   RAILS: z
     .string()

@@ -50,7 +50,7 @@ export class SharedResults {
   readonly #serialize: (result: ExecutionResult, args: ExecutionArgs) => string;
   readonly #takeTurn: TakeTurn;
 
-  /** `serialize` writes the JSON that clients get; `takeTurn` waits for an execution's turn among its platform's work. */
+  /** `serialize` writes the JSON that clients get; `takeTurn` waits for the turn of an execution in its platform. */
   constructor(serialize: (result: ExecutionResult, args: ExecutionArgs) => string, takeTurn: TakeTurn) {
     this.#serialize = serialize;
     this.#takeTurn = takeTurn;
