@@ -126,7 +126,7 @@ export function readableText(text: string): string {
 
 /**
  * Returns a text for case-insensitive comparisons: Unicode's full case folding of the composed text. Converting to
- * lower, upper and again lower case is that folding for all letters but ı, which folds to itself.
+ * lower, upper and again lower case gives that folding for every letter except ı, which stays ı.
  */
 export function foldedText(text: string): string {
   let folded = '';

@@ -118,7 +118,7 @@ export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
   close?(): Promise<void>;
 }
 
-/** The data of an order that exists before it is stored. */
+/** The data of an order that is known before the order is stored. */
 export type RailRequest = Pick<RailOrder, 'step' | 'account' | 'umaAddress' | 'scenario'>;
 
 /** A rail's answer about an external account. */
@@ -204,7 +204,7 @@ export type RailOutcome =
   | { readonly kind: 'pending'; readonly checkInMs: number }
   | {
       readonly kind: 'settled';
-      /** How long the money may still come back, in milliseconds; after that the rail is queried once more. */
+      /** For how long the money may still come back, in milliseconds; after that the rail is queried once more. */
       readonly watchMs?: number | undefined;
       /**
        * The amount that arrived according to the provider, in smallest units. If it differs from that of the order, a
@@ -251,7 +251,7 @@ export interface UmaReceiver {
   readonly information: Readonly<Record<string, string>>;
 }
 
-/** The limits of the amount to receive in one currency, in its smallest unit. */
+/** The smallest and largest amount to receive in one currency, in its smallest unit. */
 export interface ReceiverLimits {
   readonly code: string;
   readonly minAmount: bigint;

@@ -59,7 +59,7 @@ export type LockAnswer =
   | {
       readonly kind: 'locked';
       readonly lock: RateLock;
-      /** How long the lock holds from the call, in milliseconds. An order sent within that time gets it. */
+      /** How long the lock holds from the call, in milliseconds. An order sent within that time gets the rate. */
       readonly validMs: number;
     }
   /**

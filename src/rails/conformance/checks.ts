@@ -10,7 +10,7 @@ export interface Tried {
   open(): Promise<Rail>;
 }
 
-/** One promise of the port. It throws a Breach if the rail breaks it. */
+/** The check of one promise of the port. It throws a Breach if the rail breaks the promise. */
 export interface Check {
   readonly name: string;
   readonly run: (tried: Tried) => Promise<void>;

@@ -83,7 +83,7 @@ async function keepsTime(tried: Tried): Promise<void> {
   expectLocked(locked, await locked.drive.outcome(rail));
 }
 
-/** The fraction of a lock's lifetime after which it is used. The rest is for the call. */
+/** The fraction of a lock's lifetime after which it is used. The rest is left for the call. */
 const lastMoment = 0.8;
 
 async function losesAnswers(tried: Tried): Promise<void> {
