@@ -45,8 +45,7 @@ export interface Payments {
 export interface Validated {
   readonly row: SnapshotRows[ResultType];
   /**
-   * The limits of the policies that would count the payment, as they would be with it; only policies that the caller
-   * may see.
+   * The limits, including the payment, of the policies that would count it; only of policies that the caller may see.
    */
   readonly limits: readonly LimitState[];
   /** The deadline for its approval; null if it needs none. */

@@ -123,7 +123,7 @@ export function deposit(
   return { kind: 'deposit', transactionId, legs: times === 2 ? [...legs, ...legs] : legs };
 }
 
-/** Debits an account in favour of another owner's internal account, which the receiver's own payment credits. */
+/** Debits an account in favor of another owner's internal account, which the receiver's own payment credits. */
 export function transfer(accountId: string, currency: string, amount: bigint, transactionId: string): Journal {
   return { kind: 'transfer', transactionId, legs: move({ account: accountId }, outside, { currency, amount }) };
 }

@@ -35,8 +35,8 @@ export interface Parties extends TransferParties {
   readonly platformFee: PlatformFeeTerms;
 }
 
-// With an array, Postgres keeps one plan of each statement for all calls. With generate_series up to a parameter, it
-// would plan every call again.
+// With an array, Postgres keeps one plan per statement for all calls. With generate_series up to a parameter, it would
+// plan each statement again for every call.
 
 /** Returns the SQL source of the account that a parameter names, if the caller may see it. */
 const namedAccount = (parameter: string) =>

@@ -71,7 +71,7 @@ export class Feed {
     return this.#listener.listening;
   }
 
-  /** The number of known events that this process has not dispatched yet, of the platform with the most. */
+  /** The number of known events not yet dispatched by this process, for the platform that is furthest behind. */
   get lag(): number {
     let most = 0n;
     for (const { head, target } of this.#hubs.values()) if (target - head > most) most = target - head;

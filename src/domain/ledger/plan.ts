@@ -50,7 +50,7 @@ export interface Plan {
   };
   readonly quotes?: readonly QuoteMove[];
   readonly transactions?: readonly TransactionMove[];
-  /** Customers to change. One to delete must hold no money and have no payment under way. */
+  /** Customers to change. A customer who is deleted must hold no money and have no payment under way. */
   readonly customers?: readonly { readonly id: string; readonly set: Partial<Omit<Customer, 'platformId' | 'id'>> }[];
   readonly accounts?: readonly AccountMove[];
   /** When the rail checks an external account again, in milliseconds from now; null if its last answer was final. */

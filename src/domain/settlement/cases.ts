@@ -10,8 +10,8 @@ import { type DueOrder, isPull } from '../orders/orders.ts';
 import { paymentUuid } from './order-by-hand.ts';
 
 /**
- * Cases: contradictory reports of a rail, which are never trusted, so that an operator must investigate. An order has
- * at most one per kind.
+ * Cases: contradictory reports of a rail. They are never trusted, so an operator must investigate. An order has at most
+ * one case per kind.
  */
 
 /** An outcome that does not contradict an earlier one. */
