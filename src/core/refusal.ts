@@ -120,7 +120,7 @@ export function invalid(message: string, about?: FieldPath | RefusalDetails): Re
 
 /** Refuses an empty list, which is probably a mistake. (An omitted list sets no limit.) */
 export function checkNotEmpty(list: readonly unknown[] | null | undefined, path: FieldPath): void {
-  if (list?.length === 0) throw invalid('the list must not be empty; omit it to set no such limit', path);
+  if (list?.length === 0) throw invalid('the list must not be empty; omit it to set no limit', path);
 }
 
 /** The path of a value in an input: field names and, in lists, positions from 0. */
