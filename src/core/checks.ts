@@ -2,7 +2,7 @@
 export const maxAmount = 9_000_000_000_000_000n;
 
 /**
- * The largest balance, in smallest units. Only refunds, fees and other money owed can raise a balance so far: new money
+ * The largest balance, in smallest units. Only refunds, fees and other money owed raise a balance that far: new money
  * is limited to `maxAmount`.
  */
 export const maxBalance = 1_000n * maxAmount;

@@ -214,7 +214,7 @@ export function invalidFieldsOf({ code, message, details }: Refusal): readonly I
   return details.errors ?? (details.path ? [{ path: details.path, code, message }] : []);
 }
 
-/** Merges refusals of one input. The code is their common code, otherwise INVALID_INPUT. */
+/** Merges the refusals of one input. The code is the one that all of them share, or else INVALID_INPUT. */
 function joinRefusals(first: Refusal, found: readonly Refusal[]): Refusal {
   const errors = found.flatMap(invalidFieldsOf);
   const code = errors.every((error) => error.code === first.code) ? first.code : 'INVALID_INPUT';

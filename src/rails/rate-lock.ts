@@ -27,7 +27,7 @@ export interface LockRequest {
    * The external account to pay; undefined if the money stays in the gateway and the rail converts it for the platform.
    */
   readonly account: RailAccount | undefined;
-  /** The receiver at a UMA address, found by `lookUp`; undefined for others. The two currencies may be the same. */
+  /** The receiver at a UMA address, found by `lookUp`; undefined otherwise. The two currencies may be the same. */
   readonly uma?: UmaPayment | undefined;
 }
 

@@ -27,7 +27,7 @@ export async function latestEvents(
   return new Map([...found].filter(([id]) => hasReached([id, versions.get(id) ?? 0], found)));
 }
 
-/** Reads events, and again after each change of the feed, until `isComplete` accepts them or time runs out. */
+/** Reads events, and again whenever the feed grows, until `isComplete` accepts them or time runs out. */
 async function readUntil<Found>(feed: Feed, isComplete: (found: Found) => boolean, read: () => Promise<Found>) {
   const deadline = Date.now() + waitMs;
   for (;;) {

@@ -172,7 +172,7 @@ export interface TransactionMove {
   readonly isNew?: boolean;
 }
 
-/** A change of an external account. A deleted account cannot change. */
+/** A change to an external account. A deleted account cannot change. */
 export interface AccountMove {
   readonly id: string;
   readonly from: readonly ExternalAccountStatus[];
