@@ -227,7 +227,7 @@ export const lettersOrDigits = numberField(
   written('4 to 34 letters or digits', { runs: [[alphanumeric, 4, 34]], capitals: true }),
   {
     differIn: 'spaces, dashes, letter case',
-    // If its only letters resemble digits, they are typing errors: banks that use letters use others, too.
+    // If a number's only letters resemble digits, they are typing errors: banks that use letters use others, too.
     check: (value, details, given) => {
       const [letter] = /^[OIL]*[0-9][0-9OIL]*$/.test(value) ? (/[OIL]/.exec(value) ?? []) : [];
       if (letter === undefined) return notZeros(value, details, given);

@@ -122,7 +122,7 @@ export function formatMoney(amount: bigint, currency: Currency, locale: string):
  */
 const standIn = 'XTS';
 
-/** A bounded cache of formats. Clients choose the locales; creating one costs about 50 times as much as using it. */
+/** A bounded cache, since clients choose the locales. Creating a format costs about 50 times as much as using it. */
 const formats = boundedCache<Intl.NumberFormat>(256);
 
 function moneyFormat(currency: Currency, locale: string): Intl.NumberFormat | UnknownLocale {

@@ -1,7 +1,7 @@
 export const defaultPageSize = 20;
 export const maxPageSize = 100;
 
-/** A page of a list, bounded by time-ordered ids or feed sequences: as fast at any depth, whatever has changed. */
+/** A page of a list, bounded by time-ordered ids or feed sequences: equally fast at any depth, stable under changes. */
 export interface Page<Key> {
   readonly size: number;
   /** True if the page is read from the end of the list: the rows are read in the opposite order, then reversed. */

@@ -106,7 +106,7 @@ function checked<Text extends string | null | undefined>(
   const canonical = canonicalText(text);
   const fault = textFault(canonical, maxLength, isKey);
   if (fault !== undefined) throw invalid(`the text ${fault}`, path);
-  // The canonical form of a text is a text.
+  // The compiler cannot tell that Text is a string here.
   return canonical as Text;
 }
 

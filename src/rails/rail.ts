@@ -157,7 +157,7 @@ export interface RateTerms {
   /** The minimum and maximum amounts to send, in the smallest unit of the sending currency. */
   readonly minSendingAmount: bigint;
   readonly maxSendingAmount: bigint;
-  /** Price of one bitcoin in the sending currency: the bridge of `rateDetails`' multipliers. */
+  /** Price of one bitcoin in the sending currency, from which the multipliers of `rateDetails` are computed. */
   readonly bridge: string;
 }
 
@@ -212,7 +212,7 @@ export type RailOutcome =
        */
       readonly amount?: bigint | undefined;
       /**
-       * The amount that a payout took, with a lock in the sending currency. Without a lock it may be omitted if the
+       * The amount that a payout took; with a lock, in the sending currency. Without a lock it may be omitted if the
        * payout took the amount that arrived.
        */
       readonly sent?: bigint | undefined;

@@ -7,7 +7,7 @@ export interface RailLocks {
    * Locks a rate at the provider for one payment, before a quote promises it. It moves no money. The payment's order
    * then contains the lock (`RailOrder.lock`): `payOut` takes `sent` for it, in the sending currency, delivers
    * `received`, and reports both amounts when it has `settled`. A lock that no order uses expires. An exception means
-   * that nothing is locked, or that the lock will expire unused. Without this method quotes use the rate of `rate`.
+   * that nothing is locked, or that the lock will expire unused. Without this method quotes use the rate from `rate`.
    */
   lockRate?(request: LockRequest): Promise<LockAnswer>;
 }

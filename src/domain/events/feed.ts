@@ -15,7 +15,7 @@ import type { EventFilter, Subscriber } from './subscribers.ts';
 
 /** The number of events that a subscriber may fall behind before it is dropped. */
 const maxBacklog = 1_000;
-/** The interval at which the feed polls for new events, in milliseconds: notifications are only hints. */
+/** The interval at which the feed polls for new events, in milliseconds, since notifications are only hints. */
 const pollMs = 1_000;
 
 /**

@@ -101,7 +101,7 @@ const maxBatch = 500;
 /** A subject's keys are counted each time it has begun this fraction of the maximum number of keys. */
 const countedPart = 0.1;
 
-/** The resume points of this process's streams. Streams that open together share a statement, and so do changes. */
+/** The resume points of this process's streams. Streams that open together share a statement, and so do updates. */
 export class ResumePoints {
   readonly #database: Pick<Database, 'pool'>;
   readonly #log: Logger;

@@ -88,7 +88,7 @@ export interface Spend {
   readonly accountId: string | null;
   readonly country: string | null;
   readonly umaAddress: string | null;
-  /** The quote's expiry: no approval can be later. */
+  /** The quote's expiry: no approval can come later. */
   readonly until?: Date | undefined;
   /** Whether the payment waits for an approval. */
   readonly waits?: true;

@@ -255,7 +255,7 @@ const deferStatement = statement<object>(
 );
 
 /**
- * Records that the platform will decide later on this incoming transaction. The waiting order rejects it at the
+ * Records that the platform has deferred its decision on this incoming transaction. The waiting order rejects it at the
  * deadline. After the deadline, this has no effect.
  */
 export async function deferApproval(on: Queryable, platformId: string, transactionId: string): Promise<void> {

@@ -56,7 +56,7 @@ export function sandboxRail({ paceMs, rates }: SandboxRailOptions): SandboxRail 
     paymentInstructions: async (request) => waysToPay(request),
     lookUp: async (umaAddress) => testReceiver(umaAddress),
     expectedMs: (order) => durationMs(order, paceMs),
-    // A first call would start nothing, so it is made only when there is an outcome.
+    // An earlier call would start nothing, so the first one is made when there is an outcome.
     firstAskMs: (order) => durationMs(order, paceMs),
     collectionAmount: () => 10_000n,
     checkAccount: async (account, ownerName, ageMs) => checkSandboxAccount(account, ownerName, { ageMs, paceMs }),

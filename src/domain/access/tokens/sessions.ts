@@ -149,7 +149,7 @@ export class Sessions {
     );
     for (const open of [...this.#open]) {
       const { viewer, connection } = open;
-      // A token that a connection received while the query was running has not been checked by it.
+      // A token that a connection received while the query was running has not been checked by that query.
       if (!checkedViewers.has(viewer.tokenId)) continue;
       const now = rights.get(viewer.tokenId);
       if (!now) connection.forbid(endings.ended);
