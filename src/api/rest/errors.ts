@@ -192,7 +192,7 @@ function asRestError(thrown: unknown, log: Logger): RestError {
   if (thrown instanceof HTTPException && thrown.status === 400) {
     return new RestError('INVALID_REQUEST_FORMAT', 'the body is not well-formed JSON');
   }
-  // An empty body of another type than JSON: a non-empty one was refused earlier (src/api/rest/server.ts).
+  // An empty body of a type other than JSON: a non-empty one was refused earlier (src/api/rest/server.ts).
   if (thrown instanceof HTTPException && thrown.status === 415) {
     return new RestError('INVALID_REQUEST_FORMAT', 'a request body must be application/json', { status: 415 });
   }

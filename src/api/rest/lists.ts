@@ -136,7 +136,7 @@ const maxCount = 10_000;
 
 /**
  * The lists that exceeded `maxCount`, by name and conditions: they are not counted again for a minute, since counting
- * takes more than half the time of a response. A list that has become shorter has no total for at most a minute.
+ * takes more than half the time of a response. A list that has become shorter has no total for up to a minute.
  */
 const longLists = new LRUCache<string, true>({
   maxSize: 1_000_000,
