@@ -63,7 +63,7 @@ export const settings = {
   }),
   MIGRATE: z.enum(['on', 'off', 'verify'], { error: 'must be on, off or verify' }).optional().meta({
     description:
-      '`on` applies migrations at the start, `verify` refuses to start if one is missing, `off` does neither',
+      '`on` applies migrations at startup, `verify` refuses to start if one is missing, `off` does neither',
     shownDefault: '`on`, in production `verify`',
   }),
   ALLOW_UNSAFE: unsafe.optional().meta({
