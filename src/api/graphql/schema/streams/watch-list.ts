@@ -171,7 +171,7 @@ function eachRowOnce(changes: readonly ListChange[]): ListChange[] {
   return [...rows.values()].flatMap((change) => change ?? []);
 }
 
-/** Returns the combined effect of two changes: the row is in the list after the second, and was before the first. */
+/** Combines two changes: whether the row was in the list before the first one, and whether it is after the second. */
 function merged(first: ListChange, second: ListChange): ListChange | undefined {
   const was = first.op !== 'ENTER';
   const is = second.op !== 'LEAVE';
