@@ -164,7 +164,7 @@ export const settings = {
     .optional()
     .meta({
       description:
-        'where to report a vulnerability of this deployment, such as `mailto:security@example.com`: served at `/.well-known/security.txt` (RFC 9116), which is absent without it',
+        'where to report a vulnerability of this deployment, such as `mailto:security@example.com`; it is served at `/.well-known/security.txt` (RFC 9116), which is absent without it',
     }),
   GRAPHIQL: onOff.optional().meta({
     description: '`on` or `off`: whether `/lab` shows GraphiQL, and `/graphql` redirects browsers to it',
