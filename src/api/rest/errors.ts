@@ -158,7 +158,7 @@ function codeOf(issue: Pick<core.$ZodIssue, 'code'>, path: readonly string[], is
     : 'INVALID_INPUT';
 }
 
-/** The names of the rules, as in the OpenAPI document, by zod's codes of their violations. */
+/** The names of the rules, as in the OpenAPI document, by zod's codes for their violations. */
 const constraints: Readonly<Record<string, string>> = {
   too_small: 'minimum',
   too_big: 'maximum',

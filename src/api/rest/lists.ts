@@ -206,7 +206,7 @@ interface ListQuery {
   readonly orderBy?: ListOrder | undefined;
 }
 
-/** The reader of a page: the caller, and the cursors of the instance. */
+/** What reading a page needs: the caller, and the cursors of the instance. */
 type Reader = Pick<RestEnvironment['Variables'], 'viewer' | 'cursors'>;
 
 /** Reads the parameters of a page. Throws INVALID_INPUT for a cursor of a different list (decision 17). */

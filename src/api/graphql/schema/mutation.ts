@@ -218,7 +218,7 @@ function resolverOf<Input, Success>(
     context: Context,
     info: GraphQLResolveInfo,
   ) => {
-    // The mutations of a document run in sequence. If the client has left or the time is over, the next one does not
+    // The mutations of a document run in sequence. If the client has left or the time is up, the next one does not
     // begin.
     if (context.isAbandoned()) throw abandoned();
     const argumentOf = (path: FieldPath) => argumentPath(info.schema, name, path, args.input);

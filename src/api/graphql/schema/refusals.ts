@@ -186,7 +186,7 @@ export function memberNameOf(value: object): MemberName | undefined {
 
 /** Defines the fields of refusals that have details, such as the available balance or the time of expiry. */
 
-/** Returns the money in a detail of a refusal (digits of smallest units); null if the refusal does not show it. */
+/** Returns an amount in a refusal's details (digits of smallest units); null if the refusal does not show it. */
 function moneyFact({ refusal }: UserError, fact: 'spendable' | 'needed') {
   const { [fact]: digits, currency } = refusal.details;
   return typeof digits === 'string' && typeof currency === 'string' ? money(BigInt(digits), currency) : null;
