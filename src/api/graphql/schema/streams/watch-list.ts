@@ -79,7 +79,7 @@ interface Following {
   readonly first: ListMessage | undefined;
 }
 
-/** Returns the messages of one followed list. Its `return` takes effect at once, as that of its channel does. */
+/** Returns the messages of one followed list. Its `return` takes effect at once, like that of its channel. */
 function listStream(
   context: Context,
   channel: Channel<Event>,
