@@ -191,7 +191,7 @@ test('an app cannot run server-only operations, whatever its permissions', async
   }
 });
 
-test('a token is returned only once; a repeat of its key names it', async () => {
+test('a token is returned only once; a repeat with the same key names its id', async () => {
   const input = { customerId: mine.customerId, idempotencyKey: 'mint-1' };
   const { tokenId } = await minted(input);
   const repeat = await minted(input);

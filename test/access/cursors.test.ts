@@ -157,7 +157,7 @@ test('cursors of a replaced key are valid for as long as the key is a fallback',
   expect(new Cursors([old, next]).read('feed', platformId, rotated.write('feed', platformId, '18:2'))).toBe('18:2');
 });
 
-test('a refused cursor changes nothing for those after it', () => {
+test('a refused cursor does not affect the cursors read after it', () => {
   const [old, next] = [randomBytes(32), randomBytes(32)];
   const [rotated, before] = [new Cursors([next, old]), new Cursors([old])];
   for (let number = 0; number < 200; number += 1) {

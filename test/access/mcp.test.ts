@@ -179,7 +179,7 @@ test('the schema of a tool accepts what GraphQL accepts, with its descriptions',
   expect(tools[1]?.description).toBe('Moves money out.');
 });
 
-test('an answer is the text of the GraphQL API', async () => {
+test('an answer is the text that the GraphQL API returns', async () => {
   const agent = await payingAgent();
   const body = JSON.stringify({ query: balanceText, variables: { id: scene.usd } });
   const headers = { authorization: agent.authorization, 'content-type': 'application/json' };

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { RefusalPace } from '../../src/domain/access/limits/refusal-pace.ts';
 
-// Tests when refusals that arrive at one moment are sent, in milliseconds.
+// Tests when refusals of requests that arrive at the same moment are sent, in milliseconds.
 
 const pace = () => new RefusalPace(() => 0);
 const waits = (count: number, of = pace(), source = 'platform') => Array.from({ length: count }, () => of.next(source));
@@ -24,7 +24,7 @@ describe('refusals of one source', () => {
     expect(Math.max(...Array.from(perTenth.values(), ({ length }) => length))).toBeLessThan(30);
   });
 
-  test('are spread as evenly while another source is flooding', () => {
+  test('are spread just as evenly while another source is flooding', () => {
     const both = pace();
     // The other source sends two for each of these: with a shared spread, this source would get only every third slot.
     const turns = Array.from({ length: 900 }, () => [both.next('platform'), both.next('other'), both.next('other')]);

@@ -151,7 +151,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
       const wide = await page.evaluate(() =>
         Math.max(
           document.documentElement.scrollWidth,
-          // Larger tables, which compare, scroll sideways.
+          // Tables with four columns or more scroll sideways.
           ...[...document.querySelectorAll('table:not(:has(td:nth-child(4)))')].map(
             (table) => table.getBoundingClientRect().left + table.scrollWidth,
           ),

@@ -11,7 +11,7 @@ import { makeScene } from '../setup/scene.ts';
 const t = await testGateway();
 const scene = await makeScene(t.platform);
 
-/** The TypeScript examples of the package's page. */
+/** The TypeScript examples on the package's page. */
 const snippets = [
   ...readFileSync(path.join(root, 'src/apps/client/README.md'), 'utf8').matchAll(/^```(tsx?)\n(.*?)^```$/gms),
 ].map(([, kind = '', code = '']) => ({ kind, code }));

@@ -100,7 +100,7 @@ async function write(platform: TestPlatform, id = customerId) {
 
 const byNode = 'query ($id: ID!) { node(id: $id) { ... on Customer { metadata { value } } } }';
 const byList = '{ customers(first: 1) { edges { node { metadata { value } } } } }';
-/** Its first field is resolved in JavaScript, so the executor runs it. */
+/** The first field of this query is resolved in JavaScript, so the executor runs the query. */
 const beside = 'query ($id: ID!) { viewer { feedCursor } node(id: $id) { ... on Customer { metadata { value } } } }';
 
 const rest = async (platform: TestPlatform, path: string, headers: Readonly<Record<string, string>> = {}) => {
@@ -110,7 +110,7 @@ const rest = async (platform: TestPlatform, path: string, headers: Readonly<Reco
   return response.json() as Promise<{ metadata: { n: string }; data: { metadata: { n: string } }[] }>;
 };
 
-/** All ways to read the customer: each returns the name that it shows. */
+/** All ways to read the customer: each returns the metadata value in the response. */
 const reads: Readonly<Record<string, (platform: TestPlatform) => Promise<string>>> = {
   node: async (platform) => (await platform.ask(byNode, { id: customerId })).node.metadata[0].value,
   list: async (platform) => (await platform.ask(byList)).customers.edges[0].node.metadata[0].value,

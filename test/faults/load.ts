@@ -52,7 +52,7 @@ export function startLoad(options: LoadOptions) {
     get internalErrors(): readonly string[] {
       return clients.flatMap(({ internalErrors }) => internalErrors);
     },
-    /** The attempts that got no acknowledgement although the client waited. */
+    /** The attempts counted in `disturbed`, except those at an address where nothing listened. */
     get troubles(): readonly string[] {
       return clients.flatMap(({ troubles }) => troubles);
     },

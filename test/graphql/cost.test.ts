@@ -41,7 +41,7 @@ describe('the cost of a typical document', () => {
     expect(named.data.transactions).toMatchObject(plain.data.transactions);
   });
 
-  test('is that of the dearest kind of subject, if a hundred events show all kinds', async () => {
+  test('is that of the most expensive kind of subject, if a hundred events show all kinds', async () => {
     const variants = [
       `... on Transaction { ${row.replace(/customer \{.*?\}/, '')} }`,
       '... on Quote { quoteStatus: status expiresAt feesIncluded { amount } totalSendingAmount { amount } }',

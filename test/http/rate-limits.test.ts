@@ -285,7 +285,7 @@ test.each([
     const first = await Promise.all(Array.from({ length: 51 }, () => post(platform, more, undefined, path)));
     expect(new Set(first.map((answer) => answer.status))).toEqual(new Set([status]));
 
-    // Two seconds back, the clock delays the next refusal, the fifty-second, as forty more would.
+    // With the clock set back by two seconds, the next refusal is delayed as if it came after forty more.
     now -= 2_000;
     let isRefused = false;
     const late = post(platform, more, undefined, path).then((answer) => {

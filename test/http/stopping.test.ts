@@ -88,7 +88,7 @@ test('busy clients are sent away with an answer, none fails, and the process end
   expect(await Promise.all(clients.map(({ last }) => last))).toEqual(clients.map(() => sentAway));
 });
 
-test('a connection with an endless row of requests is closed with an answer, too', async () => {
+test('a connection with an endless series of requests is closed with an answer, too', async () => {
   const child = await startChild({ SHUTDOWN_DELAY_MS: '2000' });
   const socket = await openConnection(child.url);
   // The server may have closed the connection when more is sent.

@@ -311,7 +311,7 @@ test('a deletion waits for a credit to the customer, and then is refused with th
   await holder.query('update account set posted = 0 where id = $1', [uuidIn(eur)]);
 });
 
-test('a plan waits for other changes of the account that it credits, and then sees its balance', async () => {
+test('a plan waits for other changes to the account that it credits, and then sees its balance', async () => {
   const account = uuidIn(scene.usd);
   const legs = [
     { system: 'OUTSIDE', currency: 'USD', amount: -maxAmount / 2n },

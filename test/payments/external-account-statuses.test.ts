@@ -45,7 +45,7 @@ async function set(accountId: string, input: object, platform: TestPlatform = t.
   return done.account ?? done;
 }
 
-/** Returns the changes of an account after a cursor, up to the wanted one. */
+/** Returns the changes to an account after a cursor, up to the wanted one. */
 async function changesUntil(after: string, accountId: string, wants: (change: Data) => boolean): Promise<Data[]> {
   const changes: Data[] = [];
   const stream = t.platform.watch(

@@ -42,7 +42,7 @@ const iban = (number: string) => ({ iban: { iban: number, swiftBic: 'COBADEFF' }
 const scene = await makeScene(t.platform, 0n);
 
 describe('a quote from an external account', () => {
-  test('is expected only once the money is pulled and paid out', async () => {
+  test('is expected to settle only once the money is pulled and paid out', async () => {
     const expectedMs = async (sandboxScenario: object): Promise<number> => {
       const quote = await createQuote(scene.outsideUsd, scene.outsideEur, { sandboxScenario });
       await execute(t.platform, quote.id);

@@ -124,7 +124,7 @@ describe('a deposit that does not match', () => {
     expect(await balanceOf(t.platform, quote.account)).toBe(amount);
   });
 
-  test('in another currency, of nothing, or for a quote that an account pays, is refused', async () => {
+  test('in another currency, of zero, or for a quote that is paid from an account, is refused', async () => {
     const quote = await newQuote();
     expect(await send(quote, { currency: 'USD' })).toMatchObject(refusal('INVALID_CURRENCY', 'currency'));
     expect(await send(quote, { amount: 0n })).toMatchObject(refusal('INVALID_AMOUNT', 'amount', 'units'));

@@ -259,7 +259,7 @@ test('a quote that cannot be expired neither occupies the expiry nor delays othe
     withoutTriggers(databaseUrl, (client) =>
       client.query('update transaction set status = $1 where id = $2', [status, uuidIn(spoiled.transaction.id)]),
     );
-  // The state that a bug that bypasses the triggers would leave: the quote waits, and its transaction has ended.
+  // The state that a bug bypassing the triggers would leave: the quote waits, and its transaction has ended.
   await write('EXPIRED');
   const looks = vi.spyOn(gateway.payments.database.pool, 'query');
   const sound = await quote(busy, usdToEur(own));

@@ -52,7 +52,7 @@ afterAll(async () => {
 const anyOf = <Item>(items: readonly Item[]): Item =>
   items[Math.floor(Math.random() * items.length)] ?? expect.fail('the list is empty');
 
-/** The ways to read a customer: each returns the name in the answer. */
+/** The ways to read a customer: each returns the metadata value in the response. */
 const ways: readonly ((platform: TestPlatform, url: string, id: string) => Promise<string>)[] = [
   async (platform, _url, id) =>
     (await platform.ask('query ($id: ID!) { node(id: $id) { ... on Customer { metadata { value } } } }', { id })).node

@@ -245,7 +245,7 @@ export const domainBugs: Bugs = {
     'payments/four-eyes › a payment whose quote it executed': {
       '...(createdBy && { set: { createdBy } }),': '',
     },
-    'payments/pull › is expected only once the money is pulled and paid out': {
+    'payments/pull › is expected to settle only once the money is pulled and paid out': {
       'expectedMs(rail, railRequest) + payMs': 'expectedMs(rail, railRequest)',
     },
   },
