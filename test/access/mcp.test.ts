@@ -385,7 +385,7 @@ test.each([
   ['several mutations', [twiceText], 'Twice cannot be a tool: a mutation must have exactly one field'],
   ['a mutation with fixed settings', [fixedText], 'Fixed cannot be a tool: its input must be a variable'],
   [
-    'two operations of one name',
+    'two operations with one name',
     [balanceText, balanceText.replace('decimal', 'amount')],
     'two documents of this token have an operation named Balance',
   ],

@@ -93,7 +93,7 @@ async function grown(figure: () => number, by: number, latest: () => string): Pr
   const deadline = performance.now() + standstillMs;
   while (figure() < wanted) {
     if (performance.now() > deadline)
-      throw new Error(`${wanted - figure()} of ${by} did not come in ${standstillMs} ms, ${latest()}`);
+      throw new Error(`${wanted - figure()} of ${by} did not happen within ${standstillMs} ms, ${latest()}`);
     await delay(2);
   }
 }

@@ -60,7 +60,7 @@ export async function runOracle(world: OracleWorld, documents: number): Promise<
     await fc.assert(fc.asyncProperty(numbers, one), { numRuns: documents, seed });
   } catch (error) {
     if (!(failed instanceof Error)) throw error;
-    throw new Error(`${failed.message}\nORACLE_SEED=${seed} asks for it again`, { cause: failed });
+    throw new Error(`${failed.message}\nORACLE_SEED=${seed} repeats it`, { cause: failed });
   }
   await seeTheRest(world, figures);
   return figures;
@@ -94,8 +94,8 @@ async function seeTheRest(world: OracleWorld, figures: Figures): Promise<void> {
   throw new Error(
     [
       `no document has selected these fields with a value: ${[...missing].join(', ') || 'none'}`,
-      `these are exceptions without need: ${needless.join(', ') || 'none'}`,
-      'test/oracle/scene.ts makes what documents find; test/oracle/coverage.ts says which fields have no value there, and why',
+      `these exceptions are not needed: ${needless.join(', ') || 'none'}`,
+      'test/oracle/scene.ts creates what documents find; test/oracle/coverage.ts says which fields have no value there, and why',
     ].join('\n'),
   );
 }
@@ -181,7 +181,7 @@ async function checkTogether(world: OracleWorld, firsts: readonly Asked[]): Prom
     if (!beside || isOverBudget(beside.json())) continue;
     const unlike = differenceOf(answer.json(), beside.json());
     if (unlike !== undefined)
-      throw different(`read the stock way beside others, ${unlike}`, caller.name, operation, answer, beside);
+      throw different(`read concurrently through the stock libraries, ${unlike}`, caller.name, operation, answer, beside);
   }
 }
 
@@ -201,7 +201,7 @@ function usedVariables({ query, variables = {} }: Operation): object {
 function different(what: string, caller: string, operation: Operation, expected: RawAnswer, answer: RawAnswer): Error {
   return new Error(
     [
-      `the answer of the service is not that of the stock way: ${what}`,
+      `the answer of the service differs from the stock one: ${what}`,
       `asked by ${caller}`,
       operation.query,
       `variables: ${JSON.stringify(usedVariables(operation))}`,

@@ -338,7 +338,7 @@ const sequencers: Race = {
 
 /** Two executors, the expiry and the clock: the replayed schedules of the model test/proof/payments.pml. */
 export const modelled: Race = {
-  name: 'two executors, the expiry and the clock, as the model goes',
+  name: 'two executors, the expiry and the clock, as in the model',
   async prepare(world) {
     const { id, transaction } = await newQuote(world);
     return {

@@ -97,7 +97,7 @@ export class Scheduler {
           this.#players.clear();
           return { steps, choices, results };
         }
-        throw new Error('nobody can go, and nobody is waited for');
+        throw new Error('no actor can run, and none is running');
       }
       const taken =
         ready.length === 1 && !decidesAlways
@@ -151,7 +151,7 @@ export class Scheduler {
       if (performance.now() > deadline) {
         const names = running.map(({ actor }) => actor.name).join(', ');
         const ready = [...this.#players.values()].some(isReady);
-        const what = ready ? 'did not come back' : 'wait for each other';
+        const what = ready ? 'did not return' : 'wait for each other';
         throw new NoProgress(`${names} ${what} after: ${steps.join(', ')}`);
       }
       const before = this.#changes;

@@ -78,7 +78,7 @@ export async function openCatalog() {
     /** Returns a valid request of a command, a different one each time. */
     async good(id: string) {
       const make = requests[id];
-      if (!make) throw new Error(`no good request of ${id} is known here`);
+      if (!make) throw new Error(`no valid request of ${id} is known here`);
       return make();
     },
     async stop() {

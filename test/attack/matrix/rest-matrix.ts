@@ -272,7 +272,7 @@ const alike: readonly (readonly [place: RegExp, why: string])[] = [
     'no quote here is to or from these',
   ],
   [/^listTransactions query\.senderAccountIdentifier (ExternalAccount|umaPayee)$/, 'nothing here is paid from these'],
-  [/^listTokens query\.createdById/, 'this token has made no other'],
+  [/^listTokens query\.createdById/, 'this token has created no other'],
   [/^get(Uma)?Receiver query\.senderUmaAddress/, 'any address may ask'],
 ];
 
