@@ -135,7 +135,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
     ['dark', 1280],
     ['light', 390],
     ['dark', 390],
-  ] as const)('axe finds no fault on any page, %s and %i pixels wide, and nothing is wider', async (colorScheme, width) => {
+  ] as const)('axe finds no fault on any page, %s and %i px wide, and nothing is wider', async (colorScheme, width) => {
     // A number that is fading in has too little contrast for a moment.
     const context = await started.browser.newContext({
       ...{ colorScheme, reducedMotion: 'reduce' },

@@ -375,11 +375,7 @@ describe('event streams', () => {
     ['a POST', { accept, body: { query: subscription } }, 200],
     ['a GET', get({ query: subscription }, accept), 200],
     ['a QUERY', query({ query: subscription }, { accept }), 200],
-    [
-      'a POST that prefers JSON',
-      { accept: `${response}, ${accept};q=0.1`, body: { query: subscription } },
-      200,
-    ],
+    ['a POST that prefers JSON', { accept: `${response}, ${accept};q=0.1`, body: { query: subscription } }, 200],
     ['a POST that refuses event streams', { accept: `${json}, ${accept};q=0`, body: { query: subscription } }, 406],
   ])('%s of a subscription', async (_what, { method = 'POST', search, ...sent }, status) => {
     const answer = await fetch(`${t.url}/graphql?${new URLSearchParams(search)}`, {

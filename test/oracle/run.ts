@@ -181,7 +181,7 @@ async function checkTogether(world: OracleWorld, firsts: readonly Asked[]): Prom
     if (!beside || isOverBudget(beside.json())) continue;
     const unlike = differenceOf(answer.json(), beside.json());
     if (unlike !== undefined)
-      throw different(`read concurrently through the stock libraries, ${unlike}`, caller.name, operation, answer, beside);
+      throw different(`among concurrent stock reads, ${unlike}`, caller.name, operation, answer, beside);
   }
 }
 

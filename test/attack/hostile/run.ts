@@ -183,7 +183,7 @@ function wrongIn(probe: Probe, { status, retryAfter, text }: Outcome): string | 
   if (text.trimStart().startsWith('<!doctype')) return undefined;
   for (const [what, form] of internals) if (form.test(text)) return `the answer reveals ${what}`;
   const bound = probe.transport === 'REST' ? Number.POSITIVE_INFINITY : boundOf(probe);
-  if (answersIn(probe, text).some((answer) => Buffer.byteLength(answer) > bound)) return 'an answer exceeds its size limit';
+  if (answersIn(probe, text).some((answer) => Buffer.byteLength(answer) > bound)) return 'an answer is too large';
   // Event streams and incremental answers have other forms.
   if (probe.transport === 'JSON' && text.startsWith('{')) return wrongErrors(text);
   return undefined;

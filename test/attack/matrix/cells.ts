@@ -146,7 +146,7 @@ export function differenceOf(one: Reply, two: Reply): string | undefined {
     shapeOf(one.text) === shapeOf(two.text)
   )
     return undefined;
-  return `${one.status} ${one.text.slice(0, 400)}\n  and for what never existed ${two.status} ${two.text.slice(0, 400)}`;
+  return `${one.status} ${one.text.slice(0, 400)}\n  and for an unknown one ${two.status} ${two.text.slice(0, 400)}`;
 }
 
 /** Returns whether a command succeeded. Reads and refusals contain no ids or times that differ between runs. */
