@@ -89,7 +89,7 @@ test('a cursor is short, and reveals nothing about what it names', () => {
   for (const cursor of kinds) expect(cursor).toMatch(/^[\w-]{22,43}$/);
   const sequence: string[] = events.edges.map(({ cursor }: Data) => cursor);
   expect(sequence.length).toBeGreaterThan(10);
-  // Neighbours share bytes only by chance: neither a counter nor a platform is visible.
+  // Neighbors share bytes only by chance: neither a counter nor a platform is visible.
   const bytes = sequence.map((cursor) => Buffer.from(cursor, 'base64url'));
   for (let at = 0; at < 16; at += 1)
     expect(new Set(bytes.map((one) => one[at])).size).toBeGreaterThan(sequence.length / 2);

@@ -31,7 +31,7 @@ export class World {
   readonly performed: string[] = [];
   /** The errors logged by background work. A refusal that a race explains is not one of them. */
   readonly errors: unknown[] = [];
-  /** The result of the last schedule of the modelled race, to compare with the model. */
+  /** The result of the last schedule of the modeled race, to compare with the model. */
   lastStatus = '';
   lastOutcomes: readonly string[] = [];
 

@@ -57,7 +57,7 @@ type Way = keyof typeof ways;
 const neighbours = {
   calm: { readsPerSecond: 200, paymentsPerSecond: 0 },
   /**
-   * Alone, this neighbour uses a third of two processors. At twice the rate, its p99 varies between rounds by a factor
+   * Alone, this neighbor uses a third of two processors. At twice the rate, its p99 varies between rounds by a factor
    * of ten without any storm.
    */
   busy: { readsPerSecond: 150, paymentsPerSecond: 50 },
@@ -109,7 +109,7 @@ function start(file: string, runner: readonly string[] = []): ChildProcess {
   });
 }
 
-/** Makes the neighbour send for one round. */
+/** Makes the neighbor send for one round. */
 async function round(neighbour: Neighbour, ms = roundMs): Promise<Measured> {
   calmClient.send({ ...requestsOf(neighbour), ms } satisfies Calm);
   const [measured] = (await once(calmClient, 'message')) as [Measured];
@@ -228,7 +228,7 @@ const cases = (Object.keys(neighbours) as Neighbour[]).flatMap((neighbour) =>
   (Object.keys(ways) as Way[]).flatMap((way) => kinds.map((kind) => [kind, way, neighbour] as const)),
 );
 
-test.each(cases)('a storm of %s %s, beside a %s neighbour', { timeout: 1_200_000 }, async (kind, way, neighbour) => {
+test.each(cases)('a storm of %s %s, beside a %s neighbor', { timeout: 1_200_000 }, async (kind, way, neighbour) => {
   const measured = await measure(neighbour, kind, way);
   console.log(`${kind} ${way}, ${neighbour}: ${JSON.stringify(measured)}`);
   expect(measured.refused).toBe(0);
