@@ -23,8 +23,8 @@ const needed: Readonly<Record<string, string>> = { quoteUpdates: `quoteId: "${qu
 const args = (...all: readonly (string | undefined)[]) => `(${all.filter((one) => one !== undefined).join(', ')})`;
 
 /**
- * Each place in both APIs that takes a cursor, with a function that sends one and returns the code of the refusal and
- * the argument that it names.
+ * Each place in both APIs that takes a cursor, with a function that sends one, and returns the code of the refusal and
+ * the argument that the refusal names.
  */
 const places = new Map<string, (cursor: string) => Promise<{ code: string; at: string }>>();
 for (const [name, { args: taken }] of Object.entries(schema.getQueryType()?.getFields() ?? {})) {

@@ -157,7 +157,7 @@ describe.each(Object.entries(table))('%s', (name, [make, input]) => {
   });
 });
 
-test('a change that would change nothing is refused as well', async () => {
+test('a command with another version is refused even if it would change nothing', async () => {
   const customerId = await newCustomer(platform);
   expect(await change('updateCustomer', { customerId, expectedVersion: 7 })).toMatchObject({ code: 'CONFLICT' });
   expect(await change('updatePlatform', { expectedVersion: 7_000 })).toMatchObject({ code: 'CONFLICT' });

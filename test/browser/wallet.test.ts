@@ -290,7 +290,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     const sandbox = connect(started.gateway.url, '', `Basic ${btoa('sandbox:sandbox')}`);
     const customerId = await sampleCustomer(sandbox);
     const page = await started.browser.newPage({ locale: 'de-DE' });
-    // What others pay meanwhile does not reach the page.
+    // The page's streams deliver nothing, so the page does not learn about the payment below.
     await page.routeWebSocket(/graphql/, (socket) => {
       const server = socket.connectToServer();
       server.onMessage((message) => /"type":"next"/.test(String(message)) || socket.send(message));

@@ -65,7 +65,7 @@ describe('Prisma and SQL in one transaction', () => {
     await holder.end();
   }
 
-  /** Renames the platform and gives it a token: its first statement waits for the row, the others do not need it. */
+  /** Renames the platform and gives it a token: its first statement waits for the row; the others do not need it. */
   const renameWithToken = (prisma: Prisma.TransactionClient) =>
     prisma.platform.update({
       where: { name: 'before' },

@@ -121,7 +121,7 @@ export const faults = {
     async inject(around) {
       const instance = await anyInstance(around);
       instance.pause();
-      // When it continues, it still holds payments that others have completed long ago.
+      // When it continues, it still holds payments that other instances have completed long ago.
       await nothingLeftOf(around.databaseUrl);
       return () => instance.goOn();
     },

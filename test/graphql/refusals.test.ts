@@ -300,7 +300,7 @@ describe('a refusal states its facts', () => {
     });
   });
 
-  test('a conflict: an app sees the existing object only if it may', async () => {
+  test('a conflict: an app sees the existing object if it has access to it', async () => {
     const { id } = await quote(t.platform, usdToEur(scene));
     const { token } = await mint(t.platform, { quoteId: id, permissions: ['VIEW', 'TRANSACT'] });
     const app = connect(t.url, t.platform.platformId, `Bearer ${token}`);

@@ -38,7 +38,7 @@ test('a request too many is refused with 503 and Retry-After; once there is room
   expect(await (await post('{ viewer { kind } }')).json()).toEqual({ data: { viewer: { kind: 'PLATFORM' } } });
 });
 
-test('excess requests are refused immediately for a lone platform, and with a delay beside others', async () => {
+test('excess requests are refused immediately for a lone platform, and with a delay beside another', async () => {
   const one = await startTestGateway({ MAX_IN_FLIGHT: 1 }, undefined, { pace: { ...patient, now: () => 0 } });
   const other = await one.newPlatform('other');
   const release = await heldTransfer(one);
@@ -245,7 +245,7 @@ test('answers queued behind a stream on their connection occupy no place, even w
   expect((await few.platform.send('{ viewer { kind } }')).status).toBe(200);
 });
 
-test('requests that wait for a webhook’s receiver do not slow others', async () => {
+test('requests that wait for a webhook’s receiver do not slow other requests', async () => {
   const few = await ownGateway({ MAX_IN_FLIGHT: 8 });
   const unanswered: ServerResponse[] = [];
   const silent = await ownReceiver((response) => unanswered.push(response));
@@ -361,7 +361,7 @@ test('slow answers to one tenant do not cause refusals of another', () => {
   vi.useRealTimers();
 });
 
-test('beside another, a platform runs expensive queries in a quarter of its turns; others pass them', async () => {
+test('beside another, a platform runs expensive queries in a quarter of its turns; the rest pass them', async () => {
   const wide = await ownGateway({ DATABASE_POOL: 10 }, undefined, { pace: patient });
   const other = await wide.newPlatform('other');
   const expensive =

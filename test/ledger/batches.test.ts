@@ -29,7 +29,7 @@ test('a plan follows all with which it shares rows, and precedes later ones that
   expect(batchesOf(pays('a'), both, pays('b'), pays('a'), pays('c'))).toEqual([[0, 4], [1], [2, 3]]);
 });
 
-test('a group shares rows with others if any of its plans does', () => {
+test('a group shares rows with other plans if any of its plans does', () => {
   const group = [
     { platformId: 'p', plan: pays('a') },
     { platformId: 'q', plan: pays('b') },

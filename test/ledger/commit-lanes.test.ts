@@ -48,7 +48,7 @@ test('a payment whose account is locked elsewhere fails alone; those that came w
   ]);
 });
 
-test('a payment refused for a locked account is not made later, and delays no others', async () => {
+test('a payment refused for a locked account is not made later, and delays no other payments', async () => {
   const stuck = await makeScene(t.platform, 10_000n);
   const free = await makeScene(t.platform, 10_000n);
   const release = await hold('update', stuck.usd);

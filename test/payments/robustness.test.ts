@@ -20,7 +20,7 @@ const { platform } = t;
 const { payments } = t.gateway;
 const scene = await makeScene(platform);
 
-/** Returns the domain with a rail that answers by amount, and settles all others. */
+/** Returns the domain with a rail that answers by amount, and settles all other orders. */
 function answering(answers: Record<number, () => Promise<RailOutcome>>): Payments {
   const perform = async ({ amount }: RailOrder) => (await answers[Number(amount)]?.()) ?? { kind: 'settled' as const };
   return withRail(t, { payOut: perform, collect: perform });

@@ -178,7 +178,7 @@ test('a deposit whose answer was lost upstream is collected once and credited on
   }
 });
 
-test('a deposit that cannot be stored does not block others, and is examined again', async () => {
+test('a deposit that cannot be stored does not block other deposits, and is examined again', async () => {
   relay.answer = holdBack;
   const proxy = await startUpstreamProxy(two.upstream.url);
   try {

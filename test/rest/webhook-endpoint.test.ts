@@ -148,7 +148,7 @@ test('deliveries are listed for the endpoint of the settings or another, and can
   await Promise.all([own.stop(), others.stop()]);
 });
 
-test('a URL that events may not be sent to is refused, and nothing of the request is applied', async () => {
+test('a URL that events must not be sent to is refused, and nothing in the request is applied', async () => {
   const before = await rest.ask('GET', '/config');
   for (const webhookEndpoint of ['nonsense', 'http://example.com', 'https://10.0.0.1', 'https://example.com:22']) {
     const body = { webhookEndpoint, umaDomain: 'never.example.com' };
@@ -158,7 +158,7 @@ test('a URL that events may not be sent to is refused, and nothing of the reques
   const real = await restClient(t.url, (await t.newPlatform('real', 'PRODUCTION')).authorization);
   await real.ask('PATCH', '/config', { webhookEndpoint: 'http://127.0.0.1:9/' }, 400);
 
-  // Refused settings include the endpoint.
+  // If settings are refused, so is the endpoint among them.
   const taken = (await real.ask('GET', '/config')).umaDomain;
   const receiver = await startReceiver();
   await rest.ask('PATCH', '/config', { umaDomain: taken, webhookEndpoint: receiver.url }, 409);

@@ -20,9 +20,9 @@ import { accountQuery, expensive, type Kind, kinds, payment, type Storm } from '
  * Measures what a storm of 300 connections of one platform costs another platform. Three situations alternate: the
  * platform is alone; the other platform sends as much as its limit allows, so that nothing is refused; the other
  * platform storms against this limit as fast as it gets answers. The medians of the rounds' p99 are compared: the storm
- * against the situation without it, alone or beside the polite sender. So a calm platform, which notices every request
- * of others, pays for the requests that the limit allows, but not for the storm. Odd and even rounds of the platform
- * alone differ by noise. Rounds in which other processes were busy are discarded and repeated.
+ * against the situation without it, alone or beside the polite sender. So a calm platform, which notices each request
+ * of another platform, pays for the requests that the limit allows, but not for the storm. Odd and even rounds of the
+ * platform alone differ by noise. Rounds in which other processes were busy are discarded and repeated.
  */
 
 const connections = 300;

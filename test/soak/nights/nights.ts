@@ -14,7 +14,7 @@ import type { Operator } from './operator.ts';
 
 /** A night: what breaks, what the operator is told, and the documented way to repair it. */
 export interface Night {
-  /** The alerts that must fire before the operator is called. Others are allowed to. */
+  /** The alerts that must fire before the operator is called. Other alerts are allowed to. */
   readonly alerts: readonly string[];
   /** What people say, besides the alerts. */
   readonly said: string | ((machine: Installation) => string);

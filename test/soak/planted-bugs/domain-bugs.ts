@@ -165,7 +165,7 @@ export const domainBugs: Bugs = {
       'return payments.database.prisma.platform.findFirstOrThrow({':
         'return payments.database.prisma.platform.findUniqueOrThrow({',
     },
-    'access/expected-versions › a change that would change nothing is refused as well': {
+    'access/expected-versions › a command with another version is refused even if it would change nothing': {
       "  checkVersion(settings, publicId('Platform', before.id), before.version);\n": '',
     },
   },
@@ -322,7 +322,7 @@ export const domainBugs: Bugs = {
     'payments/transfer-internal › from %s money moves immediately, with a payment on each side': {
       'return mergePlans(sent, arrived);': 'return mergePlans(sent, { journals: arrived.journals ?? [] });',
     },
-    'payments/transfer-internal › a customer who may not move money can pay only the platform, and cannot be paid': {
+    'payments/transfer-internal › a customer who cannot move money can pay only the platform, and cannot be paid': {
       'to.customerId === null ? [] : ownersOf(from, to)': 'ownersOf(to)',
     },
   },

@@ -172,7 +172,7 @@ export const graphqlBugs: Bugs = {
     },
   },
   'src/api/graphql/server/sent-documents.ts': {
-    'graphql/trusted-documents › sends these over %s, and none that others may send': {
+    'graphql/trusted-documents › sends these over %s, and none that only others may send': {
       'documents.length === 0 ? hashes.length > 0 : hashes.some((hash) => documents.includes(hash))':
         'documents.length >= 0 && hashes.length > 0',
     },

@@ -131,7 +131,7 @@ export const infraBugs: Bugs = {
     },
   },
   'src/core/turn.ts': {
-    'http/overload › beside another, a platform runs expensive queries in a quarter of its turns; others pass them': {
+    'http/overload › beside another, a platform runs expensive queries in a quarter of its turns; the rest pass them': {
       'if (wait) await turnlessWait(wait);': 'if (wait) await wait;',
     },
   },
@@ -221,13 +221,13 @@ export const infraBugs: Bugs = {
     'database/migrate › a migration that waits for a lock lets others through, and retries until it has it': {
       'if (performance.now() >= until)': 'if (performance.now() < until)',
     },
-    'database/migrate-busy › is stopped while it waits and while it works: work is rolled back, and the next run continues':
+    'database/migrate-busy › a migration can be stopped while it waits or works: work is rolled back, and the next run continues':
       {
         "signal?.addEventListener('abort', cancel, { once: true });": '',
       },
   },
   'src/infra/database/migrations/wanted-locks.ts': {
-    'database/migrate-busy › gets past an autovacuum, and logs it': {
+    'database/migrate-busy › a migration gets past an autovacuum, and logs it': {
       "kind === 'autovacuum worker' && !": "kind === '' && !",
     },
   },
@@ -268,7 +268,7 @@ export const infraBugs: Bugs = {
     'http/readiness › an instance is unready if the server refuses new sessions, though open ones work': {
       'performance.now() - this.#began < sessionMs) return before;': 'sessionMs > 0) return before;',
     },
-    'http/readiness › an instance is unready if a command may not be called or fails inside': {
+    'http/readiness › an instance is unready if it lacks the right to call a command, or the command fails inside': {
       'if (state.writable && schema) await tryRequest(client);': '',
     },
   },

@@ -105,7 +105,7 @@ export const settlementBugs: Bugs = {
       },
   },
   'src/domain/orders/rail-answer.ts': {
-    'rails/upstream-deposits › a deposit that cannot be stored does not block others, and is examined again': {
+    'rails/upstream-deposits › a deposit that cannot be stored does not block other deposits, and is examined again': {
       'return readableText(value);': 'value',
     },
   },
@@ -130,7 +130,7 @@ export const settlementBugs: Bugs = {
     'rails/upstream-deposits › deposits without a webhook are found, including one that stays under way for a while': {
       'if (isOpen) oldestUnderWay': 'if (unsound.includes(deposit)) oldestUnderWay',
     },
-    'rails/upstream-deposits › a deposit that cannot be stored does not block others, and is examined again': {
+    'rails/upstream-deposits › a deposit that cannot be stored does not block other deposits, and is examined again': {
       "deposits.filter((deposit) => deposit.state === 'SETTLED' && isSound(deposit));\n  if":
         "deposits.filter((deposit) => deposit.state === 'SETTLED');\n  if",
     },
