@@ -31,7 +31,7 @@ export interface StagedFault {
   /** The alerts that must fire because of the fault; other alerts are allowed to. */
   readonly alerts: readonly string[];
   stage(stage: Stage): Promise<Staged>;
-  /** Returns why it cannot be staged here, or undefined if it can. */
+  /** Returns why the fault cannot be staged here, or undefined if it can. */
   unavailable?(postgres: DoomedPostgres): string | undefined;
 }
 

@@ -58,7 +58,7 @@ export async function startInstance(
       isUp = false;
       await child.end('SIGKILL');
     },
-    /** Starts it again, and waits until it serves, for which the database must be available. */
+    /** Starts the process again, and waits until it serves, for which the database must be available. */
     async start() {
       starting = launch();
       child = await starting;

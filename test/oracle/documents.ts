@@ -30,7 +30,7 @@ export interface DrawnDocument {
   readonly query: string;
   readonly operationName: string | undefined;
   readonly variables: readonly Readonly<Record<string, unknown>>[];
-  /** Its root fields, by name. */
+  /** The names of the document's root fields. */
   readonly roots: readonly string[];
 }
 
@@ -99,7 +99,7 @@ interface Fragment {
 
 interface Written {
   readonly text: string;
-  /** Its possible values; none for an omitted variable. */
+  /** The variable's possible values; none if it is omitted. */
   readonly values: readonly unknown[];
 }
 

@@ -103,7 +103,7 @@ async function seeTheRest(world: OracleWorld, figures: Figures): Promise<void> {
 /** A document with its viewers, in turn, each with the next values of its variables. */
 interface Case extends DrawnDocument {
   readonly callers: readonly Caller[];
-  /** Whether it is sent often enough to be answered by each kind of execution that the service has. */
+  /** Whether the document is sent often enough to be answered by each kind of execution of the service. */
   readonly isRepeated: boolean;
 }
 

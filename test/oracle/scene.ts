@@ -45,7 +45,7 @@ export interface QuietScene {
   drop(): Promise<void>;
 }
 
-/** So long that it does not pass while a test reads. */
+/** A time so long that it does not pass while a test reads. */
 const neverMs = 3_600_000;
 
 /** Creates the scene with its own gateway, waits until nothing is under way, and stops that gateway. */

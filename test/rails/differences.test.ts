@@ -16,7 +16,7 @@ import { makeScene, ownAccount, type Scene } from '../setup/scene.ts';
 interface Order {
   readonly id: string;
   readonly at: Date;
-  /** Its movement, if both sides agree. */
+  /** The provider's movement for the order, if both sides agree. */
   readonly movement: RailMovement;
 }
 

@@ -93,7 +93,7 @@ interface Books {
   readonly status: string;
   readonly quoteStatus: string | null;
   readonly failureReason: string | null;
-  /** The kinds of its journals, in alphabetical order. */
+  /** The kinds of the payment's journals, in alphabetical order. */
   readonly journals: readonly string[];
 }
 

@@ -10,7 +10,7 @@ import { actorLock, actorOf, stopNotice } from './scheduled-database.ts';
 /** The work of one actor. Its result is data, even if it is refused: the checks of the race examine it. */
 export interface Actor {
   readonly name: string;
-  /** The number of its connection, from 1. */
+  /** The number of the actor's connection, from 1. */
   readonly number: number;
   readonly act: () => Promise<unknown>;
 }
@@ -38,7 +38,7 @@ interface Player {
   readonly actor: Actor;
   /** Statements that have not been sent yet. */
   readonly held: { readonly name: string; send(): void }[];
-  /** Where it has stopped inside a function. */
+  /** The point inside a function at which the actor has stopped. */
   stop: { readonly number: number; readonly point: string } | undefined;
   inFlight: number;
   pid: number | undefined;

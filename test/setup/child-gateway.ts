@@ -54,7 +54,7 @@ export async function startChildGateway(
   });
   return {
     url,
-    /** Returns everything that it has printed. */
+    /** Returns everything that the process has printed. */
     output: () => output,
     process: child,
     /** Sends a signal and waits until the process exits; returns its exit code, or the signal that ended it. */

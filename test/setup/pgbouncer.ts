@@ -72,9 +72,9 @@ export async function startPgBouncer(databaseUrl: string, poolSize: number) {
   return {
     /** The database's URL through it. */
     url: url.href,
-    /** Kills it, with all connections of its clients. */
+    /** Kills the pooler, with all connections of its clients. */
     kill: () => end('SIGKILL'),
-    /** Starts it again, at the same address. */
+    /** Starts the pooler again, at the same address. */
     start,
     async stop() {
       await end('SIGKILL');
@@ -83,7 +83,7 @@ export async function startPgBouncer(databaseUrl: string, poolSize: number) {
   };
 }
 
-/** Debian installs it in a folder that is only in root's PATH. */
+/** Debian installs PgBouncer in a folder that is only in root's PATH. */
 function withSystemPrograms(): NodeJS.ProcessEnv {
   return { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
 }

@@ -21,7 +21,7 @@ export interface PlanCase {
   /** The document, with `$id` if it names an object. */
   readonly query: string;
   readonly id?: 'account' | 'endpoint';
-  /** All of these must be in the plan. */
+  /** Indexes, all of which must be in the plan. */
   readonly indexes: readonly string[];
   /** Whether some values are so frequent or so rare that the plan must be made for the actual value. */
   readonly isPlannedAnew: boolean;
@@ -316,13 +316,13 @@ export async function filling(owner: pg.Pool, work: (client: pg.PoolClient) => P
 
 /** What Postgres does for a query of a list. */
 export interface Plan {
-  /** The indexes that it reads. */
+  /** The indexes that the plan reads. */
   readonly indexes: readonly string[];
-  /** How many rows it reads of the table, including those that a filter removes; undefined if it was not executed. */
+  /** How many rows of the table were read, including those that a filter removed; undefined if not executed. */
   readonly rowsRead: number | undefined;
   /** Whether the statement was sent without a name, and so is planned each time. */
   readonly isPlannedAnew: boolean;
-  /** Whether it is planned once for any values. */
+  /** Whether the statement is planned once for any values. */
   readonly isPlannedOnce: boolean;
 }
 

@@ -12,15 +12,15 @@ export interface Endpoint {
   readonly method: string;
   readonly path: string;
   readonly parameters: readonly Data[];
-  /** The required fields of its body; undefined if it has no body. */
+  /** The required fields of the body; undefined if there is no body. */
   readonly required: readonly string[] | undefined;
-  /** Every field that its body can have, with the values that choose between its variants. */
+  /** Every field that the body can have, with the values that choose between its variants. */
   readonly variants: readonly { readonly chosen: Data; readonly fields: readonly string[] }[];
-  /** Whether its body may be omitted. */
+  /** Whether the body may be omitted. */
   readonly bodyIsOptional: boolean;
-  /** Whether it takes an idempotency key. */
+  /** Whether the endpoint takes an idempotency key. */
   readonly keyed: boolean;
-  /** The statuses that its responses can have. */
+  /** The statuses that the endpoint's responses can have. */
   readonly statuses: readonly number[];
 }
 

@@ -31,7 +31,7 @@ const Events = operation<{ readonly events: { readonly id: string } }, object>(t
 interface Follower {
   readonly customerId: string;
   readonly seen: string[];
-  /** Describes its socket, and whether the stream has ended. */
+  /** Describes the app's socket, and whether the stream has ended. */
   readonly state: () => string;
   readonly stop: () => void;
 }

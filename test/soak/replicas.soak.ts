@@ -18,7 +18,7 @@ import { startReplicated } from '../setup/standby.ts';
 const reads = Number(process.env.REPLICA_READS ?? 1_000_000);
 const workers = 64;
 const readsPerWrite = 9;
-/** How often it reports its progress, in reads. */
+/** After how many reads the soak reports its progress. */
 const progressReads = 100_000;
 const timeout = 10_800_000;
 

@@ -20,7 +20,7 @@ import { fresh, freshAccountNumber, type Things } from './things.ts';
 /** A field of the schema that takes arguments, with the document that calls it. */
 export interface Call {
   readonly kind: 'query' | 'mutation' | 'subscription';
-  /** The field with its type, such as `Query.accounts`. */
+  /** The field with the type that has it, such as `Query.accounts`. */
   readonly name: string;
   readonly field: string;
   readonly query: string;

@@ -14,9 +14,9 @@ import { type Kind, kinds, makeThings, type Things } from './things.ts';
 export interface Stranger {
   readonly name: string;
   readonly platform: TestPlatform;
-  /** Its own objects. */
+  /** The caller's own objects. */
   readonly own: Things;
-  /** Whether it belongs to the victim's platform, in which case the platform's feed is its own. */
+  /** Whether the caller belongs to the victim's platform, and so sees its feed. */
   readonly isOfPlatform: boolean;
 }
 

@@ -24,14 +24,14 @@ export interface Storm {
   readonly kind: Kind;
   /** How many acts a second all connections begin together; undefined: as fast as they are answered. */
   readonly perSecond: number | undefined;
-  /** The accounts that it reads and moves money between. */
+  /** The accounts that the storm reads, and between which it moves money. */
   readonly from: string;
   readonly to: string;
 }
 
 /** One connection of a storm. */
 export interface Raging {
-  /** Does its act once. Returns the result: a status, or the code with which a socket was closed. */
+  /** Does the storm's act once. Returns a status, or the code with which a socket was closed. */
   act(): Promise<string>;
   close(): Promise<void>;
 }
