@@ -174,7 +174,7 @@ test('an app cannot run server-only operations, whatever its permissions', async
   const app = await paying();
   const { id: transactionId } = await announce(t.platform, mine.customerId, 700);
   const calls = {
-    // Its own payment, which its platform has to approve.
+    // The app's own payment, which its platform has to approve.
     approveTransaction: { transactionId },
     rejectTransaction: { transactionId },
     transferInternal: { sourceAccountId: mine.usd, destinationAccountId: theirs.usd, amount: 1 },

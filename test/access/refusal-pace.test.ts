@@ -36,7 +36,7 @@ describe('refusals of one source', () => {
     waits(200, ending);
     const waiting = ending.wait('platform');
     ending.end();
-    // Each would wait for seven and a half seconds.
+    // Each of these refusals would wait for seven and a half seconds.
     const ended = Promise.all([waiting, ending.wait('platform')]);
     expect(await Promise.race([ended.then(() => 'sent'), delay(3_000, 'waiting')])).toBe('sent');
   });

@@ -61,7 +61,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
 
     await pay.getByRole('button', { name: 'Pay $12.34' }).click();
     await pay.getByRole('status').waitFor();
-    // StrictMode runs every effect twice. Even so there are only two streams of the wallet and one of the payment.
+    // StrictMode runs every effect twice. Even so, the wallet has only two streams, and the payment one.
     await expect.poll(() => subscriptions.size).toBeLessThanOrEqual(3);
     const incoming = await announce(started.gateway.url);
     const waiting = history.getByRole('listitem').filter({ hasText: '$7.77' });

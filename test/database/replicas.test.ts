@@ -55,7 +55,7 @@ afterAll(async () => {
   await servers?.stop();
 });
 
-/** Returns how many reads of both instances the replica and the primary have answered. Both run in this process. */
+/** Returns how many reads the replica and the primary have answered for both instances, which share this process. */
 async function answered(): Promise<Readonly<Record<'replica' | 'primary', number>>> {
   const text = await (await fetch(`${one.gateway.metricsUrl}/metrics`)).text();
   const of = (where: string) =>

@@ -42,7 +42,7 @@ beforeAll(async () => {
     await sequenced(gateway);
     backedUp = await feedEnd(before);
   });
-  // Without connections, it can be copied. The copy is its backup.
+  // A database without connections can be copied. The copy is the backup.
   restored = await createThrowawayDatabase(inject('server').url, new URL(original.url).pathname.slice(1));
   await serving(original, async (gateway) => {
     const lostOnes = connect(gateway.url, platformId, authorization);

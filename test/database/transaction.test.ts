@@ -23,7 +23,7 @@ describe('Prisma and SQL in one transaction', () => {
     database = openAsOwner({ url: throwaway.url });
     // One connection: its next user would see late statements.
     hasty = openAsOwner({ url: throwaway.url, poolSize: 1, transactionMs });
-    // Domains, and thus their platforms, are permanent elsewhere; here each test starts without any.
+    // Elsewhere domains, and thus their platforms, are permanent; here each test starts without platforms.
     await database.pool.query('alter table uma_domain disable trigger append_only');
   });
   afterEach(async () => {

@@ -64,7 +64,7 @@ const sound: Evidence = {
   followers: new Map([['socket', feed.map(({ id }) => id)]]),
   webhooks: new Set(['E9', 'E10', 'E11', 'E12', 'E13']),
   balances: new Map([['A', { before: 5_000n, after: 3_900n }]]),
-  // Each of 10 dollars.
+  // Two payments of 10 dollars each.
   usage: new Map([['A', { payments: 2, amount: 2_000n }]]),
   breaches: [],
 };

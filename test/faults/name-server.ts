@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A name server for the instances alone, which can fail in the ways in which name servers fail. */
+/** A name server for the instances alone, which can fail as name servers do: with wrong answers or none. */
 export type NameServer = Awaited<ReturnType<typeof startNameServer>>;
 
 /** Only this address leads to it, at the port that all resolvers use. */

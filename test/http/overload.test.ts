@@ -44,7 +44,7 @@ test('excess requests are refused immediately for a lone platform, and with a de
   const release = await heldTransfer(one);
   const statusOf = async ({ send }: TestPlatform) => (await send('{ viewer { kind } }')).status;
 
-  // The clock of refusals stands still: if they were delayed, these would take an hour.
+  // The clock of refusals stands still: if refusals were delayed, these would take an hour.
   for (let refused = 0; refused < 80; refused += 1) expect(await statusOf(one.platform)).toBe(503);
 
   // The platform of the first request is not known yet.
@@ -146,7 +146,7 @@ test('stalled uploads without credentials evict each other, and never those of a
   expect(second?.answer()).toBe('');
   for (let n = 0; n < 20; n++) hanging.push(await hangingUpload(t.url));
   expect(own.answer()).toBe('');
-  // The remainder of its 50 bytes.
+  // The remainder of the upload's 50 bytes.
   own.socket.write('"query":"{ viewer { kind } }"}'.padEnd(49));
   while (!own.answer().includes('"PLATFORM"')) await once(own.socket, 'data');
   expect(own.answer()).toMatch(/^HTTP\/1\.1 200 /);
@@ -371,7 +371,7 @@ test('beside another, a platform runs expensive queries in a quarter of its turn
       await wide.owner.query(`select from pg_stat_activity where datname = current_database()
         and wait_event_type = 'Lock' and application_name like '%serving%'`)
     ).rowCount;
-  // Their credentials are known by then: each belongs to a platform that is not alone.
+  // Makes the credentials of both known, so that each request belongs to a platform that is not alone.
   for (const platform of [wide.platform, other, wide.platform, other]) await platform.send('{ viewer { kind } }');
   const lock = await lockedCustomers(wide.databaseUrl);
   const answers = Array.from({ length: 10 }, () => wide.platform.send(expensive));

@@ -176,7 +176,7 @@ describe('a document that costs more than 800 counts as one more request for eac
     const platform = await limitedTo({ platform: { perSecond: 1, burst: 3 } });
     const raw = await openRawSocket(t.url, platform.authorization);
     raw.send({ id: '1', type: 'subscribe', payload: { query: three } });
-    // Opening it was one request, so two are left.
+    // Opening the socket was one request, so two are left.
     expect(await raw.receive('next')).toMatchObject({ id: '1', payload: { errors: [{ extensions: refusal }] } });
     raw.send({ id: '2', type: 'subscribe', payload: { query: two } });
     expect(await raw.receive('next')).toMatchObject({ id: '2', payload: { data: { customers: {} } } });
@@ -280,7 +280,7 @@ test.each([
   'a request that %s counts against no limit, but repeated ones are refused with a delay',
   async (_what, path, more, status) => {
     const platform = await limitedTo({});
-    // Its credentials are cached from now on.
+    // The platform's credentials are cached from now on.
     expect((await post(platform)).status).toBe(200);
     const first = await Promise.all(Array.from({ length: 51 }, () => post(platform, more, undefined, path)));
     expect(new Set(first.map((answer) => answer.status))).toEqual(new Set([status]));

@@ -199,7 +199,7 @@ describe('during the delay', () => {
   let idle: Socket[];
   let readiness: Response;
   beforeAll(async () => {
-    // Longer than any test: it is killed at the end.
+    // The delay is longer than any test: the process is killed at the end.
     child = await startChild({ SHUTDOWN_DELAY_MS: '60000' });
     idle = await Promise.all(Array.from({ length: 3 }, () => openConnection(child.url)));
     for (const socket of idle) {

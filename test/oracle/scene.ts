@@ -57,7 +57,7 @@ export async function makeQuietScene(): Promise<QuietScene> {
     { ROLE: 'serve', SANDBOX_QUOTE_SECONDS: 0, PAYMENT_APPROVAL_MS: 1 },
     database.url,
   );
-  // With 202 it leaves the approval of payments to the scene.
+  // The receiver answers 202, which leaves the approval of payments to the scene.
   const receiver = await startReceiver(answer(202));
   const refusing = await startReceiver(answer(500));
   try {

@@ -54,7 +54,7 @@ export class OracleWorld {
 
   static async open(): Promise<OracleWorld> {
     const scene = await makeQuietScene();
-    // It only serves, so nothing changes.
+    // This gateway only serves, so nothing changes.
     const gateway = await startTestGateway({ ROLE: 'serve', ...unlimited }, scene.databaseUrl, { pace: patient });
     const stock = await startTestGateway({ ROLE: 'serve', STOCK_READS: true, ...unlimited }, scene.databaseUrl, {
       pace: patient,

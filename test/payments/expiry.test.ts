@@ -48,7 +48,7 @@ test('the expiry ignores quotes that have moved on', async () => {
   await execute(t.platform, executed.id);
   await holder.query('set session_replication_role = replica');
   await holder.query('update quote set expires_at = clock_timestamp() where id = $1', [uuidIn(executed.id)]);
-  // One is EXPIRED, the other PROCESSING.
+  // One quote is EXPIRED, the other PROCESSING.
   expect(await expire()).toEqual({ found: 0, done: 0, logged: [] });
 });
 

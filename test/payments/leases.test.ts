@@ -115,7 +115,7 @@ test('the second of two workers that conclude one pull opens a case only if its 
     };
     const slow = settleDueOrders(withRail({ collect }), 10);
     await asked;
-    // Its lease has expired, and another worker has the order. The first may renew its lease in between.
+    // The first worker's lease has expired, and another has the order. The first may renew its lease in between.
     await vi.waitFor(async () => {
       await payments.database.pool.query('update rail_order set due_at = clock_timestamp() where due_at is not null');
       expect(await settleDueOrders(withRail({ collect: settled }), 10)).toBe(1);

@@ -19,7 +19,7 @@ for (let round = 0; round < 3; round += 1) {
   await execute(t.platform, made.id);
   await ended(t.platform, made.transaction.id);
 }
-// The suffix of its account makes the bank refuse it.
+// The suffix of this scene's external account makes the bank refuse payments.
 const refused = await makeScene(t.platform, 5_000n, '004');
 await ended(t.platform, (await pay(t.platform, refused, 700)).id);
 /** An account whose payment was returned. */

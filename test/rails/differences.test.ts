@@ -87,7 +87,7 @@ beforeAll(async () => {
   const inside = await quote(t.platform, usdToEur(scene, { destination: { account: { accountId: scene.eur } } }));
   await execute(t.platform, inside.id);
   await note('inside', inside.transaction.id);
-  // Both are paid out in euros once they are pulled in dollars.
+  // Both payments are paid out in euros once they are pulled in dollars.
   await note('pulling', await pull(t.platform, scene), { direction: 'IN', state: 'UNDER_WAY' });
   const pulled = await pull(t.platform, scene, late);
   await vi.waitFor(async () => expect(await ordersOf(pulled)).toHaveLength(2), 20_000);

@@ -215,7 +215,7 @@ test('a deposit that cannot be stored does not block other deposits, and is exam
     expect(await depositOf(memo)).toMatchObject({ memo: 'a\ufffdb\ufffdc' });
     for (const reference of [huge, empty]) expect(await depositOf(reference)).toBeUndefined();
     expect(await balanceOf(shop.platform, usd)).toBe(before + 4_101n + 4_105n);
-    // Once the provider reports it correctly, it is credited too.
+    // Once the provider reports the deposit correctly, it is credited, too.
     proxy.change((text) => text);
     await askNow();
     for (const reference of [huge, empty]) await untilStatus(reference, 'CREDITED');

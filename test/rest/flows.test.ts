@@ -40,7 +40,7 @@ const ends = ['COMPLETED', 'FAILED', 'REJECTED', 'EXPIRED', 'REFUNDED'];
 async function ended(id: string): Promise<{ record: Data; statuses: string[]; bodies: Data[] }> {
   await receiver.until(() => toldOf(id).some(({ transaction }) => ends.includes(transaction.status)));
   const record = await rest.ask('GET', `/transactions/${id}`);
-  // They are sent concurrently: the last may arrive before an earlier one.
+  // Webhooks are sent concurrently: the last may arrive before an earlier one.
   await receiver.until(() => {
     const last = toldOf(id).at(-1);
     return last.transaction.updatedAt === record.updatedAt && toldOf(id).length === last.version;

@@ -50,7 +50,7 @@ test('a new endpoint shows its secret once, gets a signed test event, and is one
   expect(verify(webhookSecret, receiver.received[1] as Received)).toMatchObject({ type: 'TEST' });
   expect(await endpoints()).toHaveLength(1);
 
-  // Removed and set again, it has a new secret.
+  // Removed and set again, the endpoint has a new secret.
   expect(await set(null)).not.toHaveProperty('webhookEndpoint');
   expect(await endpoints()).toEqual([]);
   expect((await set(receiver.url)).webhookSecret).not.toBe(webhookSecret);

@@ -269,7 +269,7 @@ const leases = (withClock: boolean): Race => ({
         const taken = [results.get('worker 1'), results.get('worker 2')].map(Number);
         const performed = world.performed.length - before;
         expect(performed).toBe(taken.reduce((sum, count) => sum + count));
-        // One worker performs it, unless the lease of the first expired before its outcome was booked.
+        // One worker performs the order, unless the first one's lease expired before the outcome was booked.
         if (withClock) expect([1, 2]).toContain(performed);
         else expect(taken.toSorted()).toEqual([0, 1]);
         await world.settleAll();

@@ -119,7 +119,7 @@ const generators: Readonly<Record<ExternalAccountType, fc.Arbitrary<AccountDetai
 /** Accounts of all types. */
 export const generatedAccount: fc.Arbitrary<GeneratedAccount> = fc.oneof(
   ...Object.entries(generators).map(([accountType, made]) =>
-    // Each generator creates the details of its type; those of Lightning omit two of three.
+    // Each generator creates the details of its type; the Lightning generators omit two of three.
     made.map((details) => ({ accountType, details }) as GeneratedAccount),
   ),
 );

@@ -50,7 +50,7 @@ export async function startPgBouncer(databaseUrl: string, poolSize: number) {
 
   let child: ChildProcess | undefined;
   const start = async () => {
-    // It refuses to run as root.
+    // PgBouncer refuses to run as root.
     const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
     child = spawn(program, ['-q', path.join(folder, 'pgbouncer.ini')], {
       stdio: 'ignore',

@@ -46,7 +46,7 @@ export async function openCatalog() {
   const rest = await restClient(t.url, t.platform.authorization);
   const other = await restClient(t.url, (await t.newPlatform('other')).authorization);
   const scene = await restScene(rest);
-  // It accepts every event, and leaves the approval of payments to the tests.
+  // The receiver accepts every event, and leaves the approval of payments to the tests.
   const receiver = await startReceiver(answer(202));
   await rest.ask('PATCH', '/config', { webhookEndpoint: receiver.url });
   const requests = goodRequests(rest, scene, receiver);

@@ -143,7 +143,7 @@ const summary = (rounds: readonly Measured[]) => {
  * as two: its opening and its query. Wrong credentials have their own limit, per address and minute.
  */
 function politeRate(kind: Kind, perSecond: number): number {
-  // Each counts as several requests at once: at a slightly lower rate, none is refused.
+  // Each document counts as several requests at once: at a slightly lower rate, none is refused.
   if (kind === 'documents') return (0.95 * perSecond) / documentRequests;
   if (kind === 'sockets') return perSecond / 2;
   return kind === 'wrong credentials' ? wrongPerMinute / 60 : perSecond;

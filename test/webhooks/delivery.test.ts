@@ -46,7 +46,7 @@ test.for(Object.entries(faults))(
       taken.push(one.id);
       response.writeHead(200).end();
     };
-    // Its health is stored right after the delivery.
+    // The health of the endpoint is stored right after the delivery.
     const endpoint = await endpointUntil(
       t.platform,
       id,

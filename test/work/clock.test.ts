@@ -27,7 +27,7 @@ test('work due before the clock is set back by an hour is done now, and not an h
   await setClockBack(database.url);
   const working = await startTestGateway({ ROLE: 'work', SECRET_KEY: key }, database.url);
   expect(await ended(platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
-  // It is not approved: it times out as it would have without the step.
+  // The incoming payment is not approved: it times out as it would have without the step.
   expect(await ended(platform, incoming.id)).toMatchObject({
     status: 'FAILED',
     failureReason: 'PAYMENT_APPROVAL_TIMED_OUT',

@@ -119,7 +119,7 @@ export async function tryWebhooks({ t, receivers, victim }: MatrixWorld, figures
   const secrets = secretsOf(victim).filter((secret) => /^[0-9a-f-]{36}$/.test(secret));
   // Other callers use the same names for their own objects: only ids are unique to the victim.
   const tells = (raw: string) => secrets.some((secret) => raw.includes(secret));
-  // It must have received something, or the silence of the others proves nothing.
+  // The victim's webhook must have received something, or the silence of the others proves nothing.
   if (!own.received.some(({ raw }) => tells(raw))) figures.lost.push("the victim's platform received no webhook");
   for (const { raw } of others.received) {
     figures.tried += 1;

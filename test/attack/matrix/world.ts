@@ -36,7 +36,7 @@ const still = { SANDBOX_PACE_MS: 600_000, PAYMENT_APPROVAL_MS: 60_000 } as const
 export async function openMatrix() {
   const t = await startTestGateway({ ...still, ...unlimited });
   const counting = await countedGateway(t, { ...unlimited });
-  // With 202 they leave the approval of payments to the matrix.
+  // The receivers answer 202, which leaves the approval of payments to the matrix.
   const receivers = [await startReceiver(answer(202)), await startReceiver(answer(202))] as const;
   const owner = t.platform;
   const other = await t.newPlatform('stranger');
