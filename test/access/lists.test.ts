@@ -75,7 +75,7 @@ test.each(['quote', 'transaction', 'customer', 'account', 'lookup', 'ofPlatform'
 );
 
 // A stream reads only visible rows anyway, which would hide a fault in this rule.
-test('for every caller, an event is visible in a stream exactly if a list shows it', async () => {
+test('for every caller, an event is visible in a stream if and only if a list shows it', async () => {
   const { prisma } = t.gateway.payments.database;
   const all = await prisma.event.findMany();
   const { platformId } = platforms[0];

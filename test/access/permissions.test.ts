@@ -326,7 +326,7 @@ test('creating or redirecting an endpoint whose answers approve payments needs T
   await succeed(manager, 'updateWebhookEndpoint', { endpointId: asking, eventTypes: ['TEST'], enabled: true });
 });
 
-test('a domain command refuses a caller without its permission, even from an API that forgot to', async () => {
+test('a domain command refuses a caller without its permission, even if the API has not done so', async () => {
   const { payments } = t.gateway;
   const { platformId } = t.platform;
   const reader = { ...platformItself({ platformId, environment: 'SANDBOX' }), permissions: ['VIEW'] as const };

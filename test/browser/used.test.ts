@@ -28,7 +28,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
   });
   afterAll(() => proxy?.close());
 
-  test('the first payment is one press of a button, and every tab of the lab works', async () => {
+  test('the first payment takes one press of a button, and every tab of the lab works', async () => {
     const page = await started.browser.newPage({ viewport: { width: 1400, height: 900 } });
     const failed: string[] = [];
     page.on(
@@ -98,7 +98,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
     await page.close();
   });
 
-  test('both guides work as often as they are followed, and leave no endpoint', async () => {
+  test('both guides work each time they are followed, and leave no endpoint behind', async () => {
     const { runGuide, remove } = await guidePrograms();
     const { customerId: customer, destinationAccountId: payee } = await payerOf(started.gateway.url);
     const reader = { url: started.gateway.url, credentials: 'sandbox:sandbox', customer, payee };

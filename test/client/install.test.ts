@@ -19,7 +19,7 @@ const snippets = [
 /** The example that changes the types of Apollo Client for a whole app. */
 const declares = ({ code }: { readonly code: string }) => code.includes('declare module');
 
-test('npm installs the packed package, every example of its page compiles in a strict app, and plain JavaScript follows a payment', async () => {
+test('npm installs the packed package, every example on its page compiles in a strict app, and plain JavaScript follows a payment', async () => {
   const client = await installClient();
   expect(client.files.filter((name) => /(?<!\.d)\.ts$/.test(name))).toEqual([]);
 

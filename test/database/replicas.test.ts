@@ -163,7 +163,7 @@ describe.each(Object.keys(reads))('%s', (name) => {
   });
 });
 
-test('a read shares no position query that was sent before it', async () => {
+test('a read does not share a position query that was sent before it', async () => {
   const primary = new PrimaryPosition(one.gateway.payments.database);
   await primary.now();
   const [sent, later, latest] = [primary.now(), primary.now(), primary.now()];
@@ -198,7 +198,7 @@ describe('with a token', () => {
     await standby.resume();
   });
 
-  test('a token of the far future, or of another history, neither waits nor reads less', async () => {
+  test('a read with a token from the far future or another history neither waits nor returns less', async () => {
     await caughtUp();
     const { value, token } = await write(atTwo);
     await caughtUp();
@@ -323,7 +323,7 @@ test('a replica that lags beyond the limit gets no reads, with or without a toke
   await limited.stop();
 });
 
-test('a lost replica affects no caller and no readiness, and is used again when it is back', async () => {
+test('a lost replica affects neither callers nor readiness, and is used again when it is back', async () => {
   await caughtUp();
   const ready = async () => (await fetch(`${one.url}/health/ready`)).status;
   let stopped = false;

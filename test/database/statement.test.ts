@@ -49,7 +49,7 @@ test('a whole row in JSON is the row that Prisma reads', async () => {
   expect(row?.quote.expiresAt).toBeInstanceOf(Date);
 });
 
-test('the columns of an event make the event that Prisma reads', async () => {
+test('the columns of an event make up the event that Prisma reads', async () => {
   const read = statement<Event>(
     'test_of_columns',
     `select ${columnsOf('Event', 'e')} from event e where quote_id = $1 order by sequence`,

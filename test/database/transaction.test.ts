@@ -118,7 +118,7 @@ describe('Prisma and SQL in one transaction', () => {
     expect(await names()).toHaveLength(8);
   });
 
-  test('the error of a statement by Prisma is that of Postgres', async () => {
+  test('a statement sent by Prisma fails with the error of Postgres', async () => {
     await database.prisma.platform.create({ data: named('taken') });
     const twice = inTransaction(database, ({ prisma }) => prisma.platform.create({ data: named('taken') }));
     expect(sqlState(await twice.catch((error: unknown) => error))).toBe('23505');

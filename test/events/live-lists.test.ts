@@ -101,7 +101,7 @@ test('changes while the client waits come in one message: each row once, in its 
   expect(counts.length).toBeLessThan(20);
 });
 
-test('a row that enters and leaves while the client waits is not sent; a changed one enters as it is', async () => {
+test('a row that enters and leaves while the client waits is not sent; a changed one enters as it is now', async () => {
   const scene = await makeScene(t.platform);
   const follow = async (status: readonly string[]) => {
     const query = `subscription ($status: [TransactionStatus!]) {

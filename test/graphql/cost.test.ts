@@ -146,7 +146,7 @@ describe.each(Object.entries(transports))('over %s', (name, send) => {
     expect(await send(production, { query })).toEqual([{ data: expect.anything() }]);
   });
 
-  test('the reported cost is that of the variables, and is present beside errors', async () => {
+  test('the reported cost takes variables into account, and is present beside errors', async () => {
     const list = 'query ($n: Int) { customers(first: $n) { edges { node { id } } } }';
     for (const [n, cost] of [
       [2, 306],

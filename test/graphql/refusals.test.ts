@@ -34,7 +34,7 @@ async function refusalOf(platform: TestPlatform, name: Operation, input: object,
 
 const transfer = (rest: object) => ({ sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, ...rest });
 
-describe('a refusal has all invalid fields, each with its path, its code and its message', () => {
+describe('a refusal lists all invalid fields, each with its path, its code and its message', () => {
   test('of a new account', async () => {
     const refused = await refusalOf(t.platform, 'createExternalAccount', {
       customerId: scene.customerId,

@@ -149,7 +149,7 @@ describe('a token with documents of its own', () => {
     });
   });
 
-  test('makes and replaces tokens with no other documents', async () => {
+  test('creates and replaces only tokens whose documents are among its own', async () => {
     const makers = ['createApiToken', 'createClientToken', 'rotateApiToken'] as const;
     const texts = makers.map((name) =>
       mutationDocument(

@@ -242,7 +242,7 @@ test('answers do not mention limits if there are none', async () => {
   expect(said(response)).toEqual({ status: 200, retryAfter: null, policy: null, state: null });
 });
 
-test('a refused request is told when it may come again, and charges nothing', () => {
+test('a refusal says when to try again, and is not charged', () => {
   const viewer = (tokenId: string) => ({
     kind: 'PLATFORM' as const,
     platformId: 'one',

@@ -164,7 +164,7 @@ test('answers that have begun when the port closes are sent completely, however 
   await stopped;
 });
 
-test('endless requests do not delay a stop for as long as Docker waits', async () => {
+test('endless requests do not delay a stop until Docker would kill the process', async () => {
   const child = await startChild({
     NODE_ENV: 'production',
     ALLOW_UNSAFE: 'loopback-webhooks',

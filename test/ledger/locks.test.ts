@@ -201,7 +201,7 @@ test('a decision that waits for a lock until its deadline has passed is refused'
   }
 });
 
-test('a platform that answers "later" after the deadline has not answered', async () => {
+test('a platform that answers "later" after the deadline counts as not having answered', async () => {
   const id = uuidIn((await announce(t.platform, scene.customerId, 5_000)).id);
   const isDeferred = async () => {
     await deferApproval(t.gateway.payments.database.pool, t.platform.platformId, id);

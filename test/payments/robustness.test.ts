@@ -38,7 +38,7 @@ const casesOf = async (id: string) =>
 const send = async (amount: number): Promise<string> => (await pay(platform, scene, amount)).id;
 const statusOf = async (id: string): Promise<string> => (await fieldsOf(platform, 'transaction', id, 'status')).status;
 
-test('a rail that never answers for one order blocks no other, and is asked about it again', async () => {
+test('a rail that never answers for one order blocks no other order, and is asked again about that one', async () => {
   const [silent, prompt] = [await send(101), await send(102)];
   const asking = Promise.withResolvers<void>();
   const silence = answering({
@@ -225,7 +225,7 @@ test('an order that keeps failing is retried at growing intervals of at most fiv
   for (const id of [unheard, unwritten]) expect(await statusOf(id)).toBe('COMPLETED');
 });
 
-test('a collected amount that does not fit is FAILED only once the rail has returned it; this is retried', async () => {
+test('a collected amount that does not fit is FAILED only once the rail has returned it; the return is retried', async () => {
   const most = 9_000_000_000_000_000n;
   const other = await makeScene(platform, 0n);
   const { id } = await transfer(platform, 'transferIn', other, most);

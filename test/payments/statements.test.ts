@@ -108,7 +108,7 @@ test('the opening balance and the entries of any period give its closing balance
   );
 });
 
-test('everything that one request reads of an account being paid is from one moment', async () => {
+test('everything that one request reads about an account is from one moment, even during payments', async () => {
   const [from, to] = [new Date(0), new Date(Date.now() + 3_600_000)];
   let isPaid = false;
   const amounts = Array.from({ length: 30 }, (_one, index) => BigInt(1 + index));

@@ -91,7 +91,7 @@ test('a balance difference is reported with both sides until it is explained; th
   expect(await answer('reconcile', 'close', other.difference, ...by)).toEqual({ closed: other.difference });
 });
 
-test('money moved there outside the gateway is found daily until the difference is gone or closed', async () => {
+test('money moved at the provider outside the gateway is found daily until the difference is gone or closed', async () => {
   const taken = await actOn(
     account,
     'transferOut',

@@ -263,7 +263,7 @@ test('an order executed before a restore is found again, although its repeat loc
   expect(found).toMatchObject({ kind: 'settled' });
 });
 
-test("a lock that upstream no longer knows leaves its order's outcome unknown: a person must look", async () => {
+test("a lock that upstream no longer knows leaves its order's outcome unknown: a person must investigate", async () => {
   const id = randomUUID();
   const known = await lock(id);
   const order = {

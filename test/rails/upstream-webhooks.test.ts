@@ -145,7 +145,7 @@ async function decideUpstream(id: string, kycStatus: string): Promise<void> {
   await succeed(shop.account, 'sandboxSetKycStatus', { customerId: `Customer:${rows[0].id}`, kycStatus });
 }
 
-test('a webhook is not done before its processing is', async () => {
+test('a webhook is not marked as done before it has been processed', async () => {
   relay.answer = holdBack;
   const { id } = await orderOf(await pay(slowAmount));
   const transaction = { status: 'PROCESSING', description: `order ${id}` };

@@ -15,7 +15,7 @@ const endpoints = async (): Promise<Data[]> => {
   return (await t.platform.ask(query)).webhookEndpoints.edges.map((edge: Data) => edge.node);
 };
 
-test('a new endpoint shows its secret once, gets a signed test event, and is one of GraphQL’s', async () => {
+test('a new endpoint shows its secret once, gets a signed test event, and is visible over GraphQL', async () => {
   const receiver = await startReceiver();
   expect(await rest.ask('GET', '/config')).not.toHaveProperty('webhookEndpoint');
   const before = await rest.ask('GET', '/config');

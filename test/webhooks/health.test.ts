@@ -28,7 +28,7 @@ test("a receiver's Retry-After is respected, up to a day", async () => {
   expect(await pauseAfter({ 'retry-after': date })).toBeGreaterThanOrEqual(scaled(7_100));
 });
 
-test('a failing endpoint is FAILING, and after days disabled with a notice; a replay sends all it missed', async () => {
+test('a failing endpoint is FAILING, and disabled with a notice after days; a replay sends all it missed', async () => {
   const fast = await ownGateway({ WEBHOOK_TIME_SCALE: 200_000 });
   const receiver = await ownReceiver(answer(500));
   const scene = await makeScene(fast.platform, 0n);

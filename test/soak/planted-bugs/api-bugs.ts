@@ -77,7 +77,7 @@ export const apiBugs: Bugs = {
     'http/overload › slow answers to one tenant do not cause refusals of another': {
       'count < 2 * this.#limits.maxInFlight': 'count < 2 * limit',
     },
-    'http/overload › a request too many is refused with 503 and Retry-After; once there is room it is answered': {
+    'http/overload › one request too many is refused with 503 and Retry-After; once there is room it is answered': {
       '    load.count += change;\n': '    load.count += Math.max(change, 0);\n',
     },
   },

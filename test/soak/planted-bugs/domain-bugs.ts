@@ -3,7 +3,7 @@ import type { Bugs } from './plant.ts';
 /** Bugs in what commands do, and in ledger and prices. */
 export const domainBugs: Bugs = {
   'src/domain/commands/command.ts': {
-    'access/permissions › a domain command refuses a caller without its permission, even from an API that forgot to': {
+    'access/permissions › a domain command refuses a caller without its permission, even if the API has not done so': {
       'authorize(caller, command.operation);\n  const { database } = payments;': 'const { database } = payments;',
       'authorize(caller, command.operation);\n  const claim': 'const claim',
     },

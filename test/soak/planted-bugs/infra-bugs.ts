@@ -188,7 +188,7 @@ export const infraBugs: Bugs = {
     },
   },
   'src/infra/database/leases.ts': {
-    'rails/upstream-webhooks › a webhook is not done before its processing is': {
+    'rails/upstream-webhooks › a webhook is not marked as done before it has been processed': {
       "set ${until} = clock_ms() + $2::float8 * interval '1 millisecond'":
         'set ${until} = case when $2::float8 < 0 then clock_ms() end',
     },
@@ -237,7 +237,7 @@ export const infraBugs: Bugs = {
     },
   },
   'src/infra/database/replicas/primary-position.ts': {
-    'database/replicas › a read shares no position query that was sent before it': {
+    'database/replicas › a read does not share a position query that was sent before it': {
       'if (!this.#current) return this.#begin();':
         'if (!this.#current) return this.#begin();\n    if (this.#last) return this.#current;',
     },
@@ -252,7 +252,7 @@ export const infraBugs: Bugs = {
       'if (replica && (await replica.reach(position))) return { replica, position };':
         'if (replica) return { replica, position: { ...position, lsn: 0n } };',
     },
-    'database/replicas › a token of the far future, or of another history, neither waits nor reads less': {
+    'database/replicas › a read with a token from the far future or another history neither waits nor returns less': {
       'if (lsn > known.lsn) return undefined;': '',
     },
     'database/replicas › a lagging replica answers what it has replayed, and never less than the token demands': {
@@ -278,7 +278,7 @@ export const infraBugs: Bugs = {
     },
   },
   'src/infra/instruments/request-address.ts': {
-    'http/request-address › a document in it is not executed, nor are variables in it': {
+    'http/request-address › a document in a Host is not executed, nor are variables in one': {
       'if (!authorityForm.test(host) ||': 'if (',
     },
     'http/request-address › the metrics': {

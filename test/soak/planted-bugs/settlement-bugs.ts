@@ -96,7 +96,7 @@ export const settlementBugs: Bugs = {
     },
   },
   'src/domain/orders/orders.ts': {
-    'ledger/locks › a platform that answers "later" after the deadline has not answered': {
+    'ledger/locks › a platform that answers "later" after the deadline counts as not having answered': {
       'and t.approval_due_at > clock_timestamp())': ')',
     },
     'rails/upstream-webhooks › late, duplicate and reordered webhooks end a payment once, and do not end the watch for its return':
@@ -189,7 +189,7 @@ export const settlementBugs: Bugs = {
     },
   },
   'src/domain/reconciliation/daily.ts': {
-    'rails/differences › a missed day is compared for a week, one with an open difference for a month, each by one instance':
+    'rails/differences › a missed day is caught up within a week, one with an open difference within a month, each by one instance':
       {
         'x.closed_at is null and ': '',
       },
