@@ -292,8 +292,8 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect(await answer.locator('.response-col_status').last().textContent()).toContain('200');
     await screenshot(page, 'console-answer');
 
-    // The example of a body works unchanged, and the ids that one request creates are in the example of the next.
-    // An operation that its link opens with the page has them, too.
+    // The example of a body works unchanged, and the ids that one request creates are in the example of the next. An
+    // operation opened through its link has them, too.
     await page.goto(`${started.gateway.url}/2025-10-13/docs#/Quotes/createQuote`);
     await page.reload();
     const open = async (operationId: string) => {

@@ -71,8 +71,8 @@ test('excess requests are refused immediately for a lone platform, and with a de
 
   expect((await release()).status).toBe('PENDING');
   await one.stop();
-  // Credentials are cached for two seconds. On a slow machine a request can come later: its platform is unknown by
-  // then, and it is served.
+  // Credentials are cached for two seconds. On a slow machine a request can arrive after that: its platform is then
+  // unknown, and the request is served.
   const statuses = await Promise.all(refused);
   expect(statuses.filter((status) => status === 503).length).toBeGreaterThan(100);
   expect(statuses.every((status) => status === 503 || status === 200)).toBe(true);

@@ -25,9 +25,9 @@ import { waitForLocks } from '../setup/locks.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 
-// A plan locks the rows that it changes or depends on before it reads any of them. In each test another connection changes a row
-// while the plan arrives, and the plan must be refused for the row's new state. Without the lock, the plan would use the old
-// state: it would be executed, or fail at the constraints of the tables.
+// A plan locks the rows that it changes or depends on before it reads any of them. In each test another connection
+// changes a row while the plan arrives, and the plan must be refused because of the row's new state. Without the lock,
+// the plan would use the old state: it would be executed, or fail at the constraints of the tables.
 
 let t: TestGateway;
 let scene: Scene;

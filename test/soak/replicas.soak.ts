@@ -11,8 +11,8 @@ import { base } from '../setup/rest.ts';
 import { newCustomer } from '../setup/scene.ts';
 import { startReplicated } from '../setup/standby.ts';
 
-// Two instances in separate processes, a primary and two standbys that fall behind, are paused and are cut off at
-// random. Each reader writes on one of the instances and reads on any of them, over both APIs: it must read at least
+// Two instances in separate processes, with a primary and two standbys, which fall behind, are paused and are cut off
+// at random. Each reader writes on one of the instances and reads on any of them, over both APIs: it must read at least
 // its own last write, or one that another reader has handed over to it.
 
 const reads = Number(process.env.REPLICA_READS ?? 1_000_000);

@@ -296,7 +296,7 @@ function namesIn(call: string, arg: GraphQLArgument): Omit<Coordinate, 'call'>[]
 }
 
 /**
- * Returns variables of the call that name `value` at the coordinate, and the caller's own things elsewhere.
+ * Returns variables of the call that name `value` at the coordinate, and the caller's own objects elsewhere.
  * @throws Error when no variables of the call have the object that the coordinate is a member of
  */
 export function naming({ call, path, isList, place }: Coordinate, value: string, own: Things): Variables {

@@ -47,8 +47,8 @@ export async function openMatrix() {
   const spent = await makeThings(owner, `${receivers[0].url}/spent`);
   const usedKeys = await useKeys(owner, spent);
   const app = (bound: object) => payingApp({ ...owner, url: counting.url }, bound);
-  // Bound to a payment of the victim other than the named one. A payment shows the ids of its own accounts: none of
-  // these is named by the matrix.
+  // An app is bound to a payment of the victim other than the named one. A payment shows the ids of its accounts: the
+  // matrix names none of these.
   const source = { realtimeFunding: { customerId: victim.Customer, currency: 'USDC' } };
   const sibling = await quote(owner, between('', victim.outsideEur, 12_340_000, { source }));
   const bystanders = { own: bystander, isOfPlatform: true };
