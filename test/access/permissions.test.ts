@@ -57,7 +57,7 @@ const mutations: Readonly<Record<string, readonly [name: Operation, field: strin
 
 function objectType(name: string): GraphQLObjectType {
   const type = schema.getType(name);
-  if (!isObjectType(type)) throw new Error(`${name} is no object type`);
+  if (!isObjectType(type)) throw new Error(`${name} is not an object type`);
   return type;
 }
 

@@ -121,7 +121,7 @@ test('every list is a connection with the same arguments and parts', () => {
       // Logs and lists of settings have one order; lists that grow with business offer a choice.
       if (args.filter && field.name !== 'events') expect(args.sortOrder).toBe('SortOrder');
       const connection = schema.getType(String(field.type).replace('!', ''));
-      if (!isObjectType(connection)) throw new Error(`${field.type} is no object`);
+      if (!isObjectType(connection)) throw new Error(`${field.type} is not an object`);
       const row = connection.name.replace('Connection', '');
       const parts = Object.values(connection.getFields()).map((part) => `${part.name}: ${part.type}`);
       const nodes = /^nodes: \[(\w+)!\]!$/.exec(parts.sort()[1] ?? '')?.[1];

@@ -294,7 +294,7 @@ const lane = (world: World, number: number, quoteIds: readonly string[]): Actor 
 });
 
 const sharedTransactions: Race = {
-  name: 'plans that share a transaction, against the same the other way round',
+  name: 'plans that share a transaction, against the same plans in reverse',
   async prepare(world) {
     const quotes = [await newQuote(world), await newQuote(world), await newQuote(world)];
     const ids = quotes.map(({ id }) => id);
