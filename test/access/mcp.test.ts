@@ -63,7 +63,7 @@ const bounds = {
 const setPolicy = (subjectId: string, policy: object = bounds) =>
   succeed(t.platform, 'setPolicy', { subjectId, ...policy });
 
-/** Creates an agent that can pay three payees 500.00 a day. */
+/** Creates an agent that can pay three payees, 500.00 per day. */
 async function payingAgent(...texts: readonly string[]): Promise<Agent> {
   const agent = await tokenFor(texts.length > 0 ? texts : [payText, transferText, balanceText]);
   await setPolicy(agent.tokenId);

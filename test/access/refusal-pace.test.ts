@@ -12,7 +12,7 @@ describe('refusals of one source', () => {
     expect(waits(50)).toEqual(Array.from({ length: 50 }, () => 0));
   });
 
-  test('are sent at 20 a second beyond that', () => {
+  test('are sent at 20 per second beyond that', () => {
     expect(waits(290).slice(51)).toEqual(Array.from({ length: 239 }, (_none, at) => (at + 1) * 50));
   });
 

@@ -40,7 +40,7 @@ export function diskGroup(folder: string) {
   const { dev } = statSync(folder);
   return {
     wrapper: ['sh', '-c', enter, group],
-    /** Allows this many writes a second, or any number. */
+    /** Allows this many writes per second, or any number. */
     limit: (writes: number | undefined) =>
       writeFileSync(join(group, 'blkio.throttle.write_iops_device'), `${dev >> 8}:${dev & 255} ${writes ?? 0}`),
     remove: () => rmdirSync(group),

@@ -37,7 +37,7 @@ const said = ({ status, headers }: Response) => ({
   state: headers.get('ratelimit'),
 });
 
-describe('a platform with 1 request a second, in bursts of up to 3', () => {
+describe('a platform with 1 request per second, in bursts of up to 3', () => {
   const policy = '"api-token";q=40000;w=2, "platform";q=3;w=3';
   const served = (left: number) => ({
     status: 200,

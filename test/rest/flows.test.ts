@@ -52,7 +52,7 @@ async function ended(id: string): Promise<{ record: Data; statuses: string[]; bo
   return { record, statuses: bodies.map(({ transaction }) => transaction.status), bodies };
 }
 
-/** Waits until webhooks have reported this many changes of an account; returns the amounts. */
+/** Waits until webhooks have reported this many changes to an account; returns the amounts. */
 async function changes(accountId: string, count: number): Promise<number[]> {
   await receiver.until(() => toldOf(accountId).length >= count);
   return toldOf(accountId).map(({ type, oldBalance, newBalance }) => {

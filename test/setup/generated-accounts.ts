@@ -139,7 +139,7 @@ export const respelled = ({ accountType, details }: GeneratedAccount): fc.Arbitr
   return fc.record(spelled).map((again) => ({ accountType, details: again }));
 };
 
-/** Returns in what spellings can differ, according to the declaration; for a Pix key this depends on the key's type. */
+/** Returns how spellings can differ, according to the declaration; for a Pix key this depends on the key's type. */
 function differences(accountType: string, name: string, details: AccountDetails, differIn = ''): string {
   if (accountType !== 'PIX' || name !== 'pixKey') return differIn;
   const ofType: Readonly<Record<string, string>> = {

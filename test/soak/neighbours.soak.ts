@@ -46,7 +46,7 @@ const most = 1.2;
 const wrongPerMinute = 100;
 
 /**
- * The limit of the platform that storms, in requests a second: a twentieth of the payments that such a machine makes,
+ * The limit of the storming platform, in requests per second: a twentieth of the payments that such a machine makes,
  * or a hundredth. Refused requests cost the same in both cases; beside the higher limit, a polite sender may cost as
  * much as the storm, and hide it.
  */

@@ -22,7 +22,7 @@ export interface Storm {
   readonly authorization: string;
   readonly connections: number;
   readonly kind: Kind;
-  /** How many acts a second all connections begin together; undefined: as fast as they are answered. */
+  /** How many acts per second all connections together begin; undefined: as fast as they are answered. */
   readonly perSecond: number | undefined;
   /** The accounts that the storm reads, and between which it moves money. */
   readonly from: string;
