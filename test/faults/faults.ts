@@ -82,7 +82,7 @@ function diskOf({ postgres }: Surroundings): Disk {
   return postgres.disk;
 }
 
-/** The name server fails while the instances must connect again. */
+/** A fault of the name server while the instances must connect again. */
 const nameServerThat = (mode: 'knows nothing' | 'silent'): Fault => ({
   unavailable: ({ names }) => (names ? undefined : 'only root, on Linux, can replace the name server'),
   async inject({ names, load, databaseUrl }) {
@@ -151,7 +151,7 @@ export const faults = {
         await query<{ pid: number }>(databaseUrl, `${backends} and backend_type = 'client backend'`),
       );
       process.kill(pid, 'SIGKILL');
-      // The other backends share memory with it, so the whole server ends and restarts.
+      // The other backends share memory with the killed one, so the whole server ends and restarts.
       return () => postgres.back();
     },
   },

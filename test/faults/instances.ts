@@ -13,7 +13,7 @@ export interface Place {
   readonly poolerUrl?: string | undefined;
   /** The database's host name; by default an address. */
   readonly databaseName?: string | undefined;
-  /** A command that runs its arguments, such as with less memory. */
+  /** A command that runs its arguments, for example with less memory. */
   readonly wrapper?: readonly string[] | undefined;
 }
 

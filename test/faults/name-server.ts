@@ -8,7 +8,7 @@ import { join } from 'node:path';
 /** A name server for the instances alone, which can fail as name servers do: with wrong answers or none. */
 export type NameServer = Awaited<ReturnType<typeof startNameServer>>;
 
-/** Only this address leads to it, at the port that all resolvers use. */
+/** Only this address leads to the name server, at the port that all resolvers use. */
 const address = '127.7.7.7';
 
 /** The name under which the instances know the database. */

@@ -102,7 +102,7 @@ interface Shown {
   readonly list: readonly string[] | undefined;
 }
 
-/** Opens the page. It shows the list of its last customer, and the events of all others. */
+/** Opens the page. It shows the list of the last customer, and the events of all other customers. */
 async function openPage(platform: TestPlatform, url: string, customers: readonly string[], after: string) {
   const { outputFiles } = await build({
     ...{ bundle: true, write: false, format: 'esm', target: 'es2022' },
