@@ -15,7 +15,7 @@ import { ownReceiver } from '../webhooks/receiver.ts';
 
 /** Tests how a stopping instance treats its clients. */
 
-/** How long Docker waits after SIGTERM before it kills. */
+/** How long Docker waits after SIGTERM before it kills the process. */
 const dockerMs = 10_000;
 const secretKey = randomBytes(32);
 

@@ -181,7 +181,7 @@ class DirectedWriter {
   #value(owner: string, name: string, type: GraphQLInputType, next: GraphQLObjectType | undefined): unknown {
     const ids = next && this.#material.ids[next.name];
     if (name === 'ids' && ids) {
-      // All of them may exceed the cost limit of an operation: a different part each time.
+      // All ids may exceed the cost limit of an operation: each call has a different part of them.
       const from = this.#isPlain ? 0 : this.#choices.below(ids.length);
       return [...ids.slice(from), ...ids.slice(0, from)].slice(0, this.#isPlain ? 100 : 20);
     }

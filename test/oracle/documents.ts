@@ -107,7 +107,7 @@ interface Written {
 interface Place {
   readonly scope: SelectionScope;
   readonly depth: number;
-  /** The maximum number of rows, for each of which it is answered. */
+  /** The maximum number of rows for each of which the selection is answered. */
   readonly times: number;
 }
 

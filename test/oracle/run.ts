@@ -45,7 +45,7 @@ export async function runOracle(world: OracleWorld, documents: number): Promise<
   let failed: unknown;
   let until = Number.POSITIVE_INFINITY;
   const one = async (drawn: readonly number[]) => {
-    // Once the time is over, no smaller document is sought.
+    // Once the time for shrinking is over, no smaller document is sought.
     if (performance.now() > until) return;
     const asked = drawCase(world, new Choices(drawn));
     try {

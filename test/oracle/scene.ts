@@ -32,7 +32,7 @@ export interface Caller {
   readonly platformId: string;
   /** For an app, the public id of its token. */
   readonly tokenId?: string;
-  /** Which of the two platforms it belongs to. */
+  /** Which of the two platforms the caller belongs to. */
   readonly platform: 0 | 1;
 }
 
@@ -344,7 +344,7 @@ async function callersOf(
     add(name, authorization, tokenId);
     return connect(url, platformId, authorization);
   };
-  // The last one is deleted and has no tokens.
+  // The last customer is deleted and has no tokens.
   const customers = platform === 0 ? all.slice(0, -1) : all.slice(0, 2);
   for (const [at, customerId] of customers.entries()) {
     const app = await addApp(`app of customer ${at}`, {

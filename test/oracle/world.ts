@@ -26,9 +26,9 @@ export class OracleWorld {
   readonly callers: readonly Caller[];
   /** The committed schema. */
   readonly schema: GraphQLSchema = buildSchema(readFileSync('schema.graphql', 'utf8'));
-  /** By platform. */
+  /** The material of each platform. */
   readonly material: readonly [Material, Material];
-  /** Statements of that gateway. */
+  /** The statements of the gateway that serves the scene. */
   readonly statements: Statements;
   readonly gateway: TestGateway;
   /** A gateway on the same rows that reads with graphql-js and Prisma alone. */

@@ -10,7 +10,7 @@ import { withRail as replaceRail, startTestGateway, testGateway } from '../setup
 import { makeScene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 
-/** Serves only, without workers. */
+/** A gateway that only serves, without workers. */
 const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 0 });
 const { platform } = t;
 const { payments } = t.gateway;

@@ -14,7 +14,7 @@ import { tester } from '../setup/tester.ts';
 
 /** Misbehaving rails and rows neither block nor lose anything else. */
 
-/** Only serves: the test does the background work itself, with its own rails. */
+/** This gateway only serves: the test does the background work itself, with its own rails. */
 const t = await testGateway({ ROLE: 'serve', SANDBOX_QUOTE_SECONDS: 1, SANDBOX_PACE_MS: 0 });
 const { platform } = t;
 const { payments } = t.gateway;

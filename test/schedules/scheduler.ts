@@ -163,7 +163,7 @@ export class Scheduler {
     }
   }
 
-  /** Waits for a change of an actor, up to a timeout, and returns whether there was one. */
+  /** Waits for a change in any actor, up to a timeout, and returns whether there was one. */
   async #change(ms: number): Promise<boolean> {
     const before = this.#changes;
     await new Promise<void>((resolve) => {
@@ -190,7 +190,7 @@ export class Scheduler {
     return new Set(rows.map(({ pid }) => pid));
   }
 
-  /** Holds the statement of an actor until it may be sent. Returns whether it does. */
+  /** Holds the statement of an actor until it may be sent. Returns false if the connection is not an actor's. */
   #intercept(client: pg.Client, send: (answered: () => void) => void, name: string): boolean {
     const number = actorOf(client);
     const player = number === undefined ? undefined : this.#players.get(number);

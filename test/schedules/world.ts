@@ -27,7 +27,7 @@ export class World {
   readonly #sequencers = new Map<number, Sequencer>();
   readonly #clocks = new Map<number, pg.Client>();
   readonly #rail: Rail;
-  /** The orders that the rail has performed: an order performed twice is in it twice. */
+  /** The orders that the rail has performed: an order performed twice is listed twice. */
   readonly performed: string[] = [];
   /** The errors logged by background work. A refusal that a race explains is not one of them. */
   readonly errors: unknown[] = [];

@@ -12,7 +12,7 @@ import { startReceiver } from '../webhooks/receiver.ts';
 const key = Buffer.alloc(32, 7);
 const database = await testDatabase();
 const sql = await testClient({ databaseUrl: database.url });
-/** Serves only, without workers. */
+/** A gateway that only serves, without workers. */
 const serving = await testGateway({ ROLE: 'serve', SECRET_KEY: key }, database.url);
 const platform = await serving.newPlatform('timekeeper');
 const scene = await makeScene(platform, 10_000n);
