@@ -52,7 +52,7 @@ test('a payment refused for a locked account is not made later, and delays no ot
   const stuck = await makeScene(t.platform, 10_000n);
   const free = await makeScene(t.platform, 10_000n);
   const release = await hold('update', stuck.usd);
-  // On a busy machine, many would wait one after another until their deadline.
+  // On a busy machine, many payments would wait one after another until their deadline.
   const refused = Promise.all(Array.from({ length: 20 }, () => pay(stuck)));
   expect(await pay(free)).toHaveProperty('transaction');
   expect(new Set((await refused).map(({ code }) => code))).toEqual(new Set(['SERVICE_UNAVAILABLE']));

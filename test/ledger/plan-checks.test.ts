@@ -82,7 +82,7 @@ describe('the difference in a payment that a person settles', () => {
     const orderId: string = rows[0].id;
     const order = { platformId, id: orderId, transaction: { id: transactionId } };
     for (const kind of kinds) {
-      // This needs only the id of the payment.
+      // `noteCase` needs only the id of the payment.
       const about = order as Parameters<typeof noteCase>[1];
       await noteCase(t.gateway.payments.database, about, { kind, said: 'said', stands: 'stands' });
     }

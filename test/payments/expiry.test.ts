@@ -63,7 +63,7 @@ test('an expiry that runs after the execution is refused, and changes nothing', 
   await move('quote', quoted.id, 'executed at the last moment');
   await move('transaction', quoted.transaction.id, 'executed at the last moment');
   await holder.query('commit');
-  // The status read under the lock refuses it, not the table of transitions, which is the second barrier.
+  // The status read under the lock refuses the expiry, not the table of transitions, which is the second barrier.
   expect(await expiry).toEqual({
     found: 1,
     done: 0,

@@ -111,7 +111,7 @@ describe('an account whose check takes a while', () => {
     const customerId = await newCustomer(slow.platform);
     const waiting = await externalAccount(slow.platform, customerId, 'USD', usAccount('4711201'));
     await set(waiting, { status }, slow.platform);
-    // No later check may override it.
+    // No later check may override the status that was set.
     expect(await slow.gateway.payments.database.prisma.accountCheck.count()).toBe(0);
     const read = '... on ExternalAccount { status version }';
     expect(await fieldsOf(slow.platform, 'account', waiting, read)).toEqual({ status, version: 2 });

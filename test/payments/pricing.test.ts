@@ -56,7 +56,7 @@ describe('the worked examples', () => {
   });
 
   it('two variable fees are rounded separately, and the unrounded net gives 863 received with fees of 63', () => {
-    // The rate 1/0.92 does not terminate; 15 digits of it give 862.638, exact to all the places that matter.
+    // The rate 1/0.92 does not terminate; 15 digits of it give 862.638, exact in all the places that matter.
     const quote = priced(
       request(
         'USD',

@@ -18,7 +18,7 @@ import { type Data, testGateway } from '../setup/gateway.ts';
 import { balanceOf, externalAccount, internalAccount, makeScene, ownAccount, usAccount } from '../setup/scene.ts';
 
 const t = await testGateway();
-/** Does not settle anything. */
+/** A gateway that does not settle anything. */
 const idle = await testGateway({ ROLE: 'serve' });
 
 const quoteFields = `id status transaction { id } paymentInstructions { __typename }

@@ -8,7 +8,7 @@ import { answer, startReceiver, verify } from '../webhooks/receiver.ts';
 
 const t = await startTestGateway();
 const rest = await restClient(t.url, t.platform.authorization);
-// Accepts events, and leaves approvals to the API (decision 33).
+// The receiver accepts events, and leaves approvals to the API (decision 33).
 const receiver = await startReceiver(answer(202));
 const secret = (await rest.ask('PATCH', '/config', { webhookEndpoint: receiver.url })).webhookSecret;
 afterAll(async () => {
