@@ -77,7 +77,7 @@ test('an order whose rail takes longer than a lease stays with its worker', asyn
   const working = settleDueOrders(withRail({ payOut }), 10);
   await asked;
   const leases = new Set<string>();
-  // Five of them last longer than a lease.
+  // Five different ends of the lease take longer than one lease.
   while (leases.size < 5) {
     const { rows } = await payments.database.pool.query(
       'select due_at::text as until from rail_order where due_at is not null',

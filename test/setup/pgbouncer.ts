@@ -39,7 +39,7 @@ export async function startPgBouncer(databaseUrl: string, poolSize: number) {
     'pool_mode = transaction',
     `default_pool_size = ${poolSize}`,
     'max_client_conn = 1000',
-    // After a crash of the server it retries soon, since faults follow each other quickly here.
+    // After a crash of the server PgBouncer retries soon, since faults follow each other quickly here.
     'server_login_retry = 1',
     '',
   ];
@@ -70,7 +70,7 @@ export async function startPgBouncer(databaseUrl: string, poolSize: number) {
   };
   await start();
   return {
-    /** The database's URL through it. */
+    /** The database's URL through the pooler. */
     url: url.href,
     /** Kills the pooler, with all connections of its clients. */
     kill: () => end('SIGKILL'),

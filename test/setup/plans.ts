@@ -156,7 +156,7 @@ function fillingsOf({ transactionId, quoteId, deliveryId, parents }: Templates, 
   /** Returns a row's parent of this type: the oldest three rows belong to the parent with few. */
   const parent = (type: keyof Parents, other = `'${uuidIn(parents.most[type])}'`) =>
     `case when i <= 3 then '${uuidIn(parents.few[type])}' when i % ${step} = 0 then '${uuidIn(parents.many[type])}' else ${other} end`;
-  // Every other one is an incoming payment.
+  // Every other payment is an incoming one.
   const isIncoming = `i / ${step} % 2 = 1 or i = 2`;
   const source = `case when ${isIncoming} then (${parent('ExternalAccount')}) else (${parent('InternalAccount')}) end`;
   const destination = `case when ${isIncoming} then (${parent('InternalAccount')}) else (${parent('ExternalAccount')}) end`;

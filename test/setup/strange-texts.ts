@@ -2,9 +2,9 @@
 export interface StrangeText {
   readonly what: string;
   readonly given: string;
-  /** As a text that people read. */
+  /** The stored form of a text that people read. */
   readonly text: string | null;
-  /** As a key that programs compare, if that is different. */
+  /** The stored form of a key that programs compare, if that is different. */
   readonly key?: string | null;
 }
 

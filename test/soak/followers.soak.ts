@@ -131,7 +131,7 @@ const disturbances: readonly ((fleet: Fleet, balancer: LoadBalancer) => unknown)
   (fleet) => fleet.replace('SIGTERM'),
 ];
 
-/** Makes a payment each second during the disturbances. A busy service may refuse some. */
+/** Makes a payment each second during the disturbances. A busy service may refuse some payments. */
 async function payUntil(isOver: () => boolean, platform: TestPlatform, scene: Scene): Promise<number> {
   let paid = 0;
   for (; !isOver(); await delay(1_000))

@@ -28,7 +28,7 @@ afterAll(async () => {
   for (const proxy of proxies) await proxy.close();
   await servers.stop();
 });
-/** Does the background work. */
+/** The gateway that does the background work. */
 const worker = await testGateway({ ROLE: 'work' }, servers.primary.url);
 const metricsPorts = [await freePort(), await freePort()];
 const gateways: ChildGateway[] = [];

@@ -19,7 +19,7 @@ test("a receiver's Retry-After is respected, up to a day", async () => {
     const { deliveries } = await endpointUntil(slow.platform, id, (one) => one.deliveries[0]?.attempts.length > 0);
     const [{ attempts, nextAttemptAt }] = deliveries;
     await receiver.stop();
-    // Counted from the end of the attempt.
+    // The wait is counted from the end of the attempt.
     return Date.parse(nextAttemptAt) - Date.parse(attempts.at(-1).at) - attempts.at(-1).durationMs;
   };
   expect(await pauseAfter({ 'retry-after': '3600' })).toBe(scaled(3_600));

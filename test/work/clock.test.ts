@@ -62,7 +62,7 @@ test('a correct clock changes nothing', async () => {
 });
 
 describe('a step back of the clock', () => {
-  /** Each test is a transaction that is rolled back. Rows are inserted without those that they refer to. */
+  /** Each test is a transaction that is rolled back. Rows are inserted without the rows that they refer to. */
   beforeEach(() => sql.query('begin'));
   afterEach(() => sql.query('rollback'));
 

@@ -58,7 +58,7 @@ const named: Readonly<Record<string, readonly Kind[]>> = {
   reference: ['reference'],
   url: ['url'],
   webhookEndpoint: ['url'],
-  // By their place:
+  // Keyed by the whole place:
   'ApproveTransactionInput.transactionId': ['IncomingTransaction'],
   'RejectTransactionInput.transactionId': ['IncomingTransaction'],
   'SandboxSendInput.quoteId': ['FundedQuote'],
@@ -142,7 +142,7 @@ export function meaningOf(owner: string, name: string): Meaning {
   if (place === 'Query.node.id' || place === 'Query.nodes.ids') return 'node';
   if (/^idempotency-?key$/i.test(name)) return 'key';
   if (name === 'after' || name === 'before') {
-    // Every stream resumes in the feed.
+    // Every stream resumes at a position in the feed.
     const lists = owner.startsWith('Subscription.') ? (['cursor:feed'] as const) : cursors[owner];
     if (lists) return lists;
   }

@@ -16,7 +16,7 @@ export interface Used {
   readonly others: number;
 }
 
-/** Clock ticks a second: Linux's USER_HZ. */
+/** Clock ticks per second: Linux's USER_HZ. */
 const ticksPerSecond = 100;
 
 /**

@@ -41,7 +41,7 @@ export function accountQuery(id: string): string {
   return `{ account(id: "${id}") { id currency { code } ... on InternalAccount { balance { amount } } } }`;
 }
 
-/** A payment out. */
+/** An outgoing payment. */
 export const payment = `mutation ($input: TransferOutInput!) { transferOut(input: $input) { __typename } }`;
 
 /** An expensive document: fifty payments, each with its history, its legs, and the accounts of its customer. */
