@@ -200,7 +200,7 @@ class Writer {
     return `{ ${parts.join(' ')} }`;
   }
 
-  /** `__typename` has one meaning everywhere. */
+  /** Writes `__typename`, which has one meaning everywhere. */
   #typename({ times }: Place): string {
     this.#left.fields -= 1;
     this.#left.cost -= times;
