@@ -62,8 +62,7 @@ export const settings = {
     shownDefault: '`DATABASE_DIRECT_URL`, else `DATABASE_URL`',
   }),
   MIGRATE: z.enum(['on', 'off', 'verify'], { error: 'must be on, off or verify' }).optional().meta({
-    description:
-      '`on` applies migrations at startup, `verify` refuses to start if one is missing, `off` does neither',
+    description: '`on` applies migrations at startup, `verify` refuses to start if one is missing, `off` does neither',
     shownDefault: '`on`, in production `verify`',
   }),
   ALLOW_UNSAFE: unsafe.optional().meta({
