@@ -267,7 +267,7 @@ async function openSocketStream(
 function sendNext({ socket, connection }: Extra, id: string, payload: string): Promise<void> {
   if (socket.readyState !== socket.OPEN) return Promise.resolve();
   if (connection.writableCorked === 0) {
-    // Until it is uncorked, messages of this socket's other operations join it, and all go to the system in one call.
+    // Until it is uncorked, messages of this socket's other operations join this one: the system gets all in one call.
     connection.cork();
     process.nextTick(() => connection.uncork());
   }
