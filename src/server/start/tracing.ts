@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { switchSpans } from '../../infra/instruments/spans.ts';
 import type { Config } from '../config.ts';
 
@@ -52,13 +53,9 @@ export async function startTracing({
   return {
     async stop() {
       switchSpans(false);
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, flushMs);
-      });
       // An unavailable collector does not delay the service's stop.
+      const late = delay(flushMs, undefined, { ref: false });
       await Promise.race([provider.shutdown().catch(() => undefined), late]);
-      clearTimeout(timer);
       for (const one of [api.trace, api.context, api.propagation]) one.disable();
     },
   };
