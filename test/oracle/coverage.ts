@@ -157,7 +157,6 @@ class DirectedWriter {
       query: `query Directed${declared} { ${selection} }`,
       operationName: 'Directed',
       variables: [this.#variables],
-      roots: [way[0]?.field.name ?? ''],
     };
   }
 
