@@ -87,7 +87,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
 
     // This payment had not ended when the network was cut; the resumed stream shows its end.
     expect(await waiting.getByText('PENDING').count()).toBe(1);
-    await incoming.approve();
+    await succeed(started.sandbox, 'approveTransaction', { transactionId: incoming });
     await waiting.getByText('COMPLETED').waitFor();
 
     await page.emulateMedia({ colorScheme: 'dark' });
@@ -468,8 +468,8 @@ async function fillPayee(page: Page, owner: string, accountNumber: string): Prom
   return form;
 }
 
-/** Announces a payment of $7.77 to the wallet's customer, which waits until its platform approves it. */
-async function announce(sandbox: TestPlatform): Promise<{ approve(): Promise<void> }> {
+/** Announces a payment of $7.77 to the wallet's customer, which waits until its platform approves it. Returns its id. */
+async function announce(sandbox: TestPlatform): Promise<string> {
   const { transaction } = await succeed(
     sandbox,
     'sandboxReceiveUma',
@@ -481,11 +481,7 @@ async function announce(sandbox: TestPlatform): Promise<{ approve(): Promise<voi
     },
     'transaction { id }',
   );
-  return {
-    async approve() {
-      await succeed(sandbox, 'approveTransaction', { transactionId: transaction.id });
-    },
-  };
+  return transaction.id;
 }
 
 /** Selects the first option of a list that contains a text. */

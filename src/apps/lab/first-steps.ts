@@ -1,23 +1,7 @@
-import { quoteAndTransaction, refused, type WrittenStep } from './step.ts';
-
-interface Owner {
-  readonly id: string;
-  readonly frozenAt?: string | null;
-  readonly kycStatus?: string;
-  readonly policy?: object | null;
-}
-
-interface Edge {
-  readonly node: {
-    readonly id: string;
-    readonly frozenAt: string | null;
-    readonly customer: Owner | null;
-    readonly balance?: { readonly amount: string };
-  };
-}
+import { type Data, quoteAndTransaction, refused, type WrittenStep } from './step.ts';
 
 /** Returns whether an account can make the payments of the journey: it has money, and nothing is frozen or limited. */
-const canPay = ({ frozenAt, customer, balance }: Edge['node']) =>
+const canPay = ({ node: { frozenAt, customer, balance } }: Data) =>
   frozenAt === null &&
   customer?.frozenAt === null &&
   customer.policy === null &&
@@ -180,8 +164,8 @@ export const firstSteps: readonly WrittenStep[] = [
 }
 `,
     gives: ({ internal, external }) => {
-      const source = internal.edges.find(({ node }: Edge) => canPay(node))?.node;
-      const owned = ({ node }: Edge) => node.customer?.id === source?.customer?.id && node.frozenAt === null;
+      const source = internal.edges.find(canPay)?.node;
+      const owned = ({ node }: Data) => node.customer?.id === source?.customer?.id && node.frozenAt === null;
       return (
         source && { source: source.id, customer: source.customer?.id, destination: external.edges.find(owned)?.node.id }
       );

@@ -17,7 +17,7 @@ export type CarriedName = keyof typeof open;
 
 /** The `data` of a response. Its shape follows the document. */
 // biome-ignore lint/suspicious/noExplicitAny: what a query answers depends on its text
-type Data = any;
+export type Data = any;
 
 /** A step as it is written. */
 export interface WrittenStep {
