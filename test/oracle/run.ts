@@ -6,7 +6,7 @@ import { directedDocuments, fieldsToSee, needlessExceptions } from './coverage.t
 import { differenceOf } from './differences.ts';
 import { type DrawnDocument, drawDocument } from './documents.ts';
 import type { Caller } from './scene.ts';
-import { SeenFields } from './seen.ts';
+import { seenIn } from './seen.ts';
 import type { Operation, OracleWorld, RawAnswer } from './world.ts';
 
 /** The figures of a run. */
@@ -130,7 +130,7 @@ async function check(world: OracleWorld, asked: Case, figures: Figures): Promise
     const isRefused = isOverBudget(answer);
     const difference = isRefused ? undefined : differenceOf(expected.json(), answer);
     if (difference !== undefined) throw different(difference, caller.name, operation, expected, result);
-    const seen = new SeenFields(world.schema, query, operationName, answer.data);
+    const seen = seenIn(world.schema, query, operationName, answer.data);
     // Fields that an error has nulled were not compared.
     if (!isRefused && !answer.errors) for (const field of seen.fields) figures.seen.add(field);
     firsts.push({ caller, operation, answer: result });
