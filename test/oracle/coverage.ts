@@ -139,7 +139,7 @@ function directedDocument(
   const receipt: Readonly<Record<string, string>> = { operation: mutationName(usedBy), idempotencyKey };
 
   /** Returns a value that leads to objects of the wanted type. */
-  const valueOf = (owner: string, name: string, type: GraphQLInputType, next: GraphQLObjectType | undefined) => {
+  const valueTo = (owner: string, name: string, type: GraphQLInputType, next: GraphQLObjectType | undefined) => {
     if (owner === 'Query.mutationReceipt') return receipt[name];
     const ids = next && material.ids[next.name];
     if (name === 'ids' && ids) {
@@ -157,7 +157,7 @@ function directedDocument(
       if (!isNonNullType(type) && (isPlain || !choices.oneIn(3))) return [];
       const variable = `v${declared.length}`;
       declared.push(`$${variable}: ${type}`);
-      variables[variable] = valueOf(`${on.name}.${field.name}`, name, type, next);
+      variables[variable] = valueTo(`${on.name}.${field.name}`, name, type, next);
       return `${name}: $${variable}`;
     });
     return written.length > 0 ? `${field.name}(${written.join(', ')})` : field.name;

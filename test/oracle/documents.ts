@@ -125,7 +125,10 @@ class Writer {
     const fields = Object.values(this.#schema.getQueryType()?.getFields() ?? {});
     const roots = fields.flatMap((field) => Array.from({ length: rootWeights[field.name] ?? 1 }, () => field));
     const count = 1 + this.#choices.below(3);
-    const asked = Array.from({ length: count }, () => this.#field('Query', this.#choices.oneOf(roots), place) ?? []).flat();
+    const asked = Array.from(
+      { length: count },
+      () => this.#field('Query', this.#choices.oneOf(roots), place) ?? [],
+    ).flat();
     const body = asked.length > 0 ? asked.join(' ') : '__typename';
     const isNamed = this.#declared.length > 0 || this.#choices.oneIn(3);
     const hasTwo = isNamed && this.#choices.oneIn(8);

@@ -74,7 +74,8 @@ async function limitedCustomers({ database }: Payments, platformId: string): Pro
   const policies = await database.prisma.policy.findMany({ where: { platformId, subjectType: 'Customer' } });
   const limits = await limitsOfPolicies(database, platformId);
   const stops = (policy: (typeof policies)[number]) =>
-    [policy.kinds, policy.receiverAccountIds, policy.receiverCountries, policy.receiverUmaAddresses].flat().length > 0 ||
+    [policy.kinds, policy.receiverAccountIds, policy.receiverCountries, policy.receiverUmaAddresses].flat().length >
+      0 ||
     policy.hoursFrom !== null ||
     limits
       .get(policy.id)
