@@ -60,7 +60,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await page.getByText('live', { exact: true }).waitFor();
 
     const history = page.getByRole('region', { name: 'History' });
-    await select(page, 'From', 'USD account');
+    await select(pay, 'From', 'USD account');
     await pay.getByLabel('To').selectOption({ index: 0 });
     await quote('12.34');
     await pay.getByRole('timer').waitFor();
@@ -121,7 +121,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     ];
     await succeed(sandbox, 'setPolicy', { subjectId: customerId, limits, approval: { above: [usd('20.00')] } });
     const { page, pay, quote } = await openWallet({ viewport: phone, colorScheme: 'dark' });
-    await select(page, 'From', 'USD account');
+    await select(pay, 'From', 'USD account');
     await pay.getByText('$100.00 and 5 payments left today', { exact: true }).waitFor();
     await pay.getByLabel('To').selectOption({ index: 0 });
     await quote('100.01');
@@ -213,7 +213,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     ['de-DE', '0.005', undefined],
   ])('in %s the amount %s is read as its users mean it, or not accepted', async (locale, typed, paid) => {
     const { page, pay, quote } = await openWallet({ locale });
-    await select(page, 'From', 'USD account');
+    await select(pay, 'From', 'USD account');
     await quote(typed);
     if (paid === undefined) expect(await pay.getByRole('alert').textContent()).toMatch(/^Write the amount like 1/);
     else await pay.getByRole('button', { name: `Pay ${paid}` }).waitFor();
@@ -266,7 +266,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
 
   test('a quote that exceeds the balance shows the balance, and cannot be executed', async () => {
     const { page, pay, quote } = await openWallet();
-    await select(page, 'From', 'EUR account');
+    await select(pay, 'From', 'EUR account');
     await quote('10,000.01');
     await pay.getByText('The account has only €10,000.00.').waitFor();
     expect(await pay.getByRole('button', { name: /^Pay/ }).isDisabled()).toBe(true);
@@ -283,7 +283,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     });
     await page.reload();
     const said = () => pay.getByRole('alert').textContent();
-    await select(page, 'From', 'EUR account');
+    await select(pay, 'From', 'EUR account');
     await quote('2.000,00');
     await pay.getByRole('timer').waitFor();
     const limits = [{ period: 'DAY', currency: 'EUR', amount: { decimal: '1234.50' } }];
@@ -312,7 +312,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     const name = 'Wolfeschlegelsteinhausenbergerdorff'.repeat(4);
     await newPayee(sandbox, name, '000123001');
     const { page, pay, quote } = await openWallet({ viewport: phone });
-    await select(page, 'To', name);
+    await select(pay, 'To', name);
     expect(await isTooWide(page)).toBe(false);
     await quote('1.00');
     await pay.getByRole('timer').waitFor();
@@ -393,7 +393,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await expect.poll(() => options.count()).toBe(20);
     await pay.getByRole('button', { name: 'More payees' }).click();
     await options.filter({ hasText: 'Ada First' }).waitFor({ state: 'attached' });
-    await select(page, 'To', 'Ada First');
+    await select(pay, 'To', 'Ada First');
     await quote('1.00');
     await pay.getByRole('button', { name: 'Pay $1.00' }).click();
     // After a payment, the first page is read again.
@@ -485,8 +485,8 @@ async function announce(sandbox: TestPlatform): Promise<string> {
 }
 
 /** Selects the first option of a list that contains a text. */
-async function select(page: Page, label: string, text: string): Promise<void> {
-  const list = page.getByLabel(label);
+async function select(pay: Locator, label: string, text: string): Promise<void> {
+  const list = pay.getByLabel(label);
   const option = list.locator('option', { hasText: text }).first();
   await option.waitFor({ state: 'attached' });
   await list.selectOption((await option.getAttribute('value')) ?? '');
