@@ -1,5 +1,4 @@
 import {
-  astFromValue,
   type GraphQLArgument,
   type GraphQLField,
   type GraphQLInputField,
@@ -9,6 +8,7 @@ import {
   getNamedType,
   isAbstractType,
   isCompositeType,
+  isEnumType,
   isInputObjectType,
   isInterfaceType,
   isLeafType,
@@ -16,7 +16,6 @@ import {
   isNonNullType,
   isObjectType,
   parse,
-  print,
 } from 'graphql';
 import { documentBudget } from '../../src/api/graphql/limits/budget.ts';
 import { measureDocument } from '../../src/api/graphql/limits/document-size.ts';
@@ -385,6 +384,20 @@ function shapeOf({ type }: Field): string {
 }
 
 export function literal(value: unknown, type: GraphQLInputType): string {
-  const node = astFromValue(value, type);
-  return node ? print(node) : 'null';
+  if (value === null) return 'null';
+  const inner = isNonNullType(type) ? type.ofType : type;
+  if (isListType(inner))
+    return `[${[value]
+      .flat()
+      .map((one) => literal(one, inner.ofType))
+      .join(', ')}]`;
+  if (isEnumType(inner)) return String(value);
+  if (isInputObjectType(inner)) {
+    const fields = inner.getFields();
+    const parts = Object.entries(value as object).flatMap(([name, one]) =>
+      fields[name] ? [`${name}: ${literal(one, fields[name].type)}`] : [],
+    );
+    return `{ ${parts.join(', ')} }`;
+  }
+  return JSON.stringify(value);
 }
