@@ -212,7 +212,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     ['de-DE', '12.5', undefined],
     ['de-DE', '0.005', undefined],
   ])('in %s the amount %s is read as its users mean it, or not accepted', async (locale, typed, paid) => {
-    const { page, pay, quote } = await openWallet({ locale });
+    const { pay, quote } = await openWallet({ locale });
     await select(pay, 'From', 'USD account');
     await quote(typed);
     if (paid === undefined) expect(await pay.getByRole('alert').textContent()).toMatch(/^Write the amount like 1/);
@@ -265,7 +265,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
   });
 
   test('a quote that exceeds the balance shows the balance, and cannot be executed', async () => {
-    const { page, pay, quote } = await openWallet();
+    const { pay, quote } = await openWallet();
     await select(pay, 'From', 'EUR account');
     await quote('10,000.01');
     await pay.getByText('The account has only €10,000.00.').waitFor();
@@ -388,7 +388,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     const { sandbox } = started;
     await newPayee(sandbox, 'Ada First', '000345000');
     for (let number = 1; number <= 20; number += 1) await newPayee(sandbox, 'Ada Next', `0003450${number + 10}`);
-    const { page, pay, quote } = await openWallet();
+    const { pay, quote } = await openWallet();
     const options = pay.getByLabel('To').locator('option');
     await expect.poll(() => options.count()).toBe(20);
     await pay.getByRole('button', { name: 'More payees' }).click();
