@@ -79,7 +79,11 @@ export async function openPages(shown: Shown): Promise<Pages> {
   };
   return {
     async answer(request, response, path) {
-      if (path === '/') return answerFront(request, response, assets, shown);
+      if (path === '/') {
+        if (wantsPage(request)) return sendPage(response, 200, frontPage(assets, shown, request.socket.localPort));
+        const body = JSON.stringify(Object.fromEntries(frontLinks(shown).map(({ key, path }) => [key, path])));
+        return sendBytes(response, 'application/json; charset=utf-8', Buffer.from(body));
+      }
       const build = bundled[path];
       if (build) return sendPage(response, 200, await build());
       // The path at which users look for GraphiQL.
@@ -148,15 +152,4 @@ function sendBytes(response: ServerResponse, type: string, bytes: Buffer): true 
     .writeHead(200, { 'content-type': type, 'content-length': bytes.length })
     .end(response.req.method === 'HEAD' ? undefined : bytes);
   return true;
-}
-
-async function answerFront(
-  request: IncomingMessage,
-  response: ServerResponse,
-  assets: Assets,
-  shown: Shown,
-): Promise<true> {
-  if (wantsPage(request)) return sendPage(response, 200, frontPage(assets, shown, request.socket.localPort));
-  const body = JSON.stringify(Object.fromEntries(frontLinks(shown).map(({ key, path }) => [key, path])));
-  return sendBytes(response, 'application/json; charset=utf-8', Buffer.from(body));
 }

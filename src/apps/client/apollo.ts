@@ -18,10 +18,7 @@ interface Observable {
  * ApolloLink(newestVersions())`. A stream message whose objects are all older is dropped. A query is repeated, at most
  * three times, if its response contains an object of which a stream has delivered a newer version in the meantime.
  */
-export function newestVersions(): <Result extends Observable>(
-  operation: Operation,
-  forward: (operation: never) => Result,
-) => Result {
+export function newestVersions() {
   const versions = new Versions();
   return <Result extends Observable>(operation: Operation, forward: (operation: never) => Result) => {
     // The type `never` accepts the link's function in any version; the function is called with the operation that it

@@ -5,7 +5,7 @@ import { statement } from '../../infra/database/statement.ts';
 import { inTransaction, type Transaction } from '../../infra/database/transaction.ts';
 import { type Config, ConfigError } from '../config.ts';
 
-const keySettings = ['SECRET_KEY', 'CLIENT_TOKEN_KEY'] as const;
+export const keySettings = ['SECRET_KEY', 'CLIENT_TOKEN_KEY'] as const;
 type KeySetting = (typeof keySettings)[number];
 
 type Keys = Pick<Config, KeySetting | `${KeySetting}_FALLBACKS`>;
