@@ -6,7 +6,6 @@ import type { Database } from '../../infra/database/database.ts';
 import type { Replicas } from '../../infra/database/replicas/replicas.ts';
 import type { ReadinessWatch } from '../../infra/health/readiness.ts';
 import { type OperatorServer, startOperatorServer } from '../../infra/instruments/operator-server.ts';
-import type { GatewaySettings } from '../config.ts';
 import { DatabaseFigures } from './database-figures.ts';
 
 interface Observed {
@@ -101,12 +100,18 @@ function metricsOf(observed: Observed, readsDatabase: boolean): () => Promise<st
   };
 }
 
+interface MetricsSettings {
+  readonly METRICS_PORT?: number | undefined;
+  readonly METRICS_HOST: string;
+  readonly ROLE: string;
+}
+
 /**
  * Serves `/metrics`, `/health/live` and `/health/ready` on a separate port if the settings name one, even if nothing else
  * is served. An instance that only serves APIs reads no figures of all platforms.
  */
 export async function startMetrics(
-  { METRICS_PORT: port, METRICS_HOST: host, ROLE }: Pick<GatewaySettings, 'METRICS_PORT' | 'METRICS_HOST' | 'ROLE'>,
+  { METRICS_PORT: port, METRICS_HOST: host, ROLE }: MetricsSettings,
   observed: Observed,
   log: Logger,
 ): Promise<OperatorServer | undefined> {
