@@ -11,14 +11,13 @@ import { type Database, openDatabase } from '../infra/database/database.ts';
 import { refuseOwners } from '../infra/database/owners.ts';
 import { openReplicas, type Replicas } from '../infra/database/replicas/replicas.ts';
 import { ReadinessWatch } from '../infra/health/readiness.ts';
-import type { OperatorServer } from '../infra/instruments/operator-server.ts';
 import type { Resolver } from '../infra/net/addresses.ts';
 import { StoredConnections } from '../rails/connections.ts';
 import { closeRails, type LoadedRails, loadRails, RailFault } from '../rails/load-rails.ts';
 import { sandboxModule } from '../rails/sandbox/sandbox-module.ts';
 import { upstreamModule } from '../rails/upstream/upstream-module.ts';
 import { ConfigError, type GatewaySettings } from './config.ts';
-import { type Observed, startMetricsServer } from './observe/metrics.ts';
+import { startMetrics } from './observe/metrics.ts';
 import { type ServingOptions, startServing } from './serve.ts';
 import { listenError } from './start/listening.ts';
 import { stopInOrder } from './stop.ts';
@@ -114,8 +113,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   await feed.open().catch((error: unknown) => abandon(error, closing));
   readiness.open();
   await replicas?.open();
-  const metrics = await startMetrics(config, { serving, working, replicas, feed, sessions, readiness }, log).catch(
-    (error: unknown) => abandon(listenError(error, config, 'METRICS'), [() => feed.close(), ...closing]),
+  const observed = { serving, working, replicas, feed, sessions, readiness };
+  const metrics = await startMetrics(config, observed, log).catch((error: unknown) =>
+    abandon(listenError(error, config, 'METRICS'), [() => feed.close(), ...closing]),
   );
   const workers =
     sequencer && startWorkers(payments, webhooks, { sequencer, log, reconcileHour: config.RECONCILE_HOUR });
@@ -160,16 +160,6 @@ function openDatabases({ databaseUrl: url, pooler, config, log, pace }: GatewayO
   const replicas = config.ROLE === 'work' ? undefined : openReplicas(serving, config, log, pace?.replicas);
   const close = async () => void (await Promise.all([serving.close(), working.close(), replicas?.close()]));
   return { serving, working, replicas, close };
-}
-
-/** Serves metrics if the settings name a port. An instance that only serves APIs reads no figures of all platforms. */
-async function startMetrics(
-  { METRICS_PORT: port, METRICS_HOST: host, ROLE }: GatewaySettings,
-  observed: Observed,
-  log: Logger,
-): Promise<OperatorServer | undefined> {
-  if (port === undefined) return undefined;
-  return startMetricsServer({ host, port, readsDatabase: ROLE !== 'serve' }, observed, log);
 }
 
 /** Stops the parts that a failed start had already started, and then throws the error. */

@@ -8,6 +8,7 @@ import {
   key,
   listOf,
   onOff,
+  parts,
   rate,
   textKey,
   unsafe,
@@ -169,18 +170,11 @@ export const settings = {
     description: '`on` or `off`: whether `/lab` shows GraphiQL, and `/graphql` redirects browsers to it',
     shownDefault: 'on with the embedded Postgres, else off',
   }),
-  CORS_ORIGINS: z
-    .string()
-    .default('')
-    .transform((list) =>
-      list
-        .split(',')
-        .map((origin) => origin.trim())
-        .filter((origin) => origin !== ''),
-    )
+  CORS_ORIGINS: parts(',')
     .refine((list) => list.every((origin) => origin === '*' || /^https?:\/\/[^\s/]+$/.test(origin)), {
       error: 'must be origins such as https://app.example.com, separated by commas, or *',
     })
+    .default([])
     .meta({
       description:
         "the origins whose web pages may use HTTP, SSE and WebSocket, separated by commas, or `*`. The service's own origin is always allowed, and in the local sandbox every origin on this machine. If an origin is refused, the log names it and the value that would allow it",

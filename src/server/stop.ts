@@ -43,16 +43,8 @@ const deadlinesMs = { requests: 5_000, workers: 6_000, database: 6_500 } as cons
 const spread = { mostMs: 3_000, eachMs: 5 } as const;
 
 /** Stops an instance in order: readiness, after a delay the port and streams, then workers, feed and database. */
-export async function stopInOrder({
-  serving,
-  sessions,
-  workers,
-  feed,
-  readiness,
-  metrics,
-  database,
-  log,
-}: Running): Promise<void> {
+export async function stopInOrder(running: Running): Promise<void> {
+  const { serving, sessions, workers, feed, readiness, metrics, database, log } = running;
   readiness.end();
   if (serving) {
     serving.http.announceStop();

@@ -5,7 +5,7 @@ import { documentBudget } from '../../src/api/graphql/limits/budget.ts';
 import { measureDocument } from '../../src/api/graphql/limits/document-size.ts';
 import { requestsForCost } from '../../src/api/graphql/server/cost-report.ts';
 import { schema } from '../../src/api/graphql/server/schema.ts';
-import { OracleWorld } from '../oracle/world.ts';
+import { type OracleWorld, openWorld } from '../oracle/world.ts';
 import { connect, type TestPlatform } from '../setup/gateway.ts';
 import type { Parents } from '../setup/plans.ts';
 import { type Asked, askedFields } from './cost/documents.ts';
@@ -35,7 +35,7 @@ let world: OracleWorld;
 let platform: TestPlatform;
 let parents: Parents;
 beforeAll(async () => {
-  world = await OracleWorld.open();
+  world = await openWorld();
   const [caller] = world.callers;
   if (!caller) throw new Error('nobody asks');
   platform = connect(world.gateway.url, caller.platformId, caller.authorization);

@@ -12,6 +12,7 @@ export interface Bundle {
   readonly pages: Readonly<Record<string, PageFiles & { readonly files: readonly string[] }>>;
 }
 
+/** The paths of files. */
 export interface PageFiles {
   readonly scripts: readonly string[];
   readonly styles: readonly string[];
@@ -44,13 +45,7 @@ export class Assets {
 
   /** Returns the URLs of the files that a page loads first; undefined if there are none. */
   of(page: string): PageFiles | undefined {
-    const found = this.#pages[page];
-    return (
-      found && {
-        scripts: found.scripts.map((name) => assetPath + name),
-        styles: found.styles.map((name) => assetPath + name),
-      }
-    );
+    return this.#pages[page];
   }
 
   /** Responds to a request for a file. Returns false if no enabled page has a file with this name. */

@@ -98,7 +98,6 @@ export async function openDocs(): Promise<Docs> {
     const text = await read(file);
     return isPage(file) ? filePage(file, text, { files, ordered, titles: await titles() }) : sourcePage(file, text);
   });
-  const pictures = once((file: string) => readFile(path.join(root, file)));
   const fileAt = (requested: string) => requested.slice(docsPath.length + 1);
   return {
     async page(requested) {
@@ -115,7 +114,7 @@ export async function openDocs(): Promise<Docs> {
     },
     async picture(requested) {
       const file = fileAt(requested);
-      return files.has(file) && isPicture(file) ? pictures(file) : undefined;
+      return files.has(file) && isPicture(file) ? readFile(path.join(root, file)) : undefined;
     },
   };
 }

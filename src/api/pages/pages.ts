@@ -79,12 +79,13 @@ export async function openPages(shown: Shown): Promise<Pages> {
   };
   return {
     async answer(request, response, path) {
-      if (path === '/') return answerFront(request, response, assets, shown);
-      const build = bundled[path];
-      if (build) {
-        await sendPage(response, 200, await build());
-        return true;
+      if (path === '/') {
+        if (wantsPage(request)) return sendPage(response, 200, frontPage(assets, shown, request.socket.localPort));
+        const body = JSON.stringify(Object.fromEntries(frontLinks(shown).map(({ key, path }) => [key, path])));
+        return sendBytes(response, 'application/json; charset=utf-8', Buffer.from(body));
       }
+      const build = bundled[path];
+      if (build) return sendPage(response, 200, await build());
       // The path at which users look for GraphiQL.
       if (path === '/graphql' && shown.lab && wantsPage(request)) {
         response.writeHead(302, { location: `lab${new URL(request.url ?? '/', 'http://localhost').search}` }).end();
@@ -95,10 +96,8 @@ export async function openPages(shown: Shown): Promise<Pages> {
         docs ??= openDocs();
         return answerDocs(request, response, await docs, isList ? docsPath : path);
       }
-      if (path === securityPath && shown.securityContact !== undefined) {
-        sendBytes(response, 'text/plain; charset=utf-8', securityText(shown.securityContact));
-        return true;
-      }
+      if (path === securityPath && shown.securityContact !== undefined)
+        return sendBytes(response, 'text/plain; charset=utf-8', securityText(shown.securityContact));
       if (path.startsWith(assetPath)) return assets.answer(request, response, path.slice(assetPath.length));
       return false;
     },
@@ -108,9 +107,7 @@ export async function openPages(shown: Shown): Promise<Pages> {
       return true;
     },
     async answerWrongPath(request, response, path) {
-      if (!wantsPage(request)) return false;
-      await sendPage(response, 404, notFoundPage(path, shown));
-      return true;
+      return wantsPage(request) && sendPage(response, 404, notFoundPage(path, shown));
     },
   };
 }
@@ -139,39 +136,20 @@ async function answerDocs(
   path: string,
 ): Promise<boolean> {
   const picture = await docs.picture(path);
-  if (picture) {
-    sendBytes(response, 'image/png', picture);
-    return true;
-  }
+  if (picture) return sendBytes(response, 'image/png', picture);
   const text = wantsPage(request) ? undefined : await docs.text(path);
   response.setHeader('vary', 'accept');
-  if (text !== undefined) {
-    sendBytes(response, 'text/markdown; charset=utf-8', Buffer.from(text));
-    return true;
-  }
+  if (text !== undefined) return sendBytes(response, 'text/markdown; charset=utf-8', Buffer.from(text));
   const words = new URL(request.url ?? '/', 'http://localhost').searchParams.get('q');
   const page = path === docsPath && words ? await docs.found(words) : await docs.page(path);
-  if (page) await sendPage(response, 200, page);
-  else response.removeHeader('vary');
-  return page !== undefined;
+  if (page) return sendPage(response, 200, page);
+  response.removeHeader('vary');
+  return false;
 }
 
-function sendBytes(response: ServerResponse, type: string, bytes: Buffer): void {
+function sendBytes(response: ServerResponse, type: string, bytes: Buffer): true {
   response
     .writeHead(200, { 'content-type': type, 'content-length': bytes.length })
     .end(response.req.method === 'HEAD' ? undefined : bytes);
-}
-
-async function answerFront(
-  request: IncomingMessage,
-  response: ServerResponse,
-  assets: Assets,
-  shown: Shown,
-): Promise<true> {
-  if (wantsPage(request)) await sendPage(response, 200, frontPage(assets, shown, request.socket.localPort));
-  else {
-    const body = JSON.stringify(Object.fromEntries(frontLinks(shown).map(({ key, path }) => [key, path])));
-    sendBytes(response, 'application/json; charset=utf-8', Buffer.from(body));
-  }
   return true;
 }

@@ -100,7 +100,10 @@ async function run<Result, Variables>(
       // Otherwise the stream begins after the cursor in the variables, if they contain one.
       if (stored !== null) resuming.after = stored;
       isLoaded = true;
-      if (resuming.after === null && options.begin) await begin(resuming, options, hurry);
+      if (resuming.after === null && options.begin) {
+        resuming.after = await abortable(options.begin(hurry), hurry);
+        if (options.store) await abortable(options.store.save(resuming.after), hurry);
+      }
       const end = await attempt(client, request, hurry, next);
       if (end.kind === 'COMPLETED') return;
       if (end.kind === 'THROWN') throw new Final(end.error);
@@ -120,17 +123,6 @@ class Final extends Error {
   constructor(cause: unknown) {
     super('', { cause });
   }
-}
-
-async function begin<Result, Variables>(
-  resuming: Resuming,
-  { begin, store }: FollowOptions<Result, Variables>,
-  signal: AbortSignal,
-): Promise<void> {
-  if (!begin) return;
-  const cursor = await abortable(begin(signal), signal);
-  resuming.after = cursor;
-  if (store) await abortable(store.save(cursor), signal);
 }
 
 /** Decides what follows a refusal: the stream starts again, is retried, or ends. */

@@ -35,7 +35,9 @@ export function Pay() {
   const customer = data?.viewer.customer;
   const [sourceId, setSource] = useState<string>();
   const sources = customer?.sources.edges.flatMap(({ node }) => ('balance' in node ? [node] : [])) ?? [];
-  const payable = moneyFirst(sources);
+  // Accounts without money cannot pay, and come last.
+  const isEmpty = ({ balance }: (typeof sources)[number]) => balance.amount === '0';
+  const payable = sources.toSorted((a, b) => Number(isEmpty(a)) - Number(isEmpty(b)));
   const listed = customer?.payees.edges.flatMap(({ node }) => ('accountInfo' in node ? [node] : [])) ?? [];
   // The chosen payee may be on a page that has not been read, or is no longer read.
   const isListed = !chosen || listed.some(({ id }) => id === chosen.id);
@@ -229,6 +231,7 @@ const endings: { readonly [Code in RefusalCode]?: string } = {
   ACCOUNT_FROZEN: 'This account is blocked. Please ask our support.',
   USER_NOT_READY: 'You or the payee cannot move money at the moment. Please ask our support.',
   INVALID_BANK_ACCOUNT: 'This payee cannot be paid at the moment.',
+  AMOUNT_OUT_OF_RANGE: 'One payment cannot move this amount.',
 };
 
 /** Returns why a payment was refused, with amounts in the reader's notation, unlike the service's message. */
@@ -243,14 +246,6 @@ interface Refusal {
   readonly isAmount?: boolean;
   /** Whether the quote can no longer be executed. */
   readonly isEnd?: boolean;
-}
-
-/** Puts the accounts with money before the others, which cannot pay. */
-function moneyFirst<Account extends { readonly balance: { readonly amount: string } }>(
-  accounts: readonly Account[],
-): Account[] {
-  const isEmpty = ({ balance }: Account) => balance.amount === '0';
-  return accounts.toSorted((a, b) => Number(isEmpty(a)) - Number(isEmpty(b)));
 }
 
 interface QuoteCardProps {

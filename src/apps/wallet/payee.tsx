@@ -299,10 +299,7 @@ function insert(cache: ApolloCache, data: AddPayeeMutation | null | undefined): 
   });
 }
 
-type Refused = {
-  readonly message: string;
-  readonly fields: readonly { path: readonly (string | number)[]; message: string }[];
-};
+type Refused = Extract<AddPayeeMutation['createExternalAccount'], { readonly message: string }>;
 
 /** Assigns each error to its field; errors that belong to no field are shown for the whole form. */
 function refused(form: Form, { message, fields }: Refused): Outcome {

@@ -21,13 +21,9 @@ export function refuseUnsafe(config: Config, tlsVerified = process.env.NODE_TLS_
 
 /** Finds the unsafe settings, whether they are allowed or not. */
 export function findUnsafe(config: Config, tlsVerified: boolean): Finding[] {
-  return [...findOpenings(config), ...findWeakKeys(config), ...findUnverified(config, tlsVerified)];
-}
-
-function findOpenings({ CORS_ORIGINS }: Config): Finding[] {
-  if (!CORS_ORIGINS.includes('*')) return [];
   const fault = 'CORS_ORIGINS is *, so web pages of every site may call this service: name the origins of your apps';
-  return [{ kind: 'any-origin', fault }];
+  const openings: Finding[] = config.CORS_ORIGINS.includes('*') ? [{ kind: 'any-origin', fault }] : [];
+  return [...openings, ...findWeakKeys(config), ...findUnverified(config, tlsVerified)];
 }
 
 function findWeakKeys(config: Config): Finding[] {
