@@ -25,6 +25,7 @@ export interface Service {
   readonly api: Api;
   /** Whether it serves requests without credentials of this service. If not, it refuses them, with a delay. */
   readonly servesStrangers?: boolean;
+  /** Whether bodies are JSON, as in our own APIs. Providers of signed webhooks choose their own type. */
   readonly takesJson: boolean;
   /** Refuses a request without valid credentials; by default `work` does so. */
   readonly refuseStranger?: (() => void) | undefined;
@@ -124,14 +125,8 @@ interface WrongForm {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-interface TakenBodies {
-  readonly api: Api;
-  /** Whether bodies are JSON, as in our own APIs. Providers of signed webhooks choose their own type. */
-  readonly takesJson: boolean;
-}
-
 /** Returns why a body's declared type, encoding or length is refused: foreign pages can send forms and plain text. */
-function wrongFormOf(request: IncomingMessage, { api, takesJson }: TakenBodies): WrongForm | undefined {
+function wrongFormOf(request: IncomingMessage, { api, takesJson }: Service): WrongForm | undefined {
   const { method, headers } = request;
   if (takesJson && (hasBody(request) || (api === 'GRAPHQL' && (method === 'POST' || method === 'QUERY')))) {
     const { 'content-type': type, 'content-encoding': encoding } = headers;

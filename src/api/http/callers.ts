@@ -86,13 +86,14 @@ export class Callers {
    * @throws RateLimited for an address with too many wrong credentials
    */
   async lookUp(request: IncomingMessage): Promise<string | undefined> {
+    return (await this.#authenticate(request, lookUpMs))?.platformId;
+  }
+
+  async #authenticate(request: IncomingMessage, ms: number): Promise<Viewer | undefined> {
     const { credentials, addressOf } = this.#options;
-    const viewer = await within(
-      lookUpMs,
-      credentials.authenticateFrom(addressOf(request), request.headers.authorization),
-    );
+    const viewer = await within(ms, credentials.authenticateFrom(addressOf(request), request.headers.authorization));
     if (!viewer) delete request.headers.authorization;
-    return viewer?.platformId;
+    return viewer;
   }
 
   /** Counts a request of a caller, and sets the header fields that tell the caller how many more it may send. */
@@ -117,16 +118,11 @@ export class Callers {
    * @returns the refusal of a request beyond the limit; STRANGER for a request without valid credentials
    */
   async identify(request: IncomingMessage, response: ServerResponse): Promise<EarlyRefusal | 'STRANGER' | undefined> {
-    const { credentials, addressOf } = this.#options;
-    const { authorization } = request.headers;
     try {
-      const viewer = await within(msLeft(lookUpMs), credentials.authenticateFrom(addressOf(request), authorization));
-      if (viewer) {
-        noteCaller(viewer);
-        return this.count(viewer, response);
-      }
-      delete request.headers.authorization;
-      return 'STRANGER';
+      const viewer = await this.#authenticate(request, msLeft(lookUpMs));
+      if (!viewer) return 'STRANGER';
+      noteCaller(viewer);
+      return this.count(viewer, response);
     } catch (error) {
       if (error instanceof RateLimited) return tooMany(error);
       const refusal = refusalIn(error);

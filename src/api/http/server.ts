@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { databaseAway } from '../../core/refusal.ts';
@@ -19,7 +19,7 @@ import {
 } from '../graphql/transports/json-requests.ts';
 import type { McpEndpoint } from '../graphql/transports/mcp.ts';
 import type { Pages } from '../pages/pages.ts';
-import { restPrefix } from '../rest/app.ts';
+import { restPrefix } from '../rest/context.ts';
 import type { RestServer } from '../rest/server.ts';
 import { type Admission, admit, refuseForm, type Service, tooLong } from './admission.ts';
 import { BodyReader } from './bodies.ts';
@@ -73,21 +73,10 @@ const connectionLimits = {
  */
 const idleLimits = { keepAliveTimeout: 80_000, keepAliveTimeoutBuffer: 5_000 } as const;
 
-export interface HttpServer {
-  readonly server: Server;
-  readonly url: string;
-  /** Records that the client of a connection has shown valid credentials. */
-  noteKnown(socket: Socket): void;
-  /** Makes every response end its connection from now on; requests are still processed. */
-  announceStop(): void;
-  close(): Promise<void>;
-  /** Closes each connection that has been idle for this many milliseconds. Resolves when no connection is left. */
-  endConnections(idleMs: number): Promise<void>;
-  destroy(): void;
-}
+export type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
 
 /** Starts the HTTP server of an instance: GraphQL, REST, health, and the limits of requests. */
-export async function startHttpServer(options: HttpOptions): Promise<HttpServer> {
+export async function startHttpServer(options: HttpOptions) {
   const { headersMs = connectionLimits.headersTimeout } = options;
   const server = createServer({
     ServerResponse: WatchedResponse,
@@ -131,16 +120,19 @@ export async function startHttpServer(options: HttpOptions): Promise<HttpServer>
   return {
     server,
     url: `http://${host}:${listening.port}`,
-    noteKnown: (socket) => connections.noteKnown(socket),
+    /** Records that the client of a connection has shown valid credentials. */
+    noteKnown: (socket: Socket) => connections.noteKnown(socket),
+    /** Makes every response end its connection from now on; requests are still processed. */
     announceStop: () => connections.announceEnd(),
-    async close() {
+    async close(): Promise<void> {
       // A client that received its response now would reconnect to a port that is closing.
       waiting = [];
       await listening.close();
       for (const answer of waiting) setImmediate(answer);
       waiting = undefined;
     },
-    endConnections: (idleMs) => connections.end(idleMs),
+    /** Closes each connection that has been idle for this many milliseconds. Resolves when no connection is left. */
+    endConnections: (idleMs: number) => connections.end(idleMs),
     destroy: () => connections.destroy(),
   };
 }

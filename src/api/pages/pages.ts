@@ -3,8 +3,7 @@ import { html } from 'hono/html';
 import { Assets, assetPath } from './assets.ts';
 import { type Docs, docsPath, openDocs } from './docs.ts';
 import { consolePath, frontLinks, frontPage } from './front.ts';
-import { bundledPage, type Page, plainPage, type Shown, sendPage } from './layout.ts';
-import { answerWalletToken } from './wallet-token.ts';
+import { bundledPage, type Page, plainPage, type SandboxPlatform, type Shown, sendPage } from './layout.ts';
 
 /** Builds the page for an unknown path, which lists the pages that exist. */
 function notFoundPage(path: string, shown: Shown): Page {
@@ -20,7 +19,6 @@ function notFoundPage(path: string, shown: Shown): Page {
   );
 }
 
-/** The files of the lab: its page, and its workers. */
 const labFiles = ['lab', 'editor.worker', 'json.worker', 'graphql.worker'] as const;
 
 /** Builds the page of the lab. In the sandbox, its settings contain credentials and a funded account. */
@@ -174,4 +172,47 @@ async function answerFront(
     sendBytes(response, 'application/json; charset=utf-8', Buffer.from(body));
   }
   return true;
+}
+
+const tokenMutation = `mutation ($input: CreateClientTokenInput!) {
+  createClientToken(input: $input) {
+    ... on CreateClientTokenSuccess { token expiresAt }
+    ... on UserError { message }
+  }
+}`;
+
+/**
+ * Responds to POST /wallet/token in the role of the small server that every wallet needs: that server has the
+ * platform's credentials, knows the signed-in user (in the sandbox, the sample customer), and gets a client token for
+ * the wallet through the public API.
+ */
+async function answerWalletToken(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { credentials: { clientId, secret }, payer }: SandboxPlatform,
+): Promise<void> {
+  const { customerId } = await payer();
+  const answer = await fetch(`http://127.0.0.1:${request.socket.localPort}/graphql`, {
+    method: 'POST',
+    headers: {
+      authorization: `Basic ${Buffer.from(`${clientId}:${secret}`).toString('base64')}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({
+      query: tokenMutation,
+      variables: {
+        input: { boundTo: { customerId }, permissions: ['VIEW', 'TRANSACT'], grants: ['ADD_BENEFICIARIES'] },
+      },
+    }),
+    signal: AbortSignal.timeout(10_000),
+  });
+  const { data } = (await answer.json()) as { readonly data?: { readonly createClientToken: object } | null };
+  const body = JSON.stringify(data?.createClientToken ?? {});
+  response
+    .writeHead(data && 'token' in data.createClientToken ? 200 : 503, {
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': Buffer.byteLength(body),
+      'cache-control': 'no-store',
+    })
+    .end(body);
 }

@@ -1,7 +1,7 @@
 import { type OpenAPIHono, z } from '@hono/zod-openapi';
 import { KycStatus } from '../../infra/database/generated/client/client.ts';
 import type { webhookTypes } from '../webhooks/webhooks.ts';
-import { type RestApp, restPrefix, restVersion } from './app.ts';
+import { type RestApp, restPrefix, restVersion } from './context.ts';
 import { exampleGuide, examples } from './examples.ts';
 import { AmountSchema, id, listed, time } from './schemas/fields.ts';
 import { TransactionSchema } from './schemas/payment-schemas.ts';

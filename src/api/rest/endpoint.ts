@@ -12,8 +12,7 @@ import {
 } from '../../domain/access/operations.ts';
 import type { Viewer } from '../../domain/access/viewer.ts';
 import type { CommandResult } from '../../domain/commands/command.ts';
-import type { RestApp } from './app.ts';
-import { demandedVersion, ifMatch, onReplicas, type RestEnvironment, setTag } from './context.ts';
+import { demandedVersion, ifMatch, onReplicas, type RestApp, type RestEnvironment, setTag } from './context.ts';
 import { ErrorBody } from './errors.ts';
 
 type RestContext = Context<RestEnvironment>;
@@ -74,6 +73,8 @@ interface CommandEndpoint<Params, Query, Body, Row, Item> extends Endpoint<Param
   readonly isSecret?: true;
   /** Paths in the command's input that differ from those in the request, each pair with the command's path first. */
   readonly paths?: PathTable;
+  /** The possible errors, in addition to those of every command; 404 by default, since most name an object. */
+  readonly errors?: readonly ErrorStatus[];
   /** Runs the command. `given` contains the expected version if the command changes a record. */
   readonly run: (
     given: Params & Query & Body & Expecting,
@@ -171,7 +172,7 @@ export class Endpoints {
       operationId = operation,
       answer: [status, schema, about],
       isSecret,
-      errors = [],
+      errors = [404],
       paths = [],
       run,
       record,

@@ -48,7 +48,7 @@ export const apiBugs: Bugs = {
   },
   'src/api/http/callers.ts': {
     'http/deadline › every request is answered at its time limit, whatever part of it waits for a silent database': {
-      'within(msLeft(lookUpMs), ': 'within(lookUpMs * 360, ',
+      'this.#authenticate(request, msLeft(lookUpMs))': 'this.#authenticate(request, lookUpMs * 360)',
     },
     'access/keys › a token is accepted only from its addresses, even if it was accepted a moment ago': {
       '(viewer.addresses.length > 0 && !isAcceptedFrom(viewer, addressOf(request)))':
@@ -72,7 +72,7 @@ export const apiBugs: Bugs = {
     },
     'http/overload › excess requests are refused immediately for a lone platform, and with a delay beside others': {
       'isAlone(tenant);': 'isAlone(tenant) && this.#load.count === 0;',
-      'return this.#limits.turns.isAlone(tenant);': 'return tenant.isPlatform;',
+      'return this.turns.isAlone(tenant);': 'return tenant.isPlatform;',
     },
     'http/overload › slow answers to one tenant do not cause refusals of another': {
       'count < 2 * this.#limits.maxInFlight': 'count < 2 * limit',

@@ -22,7 +22,7 @@ import {
   noCost,
   type SelectionCost,
 } from './alternatives.ts';
-import { argumentReader, isConnection, listSizes, ownCosts, type SentDocument } from './list-sizes.ts';
+import { argumentReader, isConnection, listSizeOf, ownCostOf, type SentDocument } from './list-sizes.ts';
 
 /**
  * The size of a document: each count is the largest of any of its operations or fragments, used or not. Beyond 2^53 a
@@ -109,15 +109,13 @@ export function measureDocument(request: DocumentRequest): Measure {
 function variableKey(request: DocumentRequest, fields: readonly VariableField[]): string {
   if (fields.length === 0) return '';
   const argumentValue = argumentReader(request);
-  const [sizeOf, ownCostOf] = [listSizes(argumentValue), ownCosts(argumentValue)];
-  return fields
-    .map(({ field, definition }) => `${ownCostOf(field, definition).cost} ${sizeOf(field, definition)?.rows}`)
-    .join();
+  const keyOf = ({ field, definition }: VariableField) =>
+    `${ownCostOf(argumentValue, field, definition).cost} ${listSizeOf(argumentValue, field, definition)?.rows}`;
+  return fields.map(keyOf).join();
 }
 
 function measureAnew(request: DocumentRequest) {
   const { schema, document } = request;
-  const argumentValue = argumentReader(request);
   const pass: Pass = {
     schema,
     fragments: new Map(
@@ -125,8 +123,7 @@ function measureAnew(request: DocumentRequest) {
         .filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION)
         .map((definition) => [definition.name.value, definition]),
     ),
-    sizeOf: listSizes(argumentValue),
-    ownCostOf: ownCosts(argumentValue),
+    argumentValue: argumentReader(request),
     variableFields: [],
     expansions: new Map(),
     aliasesWritten: 0,
@@ -197,8 +194,7 @@ const aliasedLeaf: Expansion = { ...leaf, aliases: 1 };
 interface Pass {
   readonly schema: GraphQLSchema;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-  readonly sizeOf: ReturnType<typeof listSizes>;
-  readonly ownCostOf: ReturnType<typeof ownCosts>;
+  readonly argumentValue: ReturnType<typeof argumentReader>;
   readonly variableFields: VariableField[];
   /**
    * Keyed by definition, since an invalid document may use a name twice; `nothing` while a fragment is counted, to end
@@ -291,7 +287,7 @@ function expandField(pass: Pass, field: FieldNode, parent: GraphQLNamedType | un
   pass.aliasesWritten += alias;
   if (name === '__schema' || name === '__type') pass.schemaField ??= field;
   const definition = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[name] : undefined;
-  const { cost: own, isVariable } = definition ? pass.ownCostOf(field, definition) : ofUnknown;
+  const { cost: own, isVariable } = definition ? ownCostOf(pass.argumentValue, field, definition) : ofUnknown;
   if (definition && isVariable) pass.variableFields.push({ field, definition });
   // In a connection, only the rows repeat.
   const isOnce = definition !== undefined && name !== 'edges' && name !== 'nodes' && isConnection(parent);
@@ -300,7 +296,7 @@ function expandField(pass: Pass, field: FieldNode, parent: GraphQLNamedType | un
   const type = definition && getNamedType(definition.type);
   const inner = field.selectionSet === undefined ? nothing : expand(pass, field.selectionSet, type);
   const below = dearestCost(pass.schema, inner, type);
-  const listSize = definition && pass.sizeOf(field, definition);
+  const listSize = definition && listSizeOf(pass.argumentValue, field, definition);
   if (definition && listSize?.isVariable && !isVariable) pass.variableFields.push({ field, definition });
   const times = listSize?.rows ?? 1;
   const cost = own + below.once + times * (below.cost - below.once);

@@ -9,12 +9,7 @@ import { readOperation } from '../server/read-operation.ts';
 import type { StreamMessage } from '../server/streams.ts';
 import type { SocketOptions } from './socket-sessions.ts';
 
-/** Serves a subscription that requests an event stream. Returns false for any other request, before execution. */
-export type DistinctConnections = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  body: Buffer,
-) => Promise<boolean>;
+export type DistinctConnections = ReturnType<typeof createDistinctConnections>;
 
 /**
  * How long a client waits before it reopens a stream, in milliseconds; spread, so that not all do so together after a
@@ -25,18 +20,19 @@ const reconnect = { leastMs: 500, spreadMs: 2_000 } as const;
 /**
  * Serves subscriptions as event streams with one connection each (the distinct connections mode of graphql-sse's
  * PROTOCOL.md). The `id` of each message is its cursor, and a stream resumes after the request's Last-Event-ID, so that
- * clients of the HTML standard resume by themselves.
+ * clients of the HTML standard resume by themselves. The returned function returns false, before execution, for any
+ * request that is not for such a subscription.
  */
 export function createDistinctConnections({
   operations,
   keepAliveMs,
   compresses,
-}: Pick<SocketOptions, 'operations' | 'keepAliveMs' | 'compresses'>): DistinctConnections {
-  return async (request, response, body) => {
+}: Pick<SocketOptions, 'operations' | 'keepAliveMs' | 'compresses'>) {
+  return async (request: IncomingMessage, response: ServerResponse, body: Buffer): Promise<boolean> => {
     const { authorization, 'last-event-id': lastEventId } = request.headers;
     // Undefined if proxies or libraries send it more than once.
     const resumeAfter = typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : undefined;
-    const farewell = (refusal: object) => void sendNext(response, JSON.stringify(refusal));
+    const farewell = (refusal: object) => void sendEvent(response, 'next', JSON.stringify(refusal));
     const prepared = await operations.prepare({ authorization, response, resumeAfter, farewell }, () =>
       readOperation(request, body),
     );
@@ -51,22 +47,18 @@ export function createDistinctConnections({
     if (isAsyncIterable(stream)) await sendStream(response, stream);
     else {
       const { errors = [], ...rest } = stream;
-      await sendNext(response, JSON.stringify({ ...rest, errors: errors.map(withoutStatus) }));
+      await sendEvent(response, 'next', JSON.stringify({ ...rest, errors: errors.map(withoutStatus) }));
       await complete(response);
     }
     return true;
   };
 }
 
-function sendNext(response: ServerResponse, data: string, id?: string): Promise<void> {
-  return sendEvent(response, { event: 'next', data, id });
-}
-
 async function sendStream(response: ServerResponse, stream: AsyncIterableIterator<StreamMessage>): Promise<void> {
   response.once('close', () => stream.return?.());
   if (response.destroyed) await stream.return?.();
   try {
-    for await (const { text, cursor } of stream) await sendNext(response, text, cursor);
+    for await (const { text, cursor } of stream) await sendEvent(response, 'next', text, cursor);
   } catch {
     // Clients take `complete` for the end, but resume after a cut.
     response.destroy();
@@ -76,8 +68,8 @@ async function sendStream(response: ServerResponse, stream: AsyncIterableIterato
 }
 
 async function complete(response: ServerResponse): Promise<void> {
-  await sendEvent(response, { event: 'complete', data: '' });
-  endStream(response);
+  await sendEvent(response, 'complete', '');
+  bodyOf(response).end();
 }
 
 /** Writes server-sent events (HTML standard) as in GraphQL over SSE: JSON messages, and comments as keep-alives. */
@@ -131,16 +123,17 @@ function beginEventStream(
   response.once('close', () => clearInterval(ping));
 }
 
-interface ServerEvent {
-  readonly event: 'next' | 'complete';
-  /** JSON on one line, or '' for none. */
-  readonly data: string;
-  /** The Last-Event-ID that a client sends when it reconnects. */
-  readonly id?: string | undefined;
-}
-
-/** Sends a message and waits until the connection accepts more, so that the stream does not run ahead of its reader. */
-async function sendEvent(response: ServerResponse, { event, data, id }: ServerEvent): Promise<void> {
+/**
+ * Sends a message and waits until the connection accepts more, so that the stream does not run ahead of its reader.
+ * @param data JSON on one line, or '' for none
+ * @param id the Last-Event-ID that a client sends when it reconnects
+ */
+async function sendEvent(
+  response: ServerResponse,
+  event: 'next' | 'complete',
+  data: string,
+  id?: string,
+): Promise<void> {
   if (response.destroyed) return;
   const body = bodyOf(response);
   if (body.write(`event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`)) return;
@@ -153,9 +146,4 @@ async function sendEvent(response: ServerResponse, { event, data, id }: ServerEv
     body.on('drain', resume);
     response.on('close', resume);
   });
-}
-
-/** Ends a stream after the messages that have been sent. */
-function endStream(response: ServerResponse): void {
-  bodyOf(response).end();
 }

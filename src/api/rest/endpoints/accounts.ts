@@ -19,7 +19,7 @@ import {
 import { readRow, readRows } from '../../../infra/database/read-rows.ts';
 import type { Account } from '../../../infra/database/rows.ts';
 import { externalAccountRecord, internalAccountRecord } from '../../records/account-record.ts';
-import type { RestApp } from '../app.ts';
+import type { RestApp } from '../context.ts';
 import { Endpoints } from '../endpoint.ts';
 import { addPagedList, addWholeList, anyOf, rowList } from '../lists.ts';
 import { AccountInfoInputSchema, AccountInfoSchema } from '../schemas/account-info.ts';
@@ -206,7 +206,6 @@ export function externalAccountEndpoints(app: RestApp, payments: Payments): void
       'Once the account is ACTIVE, money can be sent to it and, if it is a bank account, pulled from it. An account that the owner has already registered in this currency is refused with CONFLICT, and the error names it.',
     at: 'post /customers/external-accounts',
     body: CustomerAccountBody,
-    errors: [404],
     run: (input, { viewer, key }) => createAccount(payments, viewer, input, key),
     ...created,
   });
@@ -217,6 +216,7 @@ export function externalAccountEndpoints(app: RestApp, payments: Payments): void
     description: "Like an account of a customer, but for the platform's own money.",
     at: 'post /platform/external-accounts',
     body: z.strictObject(accountFields).openapi('CreatePlatformExternalAccount'),
+    errors: [],
     run: (input, { viewer, key }) => createAccount(payments, viewer, input, key),
     ...created,
   });
@@ -251,7 +251,6 @@ function changeEndpoints(endpoints: Endpoints, payments: Payments): void {
       })
       .openapi('UpdateExternalAccount'),
     answer: [200, ExternalAccountSchema, 'The changed account.'],
-    errors: [404],
     run: (input, { viewer, key }) => updateExternalAccount(payments, viewer, input, key),
     record: externalAccountRecord,
   });
@@ -263,7 +262,6 @@ function changeEndpoints(endpoints: Endpoints, payments: Payments): void {
     at: 'delete /customers/external-accounts/{accountId}',
     params,
     answer: [200, ExternalAccountSchema, 'The deleted account.'],
-    errors: [404],
     run: (input, { viewer, key }) => deleteExternalAccount(payments, viewer, input, key),
     record: externalAccountRecord,
   });

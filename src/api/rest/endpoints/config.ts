@@ -14,8 +14,7 @@ import { TransactionType, TrustedDocumentPolicy } from '../../../infra/database/
 import { checkConfigEndpoint, setConfigEndpoint, stateOf } from '../../webhooks/endpoints/endpoint-changes.ts';
 import { findConfigEndpoint } from '../../webhooks/endpoints/endpoint-queries.ts';
 import { checkUrl } from '../../webhooks/endpoints/endpoints.ts';
-import type { RestApp, RestModules } from '../app.ts';
-import { demandedTag, type RestEnvironment, setTag } from '../context.ts';
+import { demandedTag, type RestApp, type RestEnvironment, type RestModules, setTag } from '../context.ts';
 import {
   Endpoints,
   errorResponses,

@@ -9,7 +9,7 @@ import { type CreateCustomer, type CustomerDetails, createCustomer } from '../..
 import { CustomerType, KycStatus } from '../../../infra/database/generated/client/client.ts';
 import { readRow } from '../../../infra/database/read-rows.ts';
 import { individualTypes, customerRecord as record } from '../../records/customer-record.ts';
-import type { RestApp } from '../app.ts';
+import type { RestApp } from '../context.ts';
 import { Endpoints } from '../endpoint.ts';
 import { addPagedList, anyOf, createdParameters, flag, orderParameters, rowList, updatedParameters } from '../lists.ts';
 import {
@@ -219,6 +219,7 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
     at: 'post /customers',
     body: CreateCustomerBody,
     answer: [201, CustomerSchema, 'The new customer.'],
+    errors: [],
     paths,
     run: (body, { viewer, key }) => {
       const { platformCustomerId, umaAddress, metadata } = body;

@@ -14,7 +14,7 @@ import { QuoteStatus } from '../../../infra/database/generated/client/client.ts'
 import { readRow } from '../../../infra/database/read-rows.ts';
 import type { Quote } from '../../../infra/database/rows.ts';
 import { type PaymentParties, paymentParties, quoteRecord, readPaymentParties } from '../../records/payment-records.ts';
-import type { RestApp } from '../app.ts';
+import type { RestApp } from '../context.ts';
 import { Endpoints, withRequestPaths } from '../endpoint.ts';
 import { addPagedList, anyOf, createdParameters, rowList } from '../lists.ts';
 import { amountInput, factList, facts, id, newMetadata, text } from '../schemas/fields.ts';
@@ -37,7 +37,6 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
     at: 'post /quotes',
     body: CreateQuoteBody,
     answer: [201, QuoteSchema, 'The new quote.'],
-    errors: [404],
     run: async (body, { viewer, key }) => {
       // The refusals of this conversion already name fields of the request.
       const input = await toQuoteInput(payments, viewer, body);
@@ -83,7 +82,6 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
     at: 'post /quotes/{quoteId}/execute',
     params,
     answer: [200, QuoteSchema, 'The quote, which is now PROCESSING.'],
-    errors: [404],
     run: (input, { viewer, key }) => executeQuote(payments, viewer, input, key),
     record,
   });
@@ -95,7 +93,6 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
     at: 'post /quotes/{quoteId}/cancel',
     params,
     answer: [200, QuoteSchema, 'The quote, which is now EXPIRED.'],
-    errors: [404],
     run: (input, { viewer, key }) => cancelQuote(payments, viewer, input, key),
     record,
   });

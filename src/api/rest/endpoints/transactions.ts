@@ -14,7 +14,7 @@ import {
   readPaymentParties,
   transactionRecord,
 } from '../../records/payment-records.ts';
-import type { RestApp } from '../app.ts';
+import type { RestApp } from '../context.ts';
 import { Endpoints } from '../endpoint.ts';
 import {
   addPagedList,
@@ -120,7 +120,6 @@ export function transactionEndpoints(app: RestApp, payments: Payments): void {
       .openapi('ApproveTransaction'),
     isBodyOptional: true,
     answer: [200, TransactionSchema, 'The payment, which has now begun.'],
-    errors: [404],
     run: ({ receiverCustomerInfo: info, ...given }, { viewer, key }) =>
       approveTransaction(payments, viewer, { ...given, receiverCustomerInfo: info && factList(info) }, key),
     record,
@@ -139,7 +138,6 @@ export function transactionEndpoints(app: RestApp, payments: Payments): void {
       .openapi('RejectTransaction'),
     isBodyOptional: true,
     answer: [200, TransactionSchema, 'The payment, which is now REJECTED.'],
-    errors: [404],
     run: (input, { viewer, key }) => rejectTransaction(payments, viewer, input, key),
     record,
   });

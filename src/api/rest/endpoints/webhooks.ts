@@ -8,7 +8,7 @@ import { testConfigEndpoint } from '../../webhooks/endpoints/endpoint-changes.ts
 import { findConfigEndpoint } from '../../webhooks/endpoints/endpoint-queries.ts';
 import { resend } from '../../webhooks/endpoints/replay.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
-import type { RestApp } from '../app.ts';
+import type { RestApp } from '../context.ts';
 import { asRow, Endpoints } from '../endpoint.ts';
 import { addPagedList, anyOf } from '../lists.ts';
 import { id, time } from '../schemas/fields.ts';
@@ -39,6 +39,7 @@ export function webhookEndpoints(app: RestApp, webhooks: Webhooks): void {
       .openapi('TestWebhook'),
     isBodyOptional: true,
     answer: [200, TestSchema, 'The receiver answered.'],
+    errors: [],
     run: (input, { viewer, key }) => testConfigEndpoint(webhooks, viewer, input, key),
     record: ({ url, responseStatus }) => ({ response_status: responseStatus, url }),
   });
@@ -118,7 +119,6 @@ export function webhookDeliveryEndpoints(app: RestApp, webhooks: Webhooks): void
     at: 'post /webhooks/deliveries/{deliveryId}/resend',
     params: z.object({ deliveryId: id('WebhookDelivery', 'The id of the delivery.') }),
     answer: [204, null, 'The delivery is sent again; the list shows its attempts.'],
-    errors: [404],
     run: (input, { viewer, key }) => asRow(resend(webhooks, viewer, input, key)),
   });
 }

@@ -56,7 +56,6 @@ export function time(description: string) {
   return z.string().openapi({ format: 'date-time', description, example: '2026-01-31T09:30:00.000Z' });
 }
 
-/** Returns the id of a type in examples. */
 export const exampleId = (type: string) => `${type}:0199d5c1-7a3c-7b6e-9f51-2f6f3c1d8e42`;
 
 /** Defines a public id of a type, such as `Customer:…`. */
@@ -134,7 +133,6 @@ export const text = (maxLength: number, isKey = false) =>
     })
     .openapi({ minLength: 1, maxLength });
 
-/** Defines a key chosen by the platform. */
 export const ownKey = () => text(longest.key, true);
 
 /** Defines facts about a party, by name. */
@@ -159,7 +157,6 @@ const country = z
     pattern: '^[A-Z]{2}$',
   });
 
-/** Defines a country: ISO 3166-1 alpha-2. */
 export function countryCode(description: string) {
   return country.openapi({ description });
 }

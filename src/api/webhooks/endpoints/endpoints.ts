@@ -17,12 +17,6 @@ import {
 import { endpointUuid, lockEndpoint, readEndpoint } from './endpoint-queries.ts';
 import { parseEndpointUrl } from './endpoint-url.ts';
 
-interface NewEndpoint {
-  readonly url: string;
-  readonly eventTypes?: readonly EventType[] | null | undefined;
-  readonly description?: string | null | undefined;
-}
-
 /**
  * Creates an endpoint, which gets all new events, and sends it a test event.
  * @returns the endpoint and its signing secret, which is not shown again; a repeat of the call is refused with CONFLICT
@@ -30,7 +24,7 @@ interface NewEndpoint {
 export function createEndpoint(
   webhooks: Webhooks,
   caller: Caller,
-  input: NewEndpoint,
+  input: Pick<EndpointChange, 'eventTypes' | 'description'> & { readonly url: string },
   idempotencyKey: string | null | undefined,
 ): Promise<EndpointWithSecret & { replayed: boolean }> {
   checkUrl(webhooks, caller, input.url);
