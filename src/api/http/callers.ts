@@ -44,10 +44,8 @@ export class Callers {
 
   /** Returns the caller of a request whose credentials were valid a moment ago, if known without the database. */
   find(request: IncomingMessage): Viewer | undefined {
-    const {
-      headers: { authorization },
-      socket,
-    } = request;
+    const { headers, socket } = request;
+    const { authorization } = headers;
     if (authorization === undefined) return undefined;
     const { credentials, now, addressOf } = this.#options;
     const known = this.#known.get(socket);
@@ -117,9 +115,9 @@ export class Callers {
    * request: its API refuses it as one without credentials, and does not look them up again.
    * @returns the refusal of a request beyond the limit; STRANGER for a request without valid credentials
    */
-  async identify(request: IncomingMessage, response: ServerResponse): Promise<EarlyRefusal | 'STRANGER' | undefined> {
+  async identify(response: ServerResponse): Promise<EarlyRefusal | 'STRANGER' | undefined> {
     try {
-      const viewer = await this.#authenticate(request, msLeft(lookUpMs));
+      const viewer = await this.#authenticate(response.req, msLeft(lookUpMs));
       if (!viewer) return 'STRANGER';
       noteCaller(viewer);
       return this.count(viewer, response);

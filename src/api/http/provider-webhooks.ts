@@ -49,7 +49,8 @@ export class ProviderWebhooks {
   }
 
   /** @param body undefined if it was too long */
-  async answer(request: IncomingMessage, response: ServerResponse, body: Buffer | undefined): Promise<void> {
+  async answer(response: ServerResponse, body: Buffer | undefined): Promise<void> {
+    const { req: request } = response;
     const [path = ''] = (request.url ?? '').split('?', 1);
     if (request.method !== 'POST') {
       response.setHeader('allow', 'POST');

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import path from 'node:path';
 
 /** The output folder of `npm run pages`. */
@@ -54,7 +54,7 @@ export class Assets {
   }
 
   /** Responds to a request for a file. Returns false if no enabled page has a file with this name. */
-  async answer(request: IncomingMessage, response: ServerResponse, name: string): Promise<boolean> {
+  async answer(response: ServerResponse, name: string): Promise<boolean> {
     if (!this.#contents.has(name)) return false;
     const reading = this.#contents.get(name) ?? readFile(path.join(bundleFolder, `${name}.gz`));
     this.#contents.set(name, reading);
@@ -68,7 +68,7 @@ export class Assets {
       // decompression.
       'content-encoding': 'gzip',
     });
-    response.end(request.method === 'HEAD' ? undefined : body);
+    response.end(response.req.method === 'HEAD' ? undefined : body);
     return true;
   }
 }

@@ -54,11 +54,11 @@ const walletPage = (assets: Assets) =>
 
 export interface Pages {
   /** Responds to a GET or HEAD of a page, or of a file that one loads. Returns whether there is one at this path. */
-  answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
+  answer(response: ServerResponse, path: string): Promise<boolean>;
   /** Responds to a POST that a page sends to its own server. Returns false for other paths. */
-  answerPost(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
+  answerPost(response: ServerResponse, path: string): Promise<boolean>;
   /** Responds to a browser's request that nothing has handled, with a page. Returns false for other clients. */
-  answerWrongPath(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
+  answerWrongPath(response: ServerResponse, path: string): Promise<boolean>;
 }
 
 /** Creates the pages: the front page, and those that the settings enable. */
@@ -76,8 +76,9 @@ export async function openPages(shown: Shown): Promise<Pages> {
     [consolePath]: shown.documents && (() => consolePage(assets, shown)),
   };
   return {
-    async answer(request, response, path) {
-      if (path === '/') return answerFront(request, response, assets, shown);
+    async answer(response, path) {
+      const { req: request } = response;
+      if (path === '/') return answerFront(response, assets, shown);
       const build = bundled[path];
       if (build) {
         await sendPage(response, 200, await build());
@@ -91,22 +92,22 @@ export async function openPages(shown: Shown): Promise<Pages> {
       const isList = path === listPath;
       if (shown.documents && (isList || path === docsPath || path.startsWith(`${docsPath}/`))) {
         docs ??= openDocs();
-        return answerDocs(request, response, await docs, isList ? docsPath : path);
+        return answerDocs(response, await docs, isList ? docsPath : path);
       }
       if (path === securityPath && shown.securityContact !== undefined) {
         sendBytes(response, 'text/plain; charset=utf-8', securityText(shown.securityContact));
         return true;
       }
-      if (path.startsWith(assetPath)) return assets.answer(request, response, path.slice(assetPath.length));
+      if (path.startsWith(assetPath)) return assets.answer(response, path.slice(assetPath.length));
       return false;
     },
-    async answerPost(request, response, path) {
+    async answerPost(response, path) {
       if (path !== '/wallet/token' || !shown.sandbox) return false;
-      await answerWalletToken(request, response, shown.sandbox);
+      await answerWalletToken(response, shown.sandbox);
       return true;
     },
-    async answerWrongPath(request, response, path) {
-      if (!wantsPage(request)) return false;
+    async answerWrongPath(response, path) {
+      if (!wantsPage(response.req)) return false;
       await sendPage(response, 404, notFoundPage(path, shown));
       return true;
     },
@@ -130,24 +131,19 @@ function wantsPage({ headers: { accept } }: IncomingMessage): boolean {
 const listPath = '/llms.txt';
 
 /** Responds with a page of the documentation: as HTML for browsers, as Markdown for programs. */
-async function answerDocs(
-  request: IncomingMessage,
-  response: ServerResponse,
-  docs: Docs,
-  path: string,
-): Promise<boolean> {
+async function answerDocs(response: ServerResponse, docs: Docs, path: string): Promise<boolean> {
   const picture = await docs.picture(path);
   if (picture) {
     sendBytes(response, 'image/png', picture);
     return true;
   }
-  const text = wantsPage(request) ? undefined : await docs.text(path);
+  const text = wantsPage(response.req) ? undefined : await docs.text(path);
   response.setHeader('vary', 'accept');
   if (text !== undefined) {
     sendBytes(response, 'text/markdown; charset=utf-8', Buffer.from(text));
     return true;
   }
-  const words = new URL(request.url ?? '/', 'http://localhost').searchParams.get('q');
+  const words = new URL(response.req.url ?? '/', 'http://localhost').searchParams.get('q');
   const page = path === docsPath && words ? await docs.found(words) : await docs.page(path);
   if (page) await sendPage(response, 200, page);
   else response.removeHeader('vary');
@@ -160,12 +156,8 @@ function sendBytes(response: ServerResponse, type: string, bytes: Buffer): void 
     .end(response.req.method === 'HEAD' ? undefined : bytes);
 }
 
-async function answerFront(
-  request: IncomingMessage,
-  response: ServerResponse,
-  assets: Assets,
-  shown: Shown,
-): Promise<true> {
+async function answerFront(response: ServerResponse, assets: Assets, shown: Shown): Promise<true> {
+  const { req: request } = response;
   if (wantsPage(request)) await sendPage(response, 200, frontPage(assets, shown, request.socket.localPort));
   else {
     const body = JSON.stringify(Object.fromEntries(frontLinks(shown).map(({ key, path }) => [key, path])));
@@ -187,12 +179,11 @@ const tokenMutation = `mutation ($input: CreateClientTokenInput!) {
  * the wallet through the public API.
  */
 async function answerWalletToken(
-  request: IncomingMessage,
   response: ServerResponse,
   { credentials: { clientId, secret }, payer }: SandboxPlatform,
 ): Promise<void> {
   const { customerId } = await payer();
-  const answer = await fetch(`http://127.0.0.1:${request.socket.localPort}/graphql`, {
+  const answer = await fetch(`http://127.0.0.1:${response.req.socket.localPort}/graphql`, {
     method: 'POST',
     headers: {
       authorization: `Basic ${Buffer.from(`${clientId}:${secret}`).toString('base64')}`,

@@ -111,13 +111,8 @@ export class Endpoints {
 
   /** Adds an endpoint that runs no command. */
   serve<Params, Query, Body, Item>(operationId: string, endpoint: ServedEndpoint<Params, Query, Body, Item>): void {
-    const {
-      answer: [schema, about],
-      access = 'VIEW',
-      isTagged,
-      errors = [],
-      run,
-    } = endpoint;
+    const { answer, access = 'VIEW', isTagged, errors = [], run } = endpoint;
+    const [schema, about] = answer;
     this.add(operationId, {
       ...endpoint,
       middleware: accesses[access],
@@ -137,13 +132,7 @@ export class Endpoints {
     operationId: string,
     endpoint: RecordEndpoint<Row, Item>,
   ): void {
-    const {
-      params,
-      type,
-      find,
-      missing: [code, message],
-      record,
-    } = endpoint;
+    const { params, type, find, missing, record } = endpoint;
     const [field = ''] = Object.keys(params.shape);
     this.serve(operationId, {
       ...endpoint,
@@ -152,7 +141,7 @@ export class Endpoints {
       run: async (given, context) => {
         const uuid = uuidOf(String(given[field]), type);
         const row = uuid ? await find(context.get('viewer'), uuid) : null;
-        if (!row) throw new Refusal(code, message, { path: [field] });
+        if (!row) throw new Refusal(...missing, { path: [field] });
         setTag(context, row.version);
         return record(row);
       },
@@ -168,15 +157,8 @@ export class Endpoints {
     operation: Operation,
     endpoint: CommandEndpoint<Params, Query, Body, Row, Item>,
   ): void {
-    const {
-      operationId = operation,
-      answer: [status, schema, about],
-      isSecret,
-      errors = [404],
-      paths = [],
-      run,
-      record,
-    } = endpoint;
+    const { operationId = operation, answer, isSecret, errors = [404], paths = [], run, record } = endpoint;
+    const [status, schema, about] = answer;
     const changes = changesRecord(operation);
     this.add(operationId, {
       ...endpoint,

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { HonoRequest } from 'hono';
 import { matchedRoutes } from 'hono/route';
@@ -108,8 +108,7 @@ export function createRestServer(options: RestOptions) {
   trustedDocumentEndpoints(app, options);
   sandboxEndpoints(app, payments);
   refuseOtherMethods(app);
-  return (request: IncomingMessage, response: ServerResponse, body: Buffer | undefined) =>
-    answerByFetch(root.fetch, request, response, body);
+  return (response: ServerResponse, body: Buffer | undefined) => answerByFetch(root.fetch, response, body);
 }
 
 /** Creates the router of all paths. It throws validation errors, so that one function presents all errors. */

@@ -1,8 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
 import { isAsyncIterable } from 'graphql-yoga';
-import { acceptsEncoding } from '../../http/bodies/answer.ts';
+import { acceptsGzip } from '../../http/bodies/answer.ts';
 import { withoutStatus } from '../failure.ts';
 import { requestStatus } from '../server/http-answer.ts';
 import { readOperation } from '../server/read-operation.ts';
@@ -28,18 +28,18 @@ export function createDistinctConnections({
   keepAliveMs,
   compresses,
 }: Pick<SocketOptions, 'operations' | 'keepAliveMs' | 'compresses'>) {
-  return async (request: IncomingMessage, response: ServerResponse, body: Buffer): Promise<boolean> => {
-    const { authorization, 'last-event-id': lastEventId } = request.headers;
+  return async (response: ServerResponse, body: Buffer): Promise<boolean> => {
+    const { authorization, 'last-event-id': lastEventId } = response.req.headers;
     // Undefined if proxies or libraries send it more than once.
     const resumeAfter = typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : undefined;
     const farewell = (refusal: object) => void sendEvent(response, 'next', JSON.stringify(refusal));
     const prepared = await operations.prepare({ authorization, response, resumeAfter, farewell }, () =>
-      readOperation(request, body),
+      readOperation(response.req, body),
     );
     if (!('document' in prepared) || !prepared.isSubscription) return false;
     const stream = await operations.subscribe(prepared);
     if (!response.destroyed) {
-      if (compresses) compressEvents(request, response);
+      if (compresses) compressEvents(response);
       const status = isAsyncIterable(stream) ? 200 : (requestStatus(stream, 'application/json') ?? 200);
       const retryMs = reconnect.leastMs + Math.floor(Math.random() * reconnect.spreadMs);
       beginEventStream(response, status, { keepAliveMs, retryMs });
@@ -83,8 +83,8 @@ const compressors = new WeakMap<ServerResponse, Writable>();
 const compression = { windowBits: 12, memLevel: 4, level: 6, flush: constants.Z_SYNC_FLUSH } as const;
 
 /** Compresses the event stream that will begin on a response, if its client accepts that. */
-function compressEvents(request: IncomingMessage, response: ServerResponse): void {
-  if (!acceptsEncoding(request, 'gzip')) return;
+function compressEvents(response: ServerResponse): void {
+  if (!acceptsGzip(response.req)) return;
   const compressor = createGzip(compression);
   compressors.set(response, compressor);
   response.setHeader('content-encoding', 'gzip');
