@@ -95,7 +95,7 @@ export const settings = {
     .meta({ description: 'how many requests each client token may send, in the same form as for a platform' }),
   WRONG_CREDENTIALS_PER_MINUTE: wholeNumber(1, 1_000_000).default(100).meta({
     description:
-      'how many wrong credentials one IP address may send a minute, 1 to 1000000. Beyond that, unknown credentials from the address get 429',
+      'how many wrong credentials one IP address may send per minute, 1 to 1000000. Beyond that, unknown credentials from the address get 429',
   }),
   TRUSTED_PROXIES: addressRanges.default([]).meta({
     description:
@@ -206,7 +206,7 @@ export const settings = {
   }),
   STOCK_READS: onOff.default(false).meta({
     description:
-      '`on` or `off`: whether graphql-js and Prisma answer GraphQL queries without the reader that compiles a query to one SQL statement. Only for debugging and comparison, since it sends a statement for each parent; refused in production',
+      '`on` or `off`: whether graphql-js and Prisma answer GraphQL queries instead of the reader that compiles a query to one SQL statement. Only for debugging and comparison, since it sends a statement for each parent; refused in production',
   }),
   AUTOMATIC_PERSISTED_QUERIES: onOff.optional().meta({
     description:
@@ -218,7 +218,7 @@ export const settings = {
     .meta({ description: 'how many milliseconds a platform has to approve or reject an incoming payment, 1 to 60000' }),
   RECONCILE_HOUR: wholeNumber(0, 23).default(2).meta({
     description:
-      'the hour (UTC, 0 to 23) after which the service reconciles the previous day with the providers of rails ([docs/rails.md](rails.md#reconciliation))',
+      "the hour (UTC, 0 to 23) after which the service reconciles the previous day with the rails' providers ([docs/rails.md](rails.md#reconciliation))",
   }),
   RAILS: z
     .string()
@@ -233,7 +233,7 @@ export const settings = {
     .optional()
     .meta({
       description:
-        'the rails: JSON, or the path of a JSON file, such as `{"PRODUCTION": {"module": "./acme-rail.ts", "settings": {…}}}` ([docs/rails.md](rails.md))',
+        'the rails: JSON such as `{"PRODUCTION": {"module": "./acme-rail.ts", "settings": {…}}}`, or the path of a JSON file ([docs/rails.md](rails.md))',
       shownDefault: 'the sandbox for sandbox platforms',
     }),
   SANDBOX_QUOTE_SECONDS: wholeNumber(1, 86_400)

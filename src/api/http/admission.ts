@@ -121,7 +121,7 @@ interface WrongForm {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Returns why a body's declared type, encoding or length is refused: foreign pages can send forms and plain text. */
+/** Returns why a body's declared type, encoding or length is refused. Any web page can send forms and plain text. */
 function wrongFormOf(request: IncomingMessage, { api, takesJson }: Service): WrongForm | undefined {
   const { method, headers } = request;
   if (takesJson && (hasBody(request) || (api === 'GRAPHQL' && (method === 'POST' || method === 'QUERY')))) {

@@ -12,7 +12,7 @@ import type { AddressOf } from './client-address.ts';
 import { type EarlyRefusal, tooMany, unavailable } from './refusals.ts';
 import type { Tenant } from './turns.ts';
 
-/** The default limit for looking up credentials, in milliseconds. */
+/** The default time limit for looking up credentials, in milliseconds. */
 const lookUpMs = 10_000;
 
 interface Known {

@@ -75,7 +75,7 @@ const idleLimits = { keepAliveTimeout: 80_000, keepAliveTimeoutBuffer: 5_000 } a
 
 export type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
 
-/** Starts the HTTP server of an instance: GraphQL, REST, health, and the limits of requests. */
+/** Starts the HTTP server of an instance: GraphQL, REST, health, and the limits on requests. */
 export async function startHttpServer(options: HttpOptions) {
   const { headersMs = connectionLimits.headersTimeout } = options;
   const server = createServer({

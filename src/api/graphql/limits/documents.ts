@@ -128,7 +128,7 @@ export function removeSuggestions(errors: readonly GraphQLError[]): void {
 
 /**
  * Finds @skip and @include on a subscription's root field: GraphQL forbids them (5.2.4.1, 2025), and graphql-js 16
- * fails.
+ * fails on them.
  */
 function findConditionalRoots({ definitions }: DocumentNode): GraphQLError[] {
   const fragments = new Map(
