@@ -101,12 +101,7 @@ function answerLate(response: ServerResponse, api: Api): void {
 }
 
 /** Refuses a request by its form alone: not counted by rate limits, but delayed for a source that sends many. */
-export async function refuseForm(
-  { callers }: Admission,
-  response: ServerResponse,
-  status: number,
-  body: object,
-): Promise<void> {
+export async function refuseForm({ callers }: Admission, response: ServerResponse, status: number, body: object) {
   holdBody(response);
   await callers.waitToRefuse(response.req, callers.find(response.req));
   answer(response, status, body);

@@ -185,11 +185,7 @@ function describeGraphql(response: ServerResponse): void {
   if (method === 'OPTIONS' || method === 'QUERY') response.setHeader('accept-query', 'application/json');
 }
 
-async function serveGraphql(
-  admission: Admission,
-  response: WatchedResponse,
-  work: (body: Buffer) => Promise<void>,
-): Promise<void> {
+function serveGraphql(admission: Admission, response: WatchedResponse, work: (body: Buffer) => Promise<void>) {
   return admit(admission, response, {
     api: 'GRAPHQL',
     takesJson: true,
@@ -251,11 +247,7 @@ interface RequestLogOptions {
  * Runs the work of a request under its id (`X-Request-Id`, or a new one), which the response and all log lines include.
  * Logs the request, if enabled: its path without the query, which may contain a document.
  */
-function asLoggedRequest<T>(
-  response: ServerResponse,
-  { log, addressOf }: RequestLogOptions,
-  work: () => T,
-): T {
+function asLoggedRequest<T>(response: ServerResponse, { log, addressOf }: RequestLogOptions, work: () => T): T {
   const { req: request } = response;
   const facts = factsOf(request.headers['x-request-id'], clientIn(request.headers));
   response.setHeader('x-request-id', facts.requestId);

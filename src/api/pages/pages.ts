@@ -178,10 +178,8 @@ const tokenMutation = `mutation ($input: CreateClientTokenInput!) {
  * platform's credentials, knows the signed-in user (in the sandbox, the sample customer), and gets a client token for
  * the wallet through the public API.
  */
-async function answerWalletToken(
-  response: ServerResponse,
-  { credentials: { clientId, secret }, payer }: SandboxPlatform,
-): Promise<void> {
+async function answerWalletToken(response: ServerResponse, { credentials, payer }: SandboxPlatform): Promise<void> {
+  const { clientId, secret } = credentials;
   const { customerId } = await payer();
   const answer = await fetch(`http://127.0.0.1:${response.req.socket.localPort}/graphql`, {
     method: 'POST',

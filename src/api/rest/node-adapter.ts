@@ -20,11 +20,7 @@ const origin = 'http://localhost';
 const forbiddenMethods: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT']);
 
 /** Responds to a `node:http` request, whose body has been read (undefined: too long), through a fetch handler. */
-export async function answerByFetch(
-  handle: FetchHandler,
-  response: ServerResponse,
-  body: Buffer | undefined,
-): Promise<void> {
+export async function answerByFetch(handle: FetchHandler, response: ServerResponse, body: Buffer | undefined) {
   const { req: incoming } = response;
   const method = incoming.method === undefined || forbiddenMethods.has(incoming.method) ? 'OPTIONS' : incoming.method;
   const hasBody = body !== undefined && body.length > 0 && method !== 'GET' && method !== 'HEAD';

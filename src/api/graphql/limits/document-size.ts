@@ -4,7 +4,6 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLField,
-  type GraphQLNamedType,
   type GraphQLSchema,
   getNamedType,
   isInterfaceType,
@@ -21,6 +20,7 @@ import {
   dearestCost,
   noCost,
   type SelectionCost,
+  type Type,
 } from './alternatives.ts';
 import { argumentReader, isConnection, listSizeOf, ownCostOf, type SentDocument } from './list-sizes.ts';
 
@@ -208,7 +208,7 @@ interface Pass {
   schemaField: FieldNode | undefined;
 }
 
-function expand(pass: Pass, selectionSet: SelectionSetNode, parent: GraphQLNamedType | undefined): Expansion {
+function expand(pass: Pass, selectionSet: SelectionSetNode, parent: Type): Expansion {
   const { selections } = selectionSet;
   const sum = { ...nothing };
   const freeTypename = selections.find(isPlainTypename);
@@ -239,7 +239,7 @@ function isPlainTypename(selection: SelectionNode): boolean {
   return selection.name.value === '__typename' && !selection.selectionSet;
 }
 
-function expandSelection(pass: Pass, selection: SelectionNode, parent: GraphQLNamedType | undefined): Expansion {
+function expandSelection(pass: Pass, selection: SelectionNode, parent: Type): Expansion {
   switch (selection.kind) {
     case Kind.FIELD:
       return expandField(pass, selection, parent);
@@ -267,12 +267,7 @@ function expandFragment(pass: Pass, fragment: FragmentDefinitionNode): Expansion
   return expansion;
 }
 
-function inFragment(
-  { schema }: Pass,
-  inner: Expansion,
-  on: GraphQLNamedType | undefined,
-  parent: GraphQLNamedType | undefined,
-): Expansion {
+function inFragment({ schema }: Pass, inner: Expansion, on: Type, parent: Type): Expansion {
   const leadingFragments = inner.leadingFragments + 1;
   const nestedFragments = Math.max(inner.nestedFragments, leadingFragments);
   return { ...inner, ...costInFragment(schema, inner, on, parent), leadingFragments, nestedFragments };
@@ -281,7 +276,7 @@ function inFragment(
 const ofUnknown = { cost: 1, isVariable: false };
 
 /** Counts a field, even if the type does not define it, with its children, since validation comes later. */
-function expandField(pass: Pass, field: FieldNode, parent: GraphQLNamedType | undefined): Expansion {
+function expandField(pass: Pass, field: FieldNode, parent: Type): Expansion {
   const name = field.name.value;
   const alias = field.alias === undefined ? 0 : 1;
   pass.aliasesWritten += alias;

@@ -172,11 +172,7 @@ function makePlan({ schema, document, operationName, variableValues }: Execution
  * @returns its `data`, as JSON
  * @throws LeftToExecutor if the executor must run the query, which reports errors in the variables or arguments
  */
-async function runQuery(
-  { statement, operation }: QueryPlan,
-  args: ExecutionArgs,
-  context: Context,
-): Promise<string> {
+async function runQuery({ statement, operation }: QueryPlan, args: ExecutionArgs, context: Context): Promise<string> {
   const { coerced } = getVariableValues(args.schema, operation.variableDefinitions ?? [], args.variableValues ?? {});
   if (!coerced) throw new LeftToExecutor('the variables are wrong');
   const answer = await runStatement(statement, { variables: coerced }, context);
@@ -212,11 +208,7 @@ interface FieldRead {
 const faults = new WeakMap<Context, unknown>();
 
 /** Reads a field and everything below it in one statement, for the executor: with type names, and errors in place. */
-export async function runField(
-  context: Context,
-  info: GraphQLResolveInfo,
-  { row, nodes, given }: FieldRead,
-): Promise<unknown> {
+export async function runField(context: Context, info: GraphQLResolveInfo, { row, nodes, given }: FieldRead) {
   if (faults.has(context)) throw faults.get(context);
   const [node] = info.fieldNodes;
   const field = info.parentType.getFields()[info.fieldName];
@@ -272,11 +264,7 @@ function withinLimit(read: Sql): Sql {
 /** The longest wait for a change that is committed but not sequenced yet: usually it takes a few milliseconds. */
 const sequencingTimeoutMs = 2_000;
 
-async function runStatement(
-  statement: PlanStatement,
-  input: RunInput,
-  context: Context,
-): Promise<Pick<Notes, 'errors'> & { readonly json: string }> {
+async function runStatement(statement: PlanStatement, input: RunInput, context: Context) {
   const { viewer, feed, payments } = context;
   // Checked for every read: at the root of a query, and below the result of a mutation.
   if (!viewer.permissions.includes('VIEW')) throw failure('FORBIDDEN', 'this token lacks the permission VIEW');

@@ -113,12 +113,7 @@ export async function stockRows(
 }
 
 /** Reads the row with a public id of one of these types, if the caller may see it. */
-export async function stockNode(
-  id: string,
-  types: readonly string[],
-  context: Context,
-  info: GraphQLResolveInfo,
-): Promise<Row | null> {
+export async function stockNode(id: string, types: readonly string[], context: Context, info: GraphQLResolveInfo) {
   const uuid = knownUuid(id, types);
   const [typeName = ''] = id.split(':', 1);
   const type = info.schema.getType(typeName);

@@ -135,12 +135,7 @@ export class Operations {
     }
   }
 
-  async #completeContext(
-    context: Context,
-    transport: Transport,
-    params: OperationParams,
-    document: DocumentNode,
-  ): Promise<Context> {
+  async #completeContext(context: Context, transport: Transport, params: OperationParams, document: DocumentNode) {
     if (context.viewer.trustedDocumentsOnly) await this.#options.sent.check(context.viewer, document);
     context.readAfter = sentReadAfter(context, transport.response?.req.headers, params);
     context.reportsCost = this.#options.reportsCost || params.extensions?.cost === true;

@@ -42,7 +42,7 @@ export function createDistinctConnections({
       if (compresses) compressEvents(response);
       const status = isAsyncIterable(stream) ? 200 : (requestStatus(stream, 'application/json') ?? 200);
       const retryMs = reconnect.leastMs + Math.floor(Math.random() * reconnect.spreadMs);
-      beginEventStream(response, status, { keepAliveMs, retryMs });
+      beginEventStream(response, status, keepAliveMs, retryMs);
     }
     if (isAsyncIterable(stream)) await sendStream(response, stream);
     else {
@@ -103,11 +103,7 @@ function bodyOf(response: ServerResponse): Writable {
  * @param keepAliveMs the milliseconds between two keep-alives
  * @param retryMs how long a standard client waits before it reconnects, in milliseconds
  */
-function beginEventStream(
-  response: ServerResponse,
-  status: number,
-  { keepAliveMs, retryMs }: { readonly keepAliveMs: number; readonly retryMs: number },
-): void {
+function beginEventStream(response: ServerResponse, status: number, keepAliveMs: number, retryMs: number): void {
   response.writeHead(status, {
     'content-type': 'text/event-stream; charset=utf-8',
     // A proxy that compressed the stream would delay its messages.
@@ -128,12 +124,7 @@ function beginEventStream(
  * @param data JSON on one line, or '' for none
  * @param id the Last-Event-ID that a client sends when it reconnects
  */
-async function sendEvent(
-  response: ServerResponse,
-  event: 'next' | 'complete',
-  data: string,
-  id?: string,
-): Promise<void> {
+async function sendEvent(response: ServerResponse, event: 'next' | 'complete', data: string, id?: string) {
   if (response.destroyed) return;
   const body = bodyOf(response);
   if (body.write(`event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`)) return;

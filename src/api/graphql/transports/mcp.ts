@@ -139,10 +139,7 @@ const toolsIn = oncePer((document: DocumentNode, schema: GraphQLSchema, text: st
 );
 
 /** Returns the operations of a viewer's own documents. Documents that have been deleted are left out. */
-async function readTools(
-  { trusted, operations, schema }: McpOptions,
-  { platformId, documents }: Viewer,
-): Promise<readonly Tool[]> {
+async function readTools({ trusted, operations, schema }: McpOptions, { platformId, documents }: Viewer) {
   const tools: Tool[] = [];
   for (const hash of documents) {
     const text = await trusted.find(platformId, hash);

@@ -164,10 +164,7 @@ function checkOffered({ currencyCode: _code, ...given }: CurrencySetting, positi
 }
 
 /** Reads the settings and their entity tag, which also covers the webhook endpoint. */
-async function readConfig(
-  { payments, webhooks }: RestModules,
-  caller: Caller,
-): Promise<{ record: z.infer<typeof ConfigSchema>; tag: string }> {
+async function readConfig({ payments, webhooks }: RestModules, caller: Caller) {
   const [platform, endpoint] = await Promise.all([
     readPlatform(payments, caller),
     findConfigEndpoint(webhooks.payments.database.prisma, caller),

@@ -128,11 +128,7 @@ export function receiverEndpoints(app: RestApp, payments: Payments): void {
 }
 
 /** Returns the sender's id. Throws USER_NOT_FOUND, or INVALID_INPUT if the platform's id is ambiguous (decision 11). */
-async function senderOf(
-  payments: Payments,
-  viewer: Viewer,
-  { customerId, platformUserId }: z.infer<typeof query>,
-): Promise<string | undefined> {
+async function senderOf(payments: Payments, viewer: Viewer, { customerId, platformUserId }: z.infer<typeof query>) {
   if (platformUserId === undefined) return customerId;
   const uuid = customerId === undefined ? undefined : (uuidOf(customerId, 'Customer') ?? null);
   const [customer, another] =

@@ -80,12 +80,7 @@ const enabledState = {
  * test event. Enabling an endpoint does not send the events that it missed; a replay of the range does.
  * @throws Refusal FORBIDDEN (the caller's token is revoked or may not approve payments), WEBHOOK_ENDPOINT_NOT_FOUND
  */
-export async function changeEndpoint(
-  transaction: Transaction,
-  caller: Caller,
-  id: string,
-  change: EndpointChange,
-): Promise<WebhookEndpoint> {
+export async function changeEndpoint(transaction: Transaction, caller: Caller, id: string, change: EndpointChange) {
   const { url, eventTypes, description, enabled } = change;
   const { client, prisma } = transaction;
   const { platformId } = caller;

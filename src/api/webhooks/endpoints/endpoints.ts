@@ -1,32 +1,30 @@
+import type { Given } from '../../../core/conditions.ts';
 import { keyPath } from '../../../core/idempotency.ts';
 import { publicId } from '../../../core/ids.ts';
 import { type Expecting, Refusal } from '../../../core/refusal.ts';
 import { checkText, longest } from '../../../core/texts.ts';
 import type { Caller } from '../../../domain/access/caller.ts';
 import { runIdempotent } from '../../../domain/access/run-idempotent.ts';
-import type { EventType, WebhookEndpoint } from '../../../infra/database/generated/client/client.ts';
+import type { EventType } from '../../../infra/database/generated/client/client.ts';
 import { loopbackAllowed, requireBox, type Webhooks, webhookTypes } from '../webhooks.ts';
 import {
   changeEndpoint,
   changeSecret,
   type EndpointChange,
-  type EndpointWithSecret,
   insertEndpoint,
   removeEndpoint,
 } from './endpoint-changes.ts';
 import { endpointUuid, lockEndpoint, readEndpoint } from './endpoint-queries.ts';
 import { parseEndpointUrl } from './endpoint-url.ts';
 
+type NewEndpoint = Pick<EndpointChange, 'eventTypes' | 'description'> & { readonly url: string };
+type NamedEndpoint = Expecting & { readonly endpointId: string };
+
 /**
  * Creates an endpoint, which gets all new events, and sends it a test event.
  * @returns the endpoint and its signing secret, which is not shown again; a repeat of the call is refused with CONFLICT
  */
-export function createEndpoint(
-  webhooks: Webhooks,
-  caller: Caller,
-  input: Pick<EndpointChange, 'eventTypes' | 'description'> & { readonly url: string },
-  idempotencyKey: string | null | undefined,
-): Promise<EndpointWithSecret & { replayed: boolean }> {
+export function createEndpoint(webhooks: Webhooks, caller: Caller, input: NewEndpoint, idempotencyKey: Given<string>) {
   checkUrl(webhooks, caller, input.url);
   const eventTypes = readTypes(input.eventTypes) ?? [...webhookTypes];
   const description = checkText(input.description, ['description'], longest.memo);
@@ -54,9 +52,9 @@ export function checkUrl(webhooks: Webhooks, caller: Caller, url: string): void 
 export function updateEndpoint(
   webhooks: Webhooks,
   caller: Caller,
-  input: EndpointChange & { readonly endpointId: string },
-  idempotencyKey: string | null | undefined,
-): Promise<{ endpoint: WebhookEndpoint; replayed: boolean }> {
+  input: EndpointChange & NamedEndpoint,
+  idempotencyKey: Given<string>,
+) {
   const id = endpointUuid(input.endpointId);
   if (input.url !== null && input.url !== undefined)
     parseEndpointUrl(input.url, loopbackAllowed(webhooks, caller.environment));
@@ -79,12 +77,7 @@ export function updateEndpoint(
  * Deletes a webhook endpoint.
  * @throws Refusal for an unknown endpoint, and for a version that differs from the expected one
  */
-export function deleteEndpoint(
-  webhooks: Webhooks,
-  caller: Caller,
-  input: { readonly endpointId: string } & Expecting,
-  idempotencyKey: string | null | undefined,
-): Promise<{ deletedId: string; replayed: boolean }> {
+export function deleteEndpoint(webhooks: Webhooks, caller: Caller, input: NamedEndpoint, idempotencyKey: Given<string>) {
   const id = endpointUuid(input.endpointId);
   const answer = { deletedId: publicId('WebhookEndpoint', id) };
   return runIdempotent(webhooks.payments.database, caller, {
@@ -101,12 +94,7 @@ export function deleteEndpoint(
 }
 
 /** Replaces an endpoint's signing secret. For a day, both secrets sign, so that a receiver can switch without a gap. */
-export function rotateSecret(
-  webhooks: Webhooks,
-  caller: Caller,
-  input: { readonly endpointId: string } & Expecting,
-  idempotencyKey: string | null | undefined,
-): Promise<EndpointWithSecret & { replayed: boolean }> {
+export function rotateSecret(webhooks: Webhooks, caller: Caller, input: NamedEndpoint, idempotencyKey: Given<string>) {
   requireBox(webhooks);
   const id = endpointUuid(input.endpointId);
   return runIdempotent(webhooks.payments.database, caller, {

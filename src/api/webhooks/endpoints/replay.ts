@@ -1,3 +1,4 @@
+import type { Given } from '../../../core/conditions.ts';
 import type { Cursors } from '../../../core/cursors.ts';
 import { uuidOf } from '../../../core/ids.ts';
 import { pathsIn, Refusal } from '../../../core/refusal.ts';
@@ -21,10 +22,10 @@ const lastSequence = 2n ** 62n;
 
 export interface Replay {
   readonly endpointId: string;
-  readonly eventId?: string | null | undefined;
+  readonly eventId?: Given<string>;
   /** The cursors before and after a range of the feed, both exclusive; one of them may be left out. */
-  readonly after?: string | null | undefined;
-  readonly before?: string | null | undefined;
+  readonly after?: Given<string>;
+  readonly before?: Given<string>;
 }
 
 const at = pathsIn<Replay>();
@@ -66,12 +67,7 @@ const replayStatement = statement<object>(
  * endpoint does not receive is sent only if it is named by its own id.
  * @returns the number of events
  */
-export function replay(
-  webhooks: Webhooks,
-  caller: Caller,
-  input: Replay,
-  idempotencyKey: string | null | undefined,
-): Promise<{ count: number; replayed: boolean }> {
+export function replay(webhooks: Webhooks, caller: Caller, input: Replay, idempotencyKey: Given<string>) {
   const id = endpointUuid(input.endpointId);
   return runIdempotent(webhooks.payments.database, caller, {
     operation: 'replayWebhookEvents',
@@ -149,8 +145,8 @@ export function resend(
   webhooks: Webhooks,
   caller: Caller,
   input: { readonly deliveryId: string },
-  idempotencyKey: string | null | undefined,
-): Promise<{ delivery: WebhookDelivery; replayed: boolean }> {
+  idempotencyKey: Given<string>,
+) {
   const id = uuidOf(input.deliveryId, 'WebhookDelivery') ?? notFound();
   return runIdempotent(webhooks.payments.database, caller, {
     operation: 'resendWebhookDelivery',
