@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { html } from 'hono/html';
-import { Assets, assetPath } from './assets.ts';
+import { type Assets, assetPath, openAssets } from './assets.ts';
 import { type Docs, docsPath, openDocs } from './docs.ts';
 import { consolePath, frontLinks, frontPage } from './front.ts';
 import { bundledPage, type Page, plainPage, type SandboxPlatform, type Shown, sendPage } from './layout.ts';
@@ -52,18 +52,11 @@ const walletPage = (assets: Assets) =>
     before: html`<nav class="crumbs"><a href="/">Payments</a> / Wallet</nav>`,
   });
 
-export interface Pages {
-  /** Responds to a GET or HEAD of a page, or of a file that one loads. Returns whether there is one at this path. */
-  answer(response: ServerResponse, path: string): Promise<boolean>;
-  /** Responds to a POST that a page sends to its own server. Returns false for other paths. */
-  answerPost(response: ServerResponse, path: string): Promise<boolean>;
-  /** Responds to a browser's request that nothing has handled, with a page. Returns false for other clients. */
-  answerWrongPath(response: ServerResponse, path: string): Promise<boolean>;
-}
+export type Pages = Awaited<ReturnType<typeof openPages>>;
 
 /** Creates the pages: the front page, and those that the settings enable. */
-export async function openPages(shown: Shown): Promise<Pages> {
-  const assets = await Assets.open([
+export async function openPages(shown: Shown) {
+  const assets = await openAssets([
     ...(shown.lab ? labFiles : []),
     ...(shown.sandbox ? ['wallet', 'front'] : []),
     ...(shown.documents ? ['console'] : []),
@@ -76,7 +69,8 @@ export async function openPages(shown: Shown): Promise<Pages> {
     [consolePath]: shown.documents && (() => consolePage(assets, shown)),
   };
   return {
-    async answer(response, path) {
+    /** Responds to a GET or HEAD of a page, or of a file that one loads. Returns whether there is one at this path. */
+    async answer(response: ServerResponse, path: string): Promise<boolean> {
       const { req: request } = response;
       if (path === '/') return answerFront(response, assets, shown);
       const build = bundled[path];
@@ -101,12 +95,14 @@ export async function openPages(shown: Shown): Promise<Pages> {
       if (path.startsWith(assetPath)) return assets.answer(response, path.slice(assetPath.length));
       return false;
     },
-    async answerPost(response, path) {
+    /** Responds to a POST that a page sends to its own server. Returns false for other paths. */
+    async answerPost(response: ServerResponse, path: string): Promise<boolean> {
       if (path !== '/wallet/token' || !shown.sandbox) return false;
       await answerWalletToken(response, shown.sandbox);
       return true;
     },
-    async answerWrongPath(response, path) {
+    /** Responds to a browser's request that nothing has handled, with a page. Returns false for other clients. */
+    async answerWrongPath(response: ServerResponse, path: string): Promise<boolean> {
       if (!wantsPage(response.req)) return false;
       await sendPage(response, 404, notFoundPage(path, shown));
       return true;

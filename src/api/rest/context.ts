@@ -1,7 +1,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Cursors } from '../../core/cursors.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { invalid, Refusal } from '../../core/refusal.ts';
 import type { Viewer } from '../../domain/access/viewer.ts';
 import type { Payments } from '../../domain/commands/command.ts';
 import { readAfterHeader, readAfterOf } from '../../domain/events/read-after.ts';
@@ -55,7 +55,7 @@ export function demandedTag(context: Context<RestEnvironment>): string | undefin
   const [, tag] = /^"([\x21\x23-\x7e]*)"$/.exec(field) ?? [];
   if (tag !== undefined) return tag;
   if (/^(W\/)?"[\x21\x23-\x7e]*"$/.test(field)) return '';
-  throw new Refusal('INVALID_INPUT', 'expected a single entity tag, as returned in ETag, or *', { path: [ifMatch] });
+  throw invalid('expected a single entity tag, as returned in ETag, or *', [ifMatch]);
 }
 
 /** Returns the version that a request requires of its record; 0, which no record has, for a tag without a version. */

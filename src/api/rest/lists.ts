@@ -10,7 +10,7 @@ import {
   type RowOrder,
   rowOrders,
 } from '../../core/paging.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { invalid } from '../../core/refusal.ts';
 import type { Viewer } from '../../domain/access/viewer.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { countRows, type Extra, type Noun, readRows, type Where } from '../../infra/database/read-rows.ts';
@@ -211,7 +211,7 @@ function requestedPage<Key>(list: string, { viewer, cursors }: Reader, query: Li
   const position = query.cursor === undefined ? undefined : cursors.read(list, viewer.platformId, query.cursor);
   const cursor = position === undefined ? undefined : order.keyOf(position);
   if (query.cursor !== undefined && cursor === undefined) {
-    throw new Refusal('INVALID_INPUT', 'the cursor belongs to another list', { path: ['cursor'] });
+    throw invalid('the cursor belongs to another list', ['cursor']);
   }
   return {
     size: query.limit,

@@ -108,8 +108,8 @@ export const apiBugs: Bugs = {
   },
   'src/api/pages/assets.ts': {
     'http/outer-edge › exists only if a page that uses it is shown': {
-      'shown.flatMap((page) => pages[page]?.files ?? [])':
-        'Object.values(pages).flatMap(({ files }) => (shown ? files : []))',
+      'for (const page of shown) for (const name of pages[page]?.files ?? [])':
+        'for (const { files } of Object.values(pages)) for (const name of files)',
     },
   },
   'src/api/rest/context.ts': {

@@ -2,7 +2,7 @@ import { hash as digest } from 'node:crypto';
 import { stripIgnoredCharacters } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import { Refusal } from '../../../core/refusal.ts';
+import { invalid } from '../../../core/refusal.ts';
 import { lockPlatform } from '../../../core/tenant.ts';
 import type { Caller } from '../../../domain/access/caller.ts';
 import { requirePermission } from '../../../domain/access/operations.ts';
@@ -92,7 +92,7 @@ export class TrustedDocuments {
     requirePermission(caller, 'MANAGE');
     for (const { hash, text } of documents) {
       const problem = problemIn(text);
-      if (problem !== undefined) throw new Refusal('INVALID_INPUT', `document ${hash}: ${problem}`);
+      if (problem !== undefined) throw invalid(`document ${hash}: ${problem}`);
     }
     const { platformId } = caller;
     const columns = [
@@ -105,7 +105,7 @@ export class TrustedDocuments {
       const { length } = await registerStatement(client, platformId, ...columns);
       if (length > 0 && (await trustedDocument.count({ where: { platformId } })) > maxDocuments) {
         const message = `a platform can register at most ${maxDocuments} documents: delete those of app versions that are no longer in use`;
-        throw new Refusal('INVALID_INPUT', message);
+        throw invalid(message);
       }
       return length;
     });
@@ -162,18 +162,13 @@ const algorithms: Readonly<Record<number, string>> = { 32: 'md5', 40: 'sha1', 64
 export function readManifest(json: object): readonly HashedDocument[] {
   const { data: documents } = z.union([apolloManifest, textsByHash]).safeParse(json);
   if (!documents)
-    throw new Refusal(
-      'INVALID_INPUT',
+    throw invalid(
       'unknown manifest format: expected that of Apollo (format, version, and operations with id and body), or an object that maps hashes to texts, as Relay and GraphQL Code Generator write it',
     );
   return documents.map(({ hash: given, text }) => {
     const hash = plainHash(given);
-    if (!isHashOf(hash, text)) {
-      throw new Refusal(
-        'INVALID_INPUT',
-        `${JSON.stringify(given.slice(0, 80))} is not the SHA-256, SHA-1 or MD5 of its document, in hex`,
-      );
-    }
+    if (!isHashOf(hash, text))
+      throw invalid(`${JSON.stringify(given.slice(0, 80))} is not the SHA-256, SHA-1 or MD5 of its document, in hex`);
     return { hash, text };
   });
 }

@@ -69,13 +69,8 @@ export class SentDocuments {
   /** Refuses a document that is not registered. Throws GraphQLError QUERY_NOT_IN_SAFELIST. */
   async check(viewer: Viewer, document: DocumentNode): Promise<void> {
     if (await this.isRegistered(viewer, document)) return;
-    throw failure(
-      'QUERY_NOT_IN_SAFELIST',
-      'this token may send only registered documents, and this document is not registered',
-      {
-        status: 403,
-      },
-    );
+    const message = 'this token may send only registered documents, and this document is not registered';
+    throw failure('QUERY_NOT_IN_SAFELIST', message, { status: 403 });
   }
 
   /** Creates the error for an unknown hash in Apollo's terms: NotFound asks for the text, NotSupported bars hashes. */

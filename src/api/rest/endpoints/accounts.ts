@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { AccountDetails } from '../../../core/account-fields.ts';
 import { maxAmount } from '../../../core/checks.ts';
 import { accountNameIn, publicId } from '../../../core/ids.ts';
-import { dotted, type FieldPath, type PathTable, Refusal, translatePath } from '../../../core/refusal.ts';
+import { dotted, type FieldPath, invalid, type PathTable, Refusal, translatePath } from '../../../core/refusal.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import { visibleAccounts } from '../../../domain/access/visible.ts';
 import { accountWarnings } from '../../../domain/accounts/account-details.ts';
@@ -277,9 +277,7 @@ async function createAccount(
   const { accountInfo, platformAccountId, defaultUmaDepositAccount = false, ...rest } = given;
   const { accountType, beneficiary, platformAccountId: nestedId, ...info } = accountInfo;
   if (platformAccountId !== undefined && nestedId !== undefined && platformAccountId !== nestedId) {
-    throw new Refusal('INVALID_INPUT', 'this value is given twice, with different contents', {
-      path: ['platformAccountId'],
-    });
+    throw invalid('this value is given twice, with different contents', ['platformAccountId']);
   }
   // The schema of the type allows only text.
   const account = { accountType, details: info as AccountDetails, beneficiary };
@@ -323,7 +321,7 @@ export async function checkNamedAccount(
   }
   const owner = account.customerId === null ? undefined : publicId('Customer', account.customerId);
   if (named.customerId !== undefined && named.customerId !== owner) {
-    throw new Refusal('INVALID_INPUT', 'the account belongs to another customer or to the platform', {
+    throw invalid('the account belongs to another customer or to the platform', {
       path: path.customerId,
       value: named.customerId,
     });

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { type FieldPath, type PathTable, Refusal } from '../../../core/refusal.ts';
+import { type FieldPath, invalid, type PathTable } from '../../../core/refusal.ts';
 import { longest } from '../../../core/texts.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import { visibleQuotes } from '../../../domain/access/visible.ts';
@@ -298,10 +298,7 @@ async function destinationOf(
 /** Returns a value that may appear in two fields, refusing two different values. `field` is the path of `second`. */
 function sameValue(first: string | undefined, second: string | undefined, field: string): string | undefined {
   if (first !== undefined && second !== undefined && first !== second) {
-    throw new Refusal('INVALID_INPUT', `${second} conflicts with ${first} in another field`, {
-      path: [field],
-      value: second,
-    });
+    throw invalid(`${second} conflicts with ${first} in another field`, { path: [field], value: second });
   }
   return first ?? second;
 }
@@ -310,9 +307,7 @@ function senderInfoOf({ senderCustomerInfo, senderUserInfo }: Body): Readonly<Re
   if (!senderCustomerInfo || !senderUserInfo) return senderCustomerInfo ?? senderUserInfo;
   const names = new Set([...Object.keys(senderCustomerInfo), ...Object.keys(senderUserInfo)]);
   if ([...names].some((name) => senderCustomerInfo[name] !== senderUserInfo[name])) {
-    throw new Refusal('INVALID_INPUT', 'conflicts with the same information under its other name', {
-      path: ['senderUserInfo'],
-    });
+    throw invalid('conflicts with the same information under its other name', ['senderUserInfo']);
   }
   return senderCustomerInfo;
 }

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { publicId, uuidOf } from '../../../core/ids.ts';
-import { type PathTable, Refusal } from '../../../core/refusal.ts';
+import { invalid, type PathTable, Refusal } from '../../../core/refusal.ts';
 import { canonicalText } from '../../../core/texts.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import { visibleCustomers } from '../../../domain/access/visible.ts';
@@ -144,10 +144,8 @@ async function senderOf(payments: Payments, viewer: Viewer, { customerId, platfo
           select: { id: true },
           take: 2,
         });
-  if (another) {
-    const problem = 'several customers have this platformCustomerId: use customerId instead';
-    throw new Refusal('INVALID_INPUT', problem, { path: ['platformUserId'] });
-  }
+  if (another)
+    throw invalid('several customers have this platformCustomerId: use customerId instead', ['platformUserId']);
   if (!customer) throw new Refusal('USER_NOT_FOUND', 'no such customer', { path: ['platformUserId'] });
   return publicId('Customer', customer.id);
 }

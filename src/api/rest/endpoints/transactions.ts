@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Refusal } from '../../../core/refusal.ts';
+import { invalid } from '../../../core/refusal.ts';
 import { longest } from '../../../core/texts.ts';
 import { visibleTransactions } from '../../../domain/access/visible.ts';
 import { approveTransaction, rejectTransaction } from '../../../domain/approvals/approvals.ts';
@@ -64,8 +64,7 @@ function filterOf({ startDate, endDate, minAmount: min, maxAmount: max, ...rest 
   const filter = { ...rest, createdAfter: startDate, createdBefore: endDate };
   if (min === undefined && max === undefined) return filter;
   const { currency } = rest;
-  if (currency == null)
-    throw new Refusal('INVALID_INPUT', 'a range of amounts needs a currency', { path: ['currency'] });
+  if (currency == null) throw invalid('a range of amounts needs a currency', ['currency']);
   return { ...filter, currency: undefined, amount: { currency, min, max } };
 }
 

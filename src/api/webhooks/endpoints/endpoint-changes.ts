@@ -231,13 +231,8 @@ export async function testConfigEndpoint(
   const { responseStatus, replayed } = outcome;
   if (responseStatus !== null) return { row: { url: outcome.url, responseStatus }, replayed };
   if (!outcome.ended) {
-    throw new Refusal(
-      'SERVICE_UNAVAILABLE',
-      'the receiver has not answered yet: send the request again with the same key',
-      {
-        retryAfter: 1,
-      },
-    );
+    const message = 'the receiver has not answered yet: send the request again with the same key';
+    throw new Refusal('SERVICE_UNAVAILABLE', message, { retryAfter: 1 });
   }
   const reason = outcome.error ?? 'the endpoint has been disabled in the meantime';
   throw new Refusal('WEBHOOK_DELIVERY_ERROR', `the receiver did not answer: ${reason}`, { url: outcome.url }, replayed);

@@ -1,7 +1,7 @@
 import type { Given } from '../../../core/conditions.ts';
 import { keyPath } from '../../../core/idempotency.ts';
 import { publicId } from '../../../core/ids.ts';
-import { type Expecting, Refusal } from '../../../core/refusal.ts';
+import { type Expecting, invalid, Refusal } from '../../../core/refusal.ts';
 import { checkText, longest } from '../../../core/texts.ts';
 import type { Caller } from '../../../domain/access/caller.ts';
 import { runIdempotent } from '../../../domain/access/run-idempotent.ts';
@@ -114,15 +114,9 @@ function readTypes(types: readonly EventType[] | null | undefined): EventType[] 
   const allowed: ReadonlySet<EventType> = new Set(webhookTypes);
   const refused = types.find((type) => !allowed.has(type));
   if (refused !== undefined)
-    throw new Refusal(
-      'INVALID_INPUT',
-      `${refused} is only in the feed; webhooks exist for ${webhookTypes.join(', ')}`,
-      ['eventTypes'],
-    );
+    throw invalid(`${refused} is only in the feed; webhooks exist for ${webhookTypes.join(', ')}`, ['eventTypes']);
   if (types.length === 0)
-    throw new Refusal('INVALID_INPUT', 'give at least one type of event, or leave the list out for all', [
-      'eventTypes',
-    ]);
+    throw invalid('give at least one type of event, or leave the list out for all', ['eventTypes']);
   return [...new Set(types)];
 }
 
