@@ -62,8 +62,7 @@ export const settings = {
     shownDefault: '`DATABASE_DIRECT_URL`, else `DATABASE_URL`',
   }),
   MIGRATE: z.enum(['on', 'off', 'verify'], { error: 'must be on, off or verify' }).optional().meta({
-    description:
-      '`on` applies migrations at the start, `verify` refuses to start if one is missing, `off` does neither',
+    description: '`on` applies migrations at startup, `verify` refuses to start if one is missing, `off` does neither',
     shownDefault: '`on`, in production `verify`',
   }),
   ALLOW_UNSAFE: unsafe.optional().meta({
@@ -164,7 +163,7 @@ export const settings = {
     .optional()
     .meta({
       description:
-        'where to report a vulnerability of this deployment, such as `mailto:security@example.com`: served at `/.well-known/security.txt` (RFC 9116), which is absent without it',
+        'where to report a vulnerability of this deployment, such as `mailto:security@example.com`; it is served at `/.well-known/security.txt` (RFC 9116), which is absent without it',
     }),
   GRAPHIQL: onOff.optional().meta({
     description: '`on` or `off`: whether `/lab` shows GraphiQL, and `/graphql` redirects browsers to it',

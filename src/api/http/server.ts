@@ -101,7 +101,9 @@ export async function startHttpServer(options: HttpOptions) {
     if (!connections.begin(response)) return;
     const answer = () =>
       request.destroyed ||
-      asLoggedRequest(response, options.requestLog, () => dispatch(options, admission, response)).catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
+      asLoggedRequest(response, options.requestLog, () => dispatch(options, admission, response)).catch(
+        (error: unknown) => response.destroy(error instanceof Error ? error : undefined),
+      );
     if (waiting) waiting.push(answer);
     // Of requests that arrive together, the last one must end the connection, so all are read before the first is
     // answered.

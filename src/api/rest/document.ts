@@ -9,7 +9,7 @@ import { TransactionSchema } from './schemas/payment-schemas.ts';
 type Document = ReturnType<RestApp['getOpenAPI31Document']>;
 
 const tags = {
-  Quotes: 'A rate and fees, locked until they expire.',
+  Quotes: 'A rate and fees, locked until the quote expires.',
   Transactions: 'Outgoing and incoming payments.',
   Transfers: 'Payments in one currency, without a rate.',
   Customers: 'The people and companies for whom the platform moves money.',

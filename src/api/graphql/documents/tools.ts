@@ -1,4 +1,4 @@
-import type { JSONObject as JsonSchema, JSONValue } from '@modelcontextprotocol/server';
+import type { JSONValue, JSONObject as JsonSchema } from '@modelcontextprotocol/server';
 import {
   astFromValue,
   type DocumentNode,

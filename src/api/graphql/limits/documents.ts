@@ -109,7 +109,8 @@ function parseDocument(text: string): DocumentNode {
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
     // graphql-js' error for too many tokens, with or without its typo "more that".
-    if (/^Syntax Error: Document contains more tha[tn] \d+ tokens\./.test(error.message)) throw budgetExceeded('tokens');
+    if (/^Syntax Error: Document contains more tha[tn] \d+ tokens\./.test(error.message))
+      throw budgetExceeded('tokens');
     throw new GraphQLError(error.message, {
       source: error.source,
       positions: error.positions,

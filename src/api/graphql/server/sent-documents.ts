@@ -50,7 +50,8 @@ export class SentDocuments {
     const { query } = sent;
     if (query) {
       if (hash !== undefined && !isHashOf(hash, query)) throw badRequest('provided sha does not match query');
-      if (hash !== undefined && !viewer.trustedDocumentsOnly) this.#automatic?.set(keyOf(viewer.platformId, hash), query);
+      if (hash !== undefined && !viewer.trustedDocumentsOnly)
+        this.#automatic?.set(keyOf(viewer.platformId, hash), query);
       return { ...sent, query };
     }
     if (hash === undefined) throw badRequest('a request needs a query, or the documentId of a registered document');

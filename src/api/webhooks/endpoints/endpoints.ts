@@ -77,7 +77,12 @@ export function updateEndpoint(
  * Deletes a webhook endpoint.
  * @throws Refusal for an unknown endpoint, and for a version that differs from the expected one
  */
-export function deleteEndpoint(webhooks: Webhooks, caller: Caller, input: NamedEndpoint, idempotencyKey: Given<string>) {
+export function deleteEndpoint(
+  webhooks: Webhooks,
+  caller: Caller,
+  input: NamedEndpoint,
+  idempotencyKey: Given<string>,
+) {
   const id = endpointUuid(input.endpointId);
   const answer = { deletedId: publicId('WebhookEndpoint', id) };
   return runIdempotent(webhooks.payments.database, caller, {

@@ -97,8 +97,7 @@ async function rangeOf(
 ) {
   const hasRange = (after ?? before ?? undefined) !== undefined;
   if (eventId !== null && eventId !== undefined) {
-    if (hasRange)
-      throw invalid('give either one event or a range, not both', at(after ? 'after' : 'before'));
+    if (hasRange) throw invalid('give either one event or a range, not both', at(after ? 'after' : 'before'));
     const uuid = uuidOf(eventId, 'Event', 'Webhook');
     const event =
       uuid &&
