@@ -25,7 +25,7 @@ import {
   withRequestPaths,
 } from '../endpoint.ts';
 import { RestError } from '../errors.ts';
-import { amount, changed, id, listed, listOf, time } from '../schemas/fields.ts';
+import { amount, changed, id, listed, listOf, time, whole } from '../schemas/fields.ts';
 
 /** The settings of every currency, in their JSON form. */
 const settings = {
@@ -107,12 +107,9 @@ const ChangedConfigSchema = z
   })
   .openapi('ChangedPlatformConfig', { description: 'The settings, with the secret of a new webhookEndpoint.' });
 
-const fixedAmount = z
-  .int()
-  .min(0)
-  .max(Number.MAX_SAFE_INTEGER)
-  .optional()
-  .describe('Fixed: only the value that GET returns is accepted; any other is refused with 501.');
+const fixedAmount = whole(
+  'Fixed: only the value that GET returns is accepted; any other is refused with 501.',
+).optional();
 
 const UpdateConfigBody = z
   .strictObject({

@@ -11,7 +11,7 @@ import type { Webhooks } from '../../webhooks/webhooks.ts';
 import type { RestApp } from '../context.ts';
 import { asRow, Endpoints } from '../endpoint.ts';
 import { addPagedList, anyOf } from '../lists.ts';
-import { id, time } from '../schemas/fields.ts';
+import { id, time, whole } from '../schemas/fields.ts';
 
 // The specification requires names with underscores (decision 51).
 const TestSchema = z
@@ -56,11 +56,7 @@ const DeliverySchema = z
       .array(
         z.object({
           at: time('When the attempt began.'),
-          durationMs: z
-            .int()
-            .min(0)
-            .max(Number.MAX_SAFE_INTEGER)
-            .describe('How long the attempt took, in milliseconds.'),
+          durationMs: whole('How long the attempt took, in milliseconds.'),
           responseStatus: z
             .int()
             .min(100)

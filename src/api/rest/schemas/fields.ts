@@ -28,6 +28,9 @@ export function amount(description: string, minimum = 0) {
   return z.int().openapi({ type: 'integer', format: 'int64', minimum, maximum, description, example: 12550 });
 }
 
+/** Defines a number of things, or of milliseconds. */
+export const whole = (description: string) => z.int().min(0).max(maximum).describe(description);
+
 /** Defines a rate in a response: a number with at most 15 digits. */
 export function rate(description: string) {
   return z.number().openapi({ minimum: 0, maximum, description });
@@ -171,3 +174,15 @@ export const AddressSchema = z
     country,
   })
   .openapi('Address', { description: 'A postal address.' });
+
+/** The details of persons and of companies that customers and the owners of bank accounts have in common. */
+export const personFields = {
+  birthDate: day('Date of birth.').optional(),
+  nationality: countryCode('Nationality, as an ISO 3166-1 alpha-2 code.').optional(),
+  address: AddressSchema.optional(),
+};
+export const companyFields = {
+  legalName: text(longest.name).describe('Legal name.'),
+  registrationNumber: text(longest.number).optional().describe('Number in the company register.'),
+  taxId: text(longest.number).optional().describe('Tax number.'),
+};
