@@ -141,8 +141,8 @@ async function senderOf(payments: Payments, viewer: Viewer, { customerId, platfo
           select: { id: true },
           take: 2,
         });
-  if (another)
-    throw invalid('several customers have this platformCustomerId: use customerId instead', ['platformUserId']);
+  const problem = 'several customers have this platformCustomerId: use customerId instead';
+  if (another) throw invalid(problem, ['platformUserId']);
   if (!customer) throw new Refusal('USER_NOT_FOUND', 'no such customer', { path: ['platformUserId'] });
   return publicId('Customer', customer.id);
 }
