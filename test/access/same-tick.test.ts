@@ -12,7 +12,7 @@ import { selection } from '../setup/selection.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
 // The data that a request reads never depends on concurrent requests by other platforms. Here one write carries
-// requests of two platforms to a server.
+// requests from two platforms to a server.
 
 /** The objects of a platform that paths and arguments name. */
 type Things = Readonly<Record<string, string>>;

@@ -21,7 +21,7 @@ test('two texts cannot have one name: a connection that has prepared one would r
   expect(() => statement('a_test_of_names', 'select 2')).toThrow('two statements are named a_test_of_names');
 });
 
-test('every field of every model is found under its column, and the column under its field', () => {
+test('the name of every field of every model converts to a column name and back', () => {
   const names = Object.values(getDatamodel().datamodel.models).flatMap(({ fields }) => fields.map(({ name }) => name));
   expect(names.length).toBeGreaterThan(100);
   expect(names.map((name) => fieldName(columnName(name)))).toEqual(names);

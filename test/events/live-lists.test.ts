@@ -354,7 +354,7 @@ test('several payments make one stream: the present state of each, every change,
   for await (const update of stream) rest.push(update);
   expect(rest.map(({ transaction }) => transaction.id)).toEqual(rest.map(() => open.transaction.id));
   expect(rest.at(-1)).toMatchObject({ status: 'COMPLETED', terminal: true });
-  // Wherever it is resumed, the stream sends everything that follows, and its end.
+  // Wherever it is resumed, the stream sends everything that follows, and then ends.
   const all = [...firsts, ...rest];
   for (const [at, { cursor }] of all.entries()) {
     const resumed: Data[] = [];

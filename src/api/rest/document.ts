@@ -215,7 +215,7 @@ function documentWebhooks(registry: OpenAPIHono['openAPIRegistry']): void {
       version: whole('The version of the object that changed. Ignore versions lower than the latest you have seen.'),
     };
     const schema = z.object({ ...common, ...fields }).openapi(name, { description });
-    const taken = { description: 'Accepted. Any 2xx response and 409 count as accepted.' };
+    const taken = { description: 'Accepted. Any 2xx response, or a 409, counts as accepted.' };
     const approves = type === 'INCOMING_PAYMENT' && { content: { 'application/json': { schema: approval } } };
     registry.registerWebhook({
       ...{ method: 'post', path: type, operationId: name, tags: ['Webhooks'], summary, description, security: [] },

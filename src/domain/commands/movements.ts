@@ -155,7 +155,7 @@ export function bankReturn(flow: Flow): Journal {
   return reversed(delivery(flow), 'return');
 }
 
-/** Corrects an account's balance by an approved adjustment: positive is a credit (decision 81). */
+/** Corrects an account's balance by an approved adjustment: a positive amount is a credit (decision 81). */
 export function adjustment(accountId: string, currency: string, amount: bigint): Journal {
   const legs = move({ account: accountId }, { system: 'ADJUSTMENTS' }, { currency, amount: -amount });
   return { kind: 'adjustment', legs };

@@ -249,5 +249,5 @@ export type Place =
     }
   | { readonly system: SystemAccount };
 
-/** One leg of a movement: positive is a credit, negative a debit. */
+/** One leg of a movement: a positive amount is a credit, a negative one a debit. */
 export type Leg = Money & Place;

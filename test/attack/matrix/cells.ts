@@ -78,7 +78,7 @@ interface Sent {
   readonly statements: readonly string[];
 }
 
-/** Like `compare`, and also returns the answer to the victim's value. */
+/** Like `compare`, but also returns the answer to the request that names the victim's object, with its statements. */
 export async function sendBoth(
   world: MatrixWorld,
   { value, unknown }: Named,

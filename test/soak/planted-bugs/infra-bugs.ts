@@ -278,7 +278,7 @@ export const infraBugs: Bugs = {
     },
   },
   'src/infra/instruments/request-address.ts': {
-    'http/request-address › a document in a Host is not executed, nor are variables in one': {
+    'http/request-address › a document in a Host header is not executed': {
       'if (!authorityForm.test(host) ||': 'if (',
     },
     'http/request-address › the metrics': {

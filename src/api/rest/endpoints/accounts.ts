@@ -277,7 +277,7 @@ async function createAccount(
   const { accountInfo, platformAccountId, defaultUmaDepositAccount = false, ...rest } = given;
   const { accountType, beneficiary, platformAccountId: nestedId, ...info } = accountInfo;
   if (platformAccountId !== undefined && nestedId !== undefined && platformAccountId !== nestedId) {
-    throw invalid('this value is given twice, with different contents', ['platformAccountId']);
+    throw invalid('this field is given twice, with different values', ['platformAccountId']);
   }
   // The schema of the type allows only text.
   const account = { accountType, details: info as AccountDetails, beneficiary };
