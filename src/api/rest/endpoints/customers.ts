@@ -194,7 +194,6 @@ function detailsOf(body: z.infer<typeof CreateCustomerBody> | z.infer<typeof Upd
 
 /** Adds the endpoints of customers (specification 4.11, decision 47). */
 export function customerEndpoints(app: RestApp, payments: Payments): void {
-  const { database } = payments;
   const endpoints = new Endpoints(app, 'Customers');
 
   endpoints.command('createCustomer', {
@@ -230,7 +229,7 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
     },
     item: CustomerSchema,
     name: 'CustomerPage',
-    list: rowList(database, 'Customer', { where: whereCustomers, record }),
+    list: rowList(payments.database, 'Customer', { where: whereCustomers, record }),
   });
 
   endpoints.readOne('getCustomer', {
@@ -240,7 +239,7 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
     params,
     answer: [CustomerSchema, 'The customer.'],
     type: 'Customer',
-    find: (viewer, id) => readRow(database, 'Customer', { AND: [visibleCustomers(viewer), { id }] }),
+    find: (viewer, id) => readRow(payments.database, 'Customer', { AND: [visibleCustomers(viewer), { id }] }),
     missing: ['USER_NOT_FOUND', 'no such customer'],
     record,
   });
