@@ -14,7 +14,7 @@ import { ProviderWebhooks } from '../api/http/provider-webhooks.ts';
 import { startHttpServer } from '../api/http/server.ts';
 import { Turns } from '../api/http/turns.ts';
 import { openPages } from '../api/pages/pages.ts';
-import { restVersion } from '../api/rest/app.ts';
+import { restVersion } from '../api/rest/context.ts';
 import { createRestServer } from '../api/rest/server.ts';
 import type { Webhooks } from '../api/webhooks/webhooks.ts';
 import { CredentialBrake } from '../domain/access/limits/credential-brake.ts';

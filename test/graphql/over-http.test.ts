@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { serverAudits } from 'graphql-http';
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { testGateway } from '../setup/gateway.ts';
+import { answerTo } from '../setup/raw-http.ts';
 
 /**
  * GraphQL over HTTP (draft of 2026-08-06) and the QUERY method (RFC 10008): one request for each of their requirements on a
@@ -328,14 +328,8 @@ async function send(
     ...headers,
   };
   const given = Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
-  const sent = request(`${url}/graphql${search ? `?${new URLSearchParams(search)}` : ''}`, {
-    method,
-    agent: false,
-    headers: Object.fromEntries(given),
-  });
-  sent.end(bytes);
-  const [answer]: IncomingMessage[] = await once(sent, 'response');
-  if (!answer) throw new Error('no response');
+  const place = `${url}/graphql${search ? `?${new URLSearchParams(search)}` : ''}`;
+  const answer = await answerTo(place, { method, headers: Object.fromEntries(given) }, bytes);
   const { date: _date, ratelimit: _ratelimit, 'x-request-id': _id, ...others } = answer.headers;
   return { status: answer.statusCode, headers: others, text: await text(answer) };
 }

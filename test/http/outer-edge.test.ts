@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { Agent, request } from 'node:http';
+import { Agent } from 'node:http';
 import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
@@ -11,7 +11,7 @@ import { parseRange } from '../../src/core/address-ranges.ts';
 import { startChildGateway } from '../setup/child-gateway.ts';
 import { testDatabase } from '../setup/database.ts';
 import { connect as connectAs, ownGateway, startTestGateway, testGateway } from '../setup/gateway.ts';
-import { openConnection } from '../setup/raw-http.ts';
+import { answerTo, openConnection } from '../setup/raw-http.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
 /** A client without credentials costs no more than a refusal: connections, files, first messages, documents. */
@@ -38,11 +38,8 @@ interface Sent {
 
 /** Sends a request unchanged, even with headers that `fetch` would not send. */
 async function send({ url = t.url, method = 'POST', path, headers = {}, body = '', ...more }: Sent) {
-  const { hostname, port } = new URL(url);
   const length = method === 'GET' ? {} : { 'content-length': String(Buffer.byteLength(body)) };
-  const sent = request({ hostname, port, method, path, headers: { ...length, ...headers }, agent: false, ...more });
-  sent.on('error', () => undefined).end(body);
-  const [response] = await once(sent, 'response');
+  const response = await answerTo(url, { method, path, headers: { ...length, ...headers }, ...more }, body);
   return { status: response.statusCode as number, text: await text(response) };
 }
 

@@ -165,7 +165,7 @@ test('an upload with uncached credentials counts as one without until they are l
   const upload = (authorization?: string) => {
     const request = new IncomingMessage(new Socket());
     request.headers = { 'content-length': '2', ...(authorization && { authorization }) };
-    return { request, body: bodies.read(request, new ServerResponse(request)) };
+    return { request, body: bodies.read(new ServerResponse(request)) };
   };
   const own = upload('Basic eDp5');
   await new Promise((later) => setImmediate(later));
@@ -190,7 +190,7 @@ test('the platform with the most slow uploads has one evicted', async () => {
   const upload = (authorization: string) => {
     const request = new IncomingMessage(new Socket());
     request.headers = { 'content-length': '2', authorization };
-    return { request, body: bodies.read(request, new ServerResponse(request)) };
+    return { request, body: bodies.read(new ServerResponse(request)) };
   };
   const few = upload('few');
   const many = Array.from({ length: maxReads }, () => upload('many'));

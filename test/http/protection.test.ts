@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { glob, readFile } from 'node:fs/promises';
-import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { ApolloClient, HttpLink, InMemoryCache } from '@apollo/client';
 import { parse } from 'graphql';
@@ -10,6 +9,7 @@ import { WebSocket } from 'ws';
 import { readConfig } from '../../src/server/config.ts';
 import { prepareSandboxPlatform } from '../../src/server/start/sandbox-platform.ts';
 import { ownGateway, startTestGateway, type TestGateway, testGateway } from '../setup/gateway.ts';
+import { answerTo } from '../setup/raw-http.ts';
 
 /** Tests how responses are protected in browsers, and who may see the pages. */
 
@@ -204,12 +204,8 @@ describe('the sandbox, whose credentials are public', () => {
   afterAll(() => gateway.stop());
 
   /** GETs with a given Host header: `fetch` would send that of the URL. */
-  async function getFrom(host: string, path: string): Promise<IncomingMessage> {
-    const { port } = new URL(gateway.url);
-    const sent = request({ host: '127.0.0.1', port, path, headers: { host, accept: 'text/html' } }).end();
-    const [response] = await once(sent, 'response');
-    return response;
-  }
+  const getFrom = (host: string, path: string) =>
+    answerTo(gateway.url, { path, headers: { host, accept: 'text/html' } });
 
   /** Returns the status of a GET with a given Host header. */
   async function statusAt(path: string, host: string): Promise<number | undefined> {

@@ -44,10 +44,8 @@ export class Callers {
 
   /** Returns the caller of a request whose credentials were valid a moment ago, if known without the database. */
   find(request: IncomingMessage): Viewer | undefined {
-    const {
-      headers: { authorization },
-      socket,
-    } = request;
+    const { headers, socket } = request;
+    const { authorization } = headers;
     if (authorization === undefined) return undefined;
     const { credentials, now, addressOf } = this.#options;
     const known = this.#known.get(socket);
@@ -86,13 +84,14 @@ export class Callers {
    * @throws RateLimited for an address with too many wrong credentials
    */
   async lookUp(request: IncomingMessage): Promise<string | undefined> {
+    return (await this.#authenticate(request, lookUpMs))?.platformId;
+  }
+
+  async #authenticate(request: IncomingMessage, ms: number): Promise<Viewer | undefined> {
     const { credentials, addressOf } = this.#options;
-    const viewer = await within(
-      lookUpMs,
-      credentials.authenticateFrom(addressOf(request), request.headers.authorization),
-    );
+    const viewer = await within(ms, credentials.authenticateFrom(addressOf(request), request.headers.authorization));
     if (!viewer) delete request.headers.authorization;
-    return viewer?.platformId;
+    return viewer;
   }
 
   /** Counts a request of a caller, and sets the header fields that tell the caller how many more it may send. */
@@ -116,17 +115,12 @@ export class Callers {
    * request: its API refuses it as one without credentials, and does not look them up again.
    * @returns the refusal of a request beyond the limit; STRANGER for a request without valid credentials
    */
-  async identify(request: IncomingMessage, response: ServerResponse): Promise<EarlyRefusal | 'STRANGER' | undefined> {
-    const { credentials, addressOf } = this.#options;
-    const { authorization } = request.headers;
+  async identify(response: ServerResponse): Promise<EarlyRefusal | 'STRANGER' | undefined> {
     try {
-      const viewer = await within(msLeft(lookUpMs), credentials.authenticateFrom(addressOf(request), authorization));
-      if (viewer) {
-        noteCaller(viewer);
-        return this.count(viewer, response);
-      }
-      delete request.headers.authorization;
-      return 'STRANGER';
+      const viewer = await this.#authenticate(response.req, msLeft(lookUpMs));
+      if (!viewer) return 'STRANGER';
+      noteCaller(viewer);
+      return this.count(viewer, response);
     } catch (error) {
       if (error instanceof RateLimited) return tooMany(error);
       const refusal = refusalIn(error);

@@ -51,7 +51,8 @@ export class Origins {
    * requests.
    * @returns whether the request was a preflight, which has been answered
    */
-  answer(request: IncomingMessage, response: ServerResponse): boolean {
+  answer(response: ServerResponse): boolean {
+    const { req: request } = response;
     const { origin } = request.headers;
     response.setHeader('vary', 'Origin, Accept, Accept-Encoding');
     const isAllowed = origin !== undefined && this.accepts(request);

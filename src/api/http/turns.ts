@@ -53,10 +53,7 @@ export class Turns {
   /** Begins the work on a request; `end` must follow. Returns the wait for its turn, if there is one. */
   begin(tenant: Tenant): Promise<void> | undefined {
     this.#note(tenant);
-    const own = of(this.#atWork, tenant.key);
-    if (own.count >= this.#mostOf(tenant)) return new Promise((resolve) => own.waiting.push(resolve));
-    own.count += 1;
-    return undefined;
+    return this.#beginIn(this.#atWork, tenant.key, this.#mostOf(tenant));
   }
 
   /**
@@ -66,10 +63,7 @@ export class Turns {
    * @returns the wait for it; undefined if it need not wait
    */
   beginExpensive(platformId: string): Promise<void> | undefined {
-    const own = of(this.#atExpensiveWork, platformId);
-    if (own.count >= this.#mostExpensive()) return new Promise((resolve) => own.waiting.push(resolve));
-    own.count += 1;
-    return undefined;
+    return this.#beginIn(this.#atExpensiveWork, platformId, this.#mostExpensive());
   }
 
   /** Ends expensive work, and begins the waiting work. */
@@ -105,6 +99,14 @@ export class Turns {
   /** Callers without credentials are always limited, and never cause a platform to be limited. */
   #mostOf({ isPlatform }: Tenant): number {
     return isPlatform && !this.#isShared ? this.#mostAlone : this.#most;
+  }
+
+  /** Begins one piece of work, or returns the wait for it if the maximum is under way. */
+  #beginIn(atWork: Map<string, AtWork>, key: string, most: number): Promise<void> | undefined {
+    const own = of(atWork, key);
+    if (own.count >= most) return new Promise((resolve) => own.waiting.push(resolve));
+    own.count += 1;
+    return undefined;
   }
 
   /** Ends one piece of work, and begins those that wait, up to a maximum. */

@@ -22,10 +22,10 @@ export const graphqlBugs: Bugs = {
   },
   'src/api/graphql/limits/document-size.ts': {
     'graphql/cost › is recognized in variables, in their defaults and in parts of them': {
-      '`${ownCostOf(field, definition).cost} ': '` ',
+      '`${ownCostOf(argumentValue, field, definition).cost} ': '` ',
     },
     'graphql/budget › checks a cached document again when its variables change, and does not cache refusals': {
-      ' ${sizeOf(field, definition)?.rows}`': '`',
+      ' ${listSizeOf(argumentValue, field, definition)?.rows}`': '`',
     },
   },
   'src/api/graphql/limits/list-sizes.ts': {
@@ -36,8 +36,6 @@ export const graphqlBugs: Bugs = {
     'graphql/cost › is recognized in variables, in their defaults and in parts of them': {
       'Object.assign(sent, variables);': '',
     },
-  },
-  'src/api/graphql/limits/search-cost.ts': {
     'graphql/cost › is charged for a search, once for each way to find its rows: %s(%s)': {
       'let conditions = Number(search.isBelow) + Number(isByChange);': 'let conditions = Number(isByChange);',
       'new Set([value].flat()).size <= 1': 'new Set([value].flat()).size > 0',

@@ -4,7 +4,6 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLField,
-  type GraphQLNamedType,
   type GraphQLSchema,
   getNamedType,
   isInterfaceType,
@@ -21,8 +20,9 @@ import {
   dearestCost,
   noCost,
   type SelectionCost,
+  type Type,
 } from './alternatives.ts';
-import { argumentReader, isConnection, listSizes, ownCosts, type SentDocument } from './list-sizes.ts';
+import { argumentReader, isConnection, listSizeOf, ownCostOf, type SentDocument } from './list-sizes.ts';
 
 /**
  * The size of a document: each count is the largest of any of its operations or fragments, used or not. Beyond 2^53 a
@@ -109,15 +109,13 @@ export function measureDocument(request: DocumentRequest): Measure {
 function variableKey(request: DocumentRequest, fields: readonly VariableField[]): string {
   if (fields.length === 0) return '';
   const argumentValue = argumentReader(request);
-  const [sizeOf, ownCostOf] = [listSizes(argumentValue), ownCosts(argumentValue)];
-  return fields
-    .map(({ field, definition }) => `${ownCostOf(field, definition).cost} ${sizeOf(field, definition)?.rows}`)
-    .join();
+  const keyOf = ({ field, definition }: VariableField) =>
+    `${ownCostOf(argumentValue, field, definition).cost} ${listSizeOf(argumentValue, field, definition)?.rows}`;
+  return fields.map(keyOf).join();
 }
 
 function measureAnew(request: DocumentRequest) {
   const { schema, document } = request;
-  const argumentValue = argumentReader(request);
   const pass: Pass = {
     schema,
     fragments: new Map(
@@ -125,8 +123,7 @@ function measureAnew(request: DocumentRequest) {
         .filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION)
         .map((definition) => [definition.name.value, definition]),
     ),
-    sizeOf: listSizes(argumentValue),
-    ownCostOf: ownCosts(argumentValue),
+    argumentValue: argumentReader(request),
     variableFields: [],
     expansions: new Map(),
     aliasesWritten: 0,
@@ -197,8 +194,7 @@ const aliasedLeaf: Expansion = { ...leaf, aliases: 1 };
 interface Pass {
   readonly schema: GraphQLSchema;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-  readonly sizeOf: ReturnType<typeof listSizes>;
-  readonly ownCostOf: ReturnType<typeof ownCosts>;
+  readonly argumentValue: ReturnType<typeof argumentReader>;
   readonly variableFields: VariableField[];
   /**
    * Keyed by definition, since an invalid document may use a name twice; `nothing` while a fragment is counted, to end
@@ -212,7 +208,7 @@ interface Pass {
   schemaField: FieldNode | undefined;
 }
 
-function expand(pass: Pass, selectionSet: SelectionSetNode, parent: GraphQLNamedType | undefined): Expansion {
+function expand(pass: Pass, selectionSet: SelectionSetNode, parent: Type): Expansion {
   const { selections } = selectionSet;
   const sum = { ...nothing };
   const freeTypename = selections.find(isPlainTypename);
@@ -243,7 +239,7 @@ function isPlainTypename(selection: SelectionNode): boolean {
   return selection.name.value === '__typename' && !selection.selectionSet;
 }
 
-function expandSelection(pass: Pass, selection: SelectionNode, parent: GraphQLNamedType | undefined): Expansion {
+function expandSelection(pass: Pass, selection: SelectionNode, parent: Type): Expansion {
   switch (selection.kind) {
     case Kind.FIELD:
       return expandField(pass, selection, parent);
@@ -271,12 +267,7 @@ function expandFragment(pass: Pass, fragment: FragmentDefinitionNode): Expansion
   return expansion;
 }
 
-function inFragment(
-  { schema }: Pass,
-  inner: Expansion,
-  on: GraphQLNamedType | undefined,
-  parent: GraphQLNamedType | undefined,
-): Expansion {
+function inFragment({ schema }: Pass, inner: Expansion, on: Type, parent: Type): Expansion {
   const leadingFragments = inner.leadingFragments + 1;
   const nestedFragments = Math.max(inner.nestedFragments, leadingFragments);
   return { ...inner, ...costInFragment(schema, inner, on, parent), leadingFragments, nestedFragments };
@@ -285,13 +276,13 @@ function inFragment(
 const ofUnknown = { cost: 1, isVariable: false };
 
 /** Counts a field, even if the type does not define it, with its children, since validation comes later. */
-function expandField(pass: Pass, field: FieldNode, parent: GraphQLNamedType | undefined): Expansion {
+function expandField(pass: Pass, field: FieldNode, parent: Type): Expansion {
   const name = field.name.value;
   const alias = field.alias === undefined ? 0 : 1;
   pass.aliasesWritten += alias;
   if (name === '__schema' || name === '__type') pass.schemaField ??= field;
   const definition = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[name] : undefined;
-  const { cost: own, isVariable } = definition ? pass.ownCostOf(field, definition) : ofUnknown;
+  const { cost: own, isVariable } = definition ? ownCostOf(pass.argumentValue, field, definition) : ofUnknown;
   if (definition && isVariable) pass.variableFields.push({ field, definition });
   // In a connection, only the rows repeat.
   const isOnce = definition !== undefined && name !== 'edges' && name !== 'nodes' && isConnection(parent);
@@ -300,7 +291,7 @@ function expandField(pass: Pass, field: FieldNode, parent: GraphQLNamedType | un
   const type = definition && getNamedType(definition.type);
   const inner = field.selectionSet === undefined ? nothing : expand(pass, field.selectionSet, type);
   const below = dearestCost(pass.schema, inner, type);
-  const listSize = definition && pass.sizeOf(field, definition);
+  const listSize = definition && listSizeOf(pass.argumentValue, field, definition);
   if (definition && listSize?.isVariable && !isVariable) pass.variableFields.push({ field, definition });
   const times = listSize?.rows ?? 1;
   const cost = own + below.once + times * (below.cost - below.once);

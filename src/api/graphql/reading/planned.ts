@@ -33,12 +33,7 @@ export function isPlanned(value: unknown): value is Planned {
  * Reads a field with everything that the document selects below it, in one statement. The field belongs to the query,
  * or to a row that no plan has read (a command's result, or a snapshot from the feed).
  */
-export async function readField(
-  parent: unknown,
-  _args: unknown,
-  context: Context,
-  info: GraphQLResolveInfo,
-): Promise<unknown> {
+export async function readField(parent: unknown, _args: unknown, context: Context, info: GraphQLResolveInfo) {
   const model = modelOf(info.parentType);
   const row = model === undefined ? undefined : { table: tableOf(model), json: rowJson(parent as object) };
   return runField(context, info, { row });

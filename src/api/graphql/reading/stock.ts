@@ -11,7 +11,7 @@ import { modelOf, typeReadOf } from './derive.ts';
 import type { ManyOptions } from './kinds.ts';
 import { pairsOf, requireRelation } from './paths.ts';
 import { knownUuid } from './plan.ts';
-import { byId, type KeyRun, keyIn, type PageRead } from './reads.ts';
+import { type KeyRun, keyIn, type PageRead } from './reads.ts';
 import type { Requirement } from './sql.ts';
 
 /**
@@ -113,12 +113,7 @@ export async function stockRows(
 }
 
 /** Reads the row with a public id of one of these types, if the caller may see it. */
-export async function stockNode(
-  id: string,
-  types: readonly string[],
-  context: Context,
-  info: GraphQLResolveInfo,
-): Promise<Row | null> {
+export async function stockNode(id: string, types: readonly string[], context: Context, info: GraphQLResolveInfo) {
   const uuid = knownUuid(id, types);
   const [typeName = ''] = id.split(':', 1);
   const type = info.schema.getType(typeName);
@@ -154,7 +149,7 @@ export async function stockPage(
   info: GraphQLResolveInfo,
 ) {
   const { viewer, payments } = context;
-  const key = (read.key ?? (() => byId))(args);
+  const key = read.key(args);
   const required: Requirement[] = [];
   const { cursors } = payments;
   const run: KeyRun = { viewer, cursors, require: (one) => void required.push(one) };

@@ -145,18 +145,14 @@ const UserErrorType = builder.interfaceRef<UserError>('UserError').implement({
   }),
 });
 
-const refs = Object.fromEntries(Object.keys(members).map((name) => [name, builder.objectRef<UserError>(name)])) as {
-  [Name in MemberName]: ReturnType<typeof builder.objectRef<UserError>>;
-};
-
 export const memberTypes = Object.fromEntries(
   Object.entries(members).map(([name, description]) => [
     name,
-    refs[name as MemberName].implement({ description, interfaces: [UserErrorType] }),
+    builder.objectRef<UserError>(name).implement({ description, interfaces: [UserErrorType] }),
   ]),
-) as typeof refs;
+) as { [Name in MemberName]: ReturnType<typeof builder.objectRef<UserError>> };
 
-builder.objectField(refs.UnavailableError, 'retryAfter', (t) =>
+builder.objectField(memberTypes.UnavailableError, 'retryAfter', (t) =>
   t.int({
     nullable: true,
     description: 'The number of seconds after which the same request may succeed; null if unknown.',

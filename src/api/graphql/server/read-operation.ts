@@ -64,10 +64,7 @@ function operationOf(json: unknown): SentOperation {
 }
 
 /** Creates the error of JSON with a value that cannot be represented exactly as written. It names the member. */
-export function inexactRequest(
-  { path, reason }: Pick<InexactJson, 'path' | 'reason'>,
-  within: FieldPath = [],
-): ReturnType<typeof badRequest> {
+export function inexactRequest({ path, reason }: Pick<InexactJson, 'path' | 'reason'>, within: FieldPath = []) {
   const field = dotted([...within, ...path]);
   return badRequest(`${field || 'the request'} ${reason}`, { code: 'INVALID_INPUT', details: { field } });
 }

@@ -16,7 +16,6 @@ import { oncePer } from '../../../core/once-per.ts';
 import { inTurn, type TakeTurn } from '../../../core/turn.ts';
 import type { Session, Sessions } from '../../../domain/access/tokens/sessions.ts';
 import { mayDoAllThat, type Viewer } from '../../../domain/access/viewer.ts';
-import type { FeedPosition } from '../../../domain/events/cursor.ts';
 import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
 import { type Context, contextIn } from '../context.ts';
 import { failure } from '../failure.ts';
@@ -145,11 +144,9 @@ const variablesBelowRoot = oncePer((operation: OperationDefinitionNode, document
   return [...names];
 });
 
-export interface StreamMessage {
+/** A message as JSON, and its position in the feed if it has one. */
+export interface StreamMessage extends Partial<Place> {
   readonly text: string;
-  /** Its position in the feed; undefined if it has none. */
-  readonly cursor?: string;
-  readonly position?: FeedPosition;
 }
 
 interface MessageOptions {

@@ -3,7 +3,7 @@ import { requestSeconds } from '../../../infra/instruments/instruments.ts';
 import { noteOperation } from '../../../infra/instruments/request-facts.ts';
 import { inSpan } from '../../../infra/instruments/spans.ts';
 import { failure } from '../failure.ts';
-import { TextAnswer } from '../reading/text-answer.ts';
+import { TextAnswer } from '../reading/run.ts';
 
 /** The labels of documents that are sent without an operation name. Most requests repeat a document. */
 const labels = new WeakMap<DocumentNode, string>();

@@ -80,12 +80,7 @@ const enabledState = {
  * test event. Enabling an endpoint does not send the events that it missed; a replay of the range does.
  * @throws Refusal FORBIDDEN (the caller's token is revoked or may not approve payments), WEBHOOK_ENDPOINT_NOT_FOUND
  */
-export async function changeEndpoint(
-  transaction: Transaction,
-  caller: Caller,
-  id: string,
-  change: EndpointChange,
-): Promise<WebhookEndpoint> {
+export async function changeEndpoint(transaction: Transaction, caller: Caller, id: string, change: EndpointChange) {
   const { url, eventTypes, description, enabled } = change;
   const { client, prisma } = transaction;
   const { platformId } = caller;
@@ -236,13 +231,8 @@ export async function testConfigEndpoint(
   const { responseStatus, replayed } = outcome;
   if (responseStatus !== null) return { row: { url: outcome.url, responseStatus }, replayed };
   if (!outcome.ended) {
-    throw new Refusal(
-      'SERVICE_UNAVAILABLE',
-      'the receiver has not answered yet: send the request again with the same key',
-      {
-        retryAfter: 1,
-      },
-    );
+    const message = 'the receiver has not answered yet: send the request again with the same key';
+    throw new Refusal('SERVICE_UNAVAILABLE', message, { retryAfter: 1 });
   }
   const reason = outcome.error ?? 'the endpoint has been disabled in the meantime';
   throw new Refusal('WEBHOOK_DELIVERY_ERROR', `the receiver did not answer: ${reason}`, { url: outcome.url }, replayed);

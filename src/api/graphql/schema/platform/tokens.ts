@@ -36,6 +36,12 @@ const ownDocuments =
 const documents =
   'The hashes of the registered documents that the token is restricted to, over GraphQL and as tools at /mcp. When left out, the token gets the list of the token that creates it, if there is one.';
 
+const version = {
+  description: 'Increases with each change: 1 at first, and 2 once the token is revoked.',
+  select: { revokedAt: true },
+  resolve: ({ revokedAt }: { readonly revokedAt: Date | null }) => tokenVersion(revokedAt !== null),
+} as const;
+
 export const ApiToken = builder.prismaNode('ApiToken', {
   ...node(visibleApiTokens),
   description: 'The credential of a server. Its secret is shown only once, when it is created.',
@@ -43,11 +49,7 @@ export const ApiToken = builder.prismaNode('ApiToken', {
     clientId: t.exposeString('clientId', { description: 'The user name for HTTP Basic authentication.' }),
     name: t.exposeString('name', { description: 'The display name of the token.' }),
     permissions: t.expose('permissions', { type: [Permission], description: 'The permissions of the token.' }),
-    version: t.int({
-      description: 'Increases with each change: 1 at first, and 2 once the token is revoked.',
-      select: { revokedAt: true },
-      resolve: ({ revokedAt }) => tokenVersion(revokedAt !== null),
-    }),
+    version: t.int(version),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the token was created.' }),
     createdById: t.publicId('ApiToken', 'createdById', {
       nullable: true,
@@ -271,11 +273,7 @@ export const ClientToken = builder.prismaNode('ClientToken', {
       description:
         'The hashes of the registered documents that the token is restricted to, over GraphQL and as tools at /mcp; empty if it has no list of its own.',
     }),
-    version: t.int({
-      description: 'Increases with each change: 1 at first, and 2 once the token is revoked.',
-      select: { revokedAt: true },
-      resolve: ({ revokedAt }) => tokenVersion(revokedAt !== null),
-    }),
+    version: t.int(version),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the token was created.' }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When the token expires.' }),
     revokedAt: t.optional('revokedAt', 'DateTime', { description: 'When the token was revoked; null if it was not.' }),

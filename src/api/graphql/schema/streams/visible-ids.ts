@@ -71,11 +71,10 @@ const loaderOf = oncePer((database: Database) => {
 
 async function whichAreVisible(database: Database, sought: readonly Sought[]): Promise<boolean[]> {
   const found = new Set<string>();
-  for (const group of Map.groupBy(sought, scopeOf).values()) {
+  for (const [scope, group] of Map.groupBy(sought, scopeOf)) {
     const [first] = group;
     if (!first) continue;
     const { viewer, noun } = first;
-    const scope = scopeOf(first);
     const ids = { id: { in: [...new Set(group.map(({ id }) => id))] } };
     const rows = await asPlatform(viewer.platformId, () =>
       readRows(database, noun, { where: { AND: [visible[noun](viewer), ids] } }),

@@ -15,13 +15,11 @@ import type { PageRead } from '../../reading/reads.ts';
 import { type After, filterOf, type Message, placeOf, positionAfter, refuseExpired, subscribe } from './stream.ts';
 import { visibleRows } from './visible-ids.ts';
 
-/** The effect of a change on a list: a row enters it, changes in it, or leaves it. */
-type ListOperation = 'ENTER' | 'UPDATE' | 'LEAVE';
-
 type Row = Readonly<Record<string, unknown>>;
 
 export interface ListChange extends Message {
-  readonly op: ListOperation;
+  /** The effect of the change on the list: the row enters it, changes in it, or leaves it. */
+  readonly op: 'ENTER' | 'UPDATE' | 'LEAVE';
   readonly node: Row;
   readonly before: Row | undefined;
 }
@@ -193,8 +191,6 @@ function sharedMessage(last: Event, place: Message, changes: readonly ListChange
   return message;
 }
 
-type Filter = Readonly<Record<string, unknown>>;
-
 /** A list's filter for changes to rows, compiled from the conditions by which the list itself is read. */
 interface FollowedFilter {
   readonly predicate: Predicate;
@@ -207,7 +203,7 @@ interface FollowedFilter {
  * @throws GraphQLError INVALID_INPUT, naming the condition, if a change to a row does not show whether the condition
  *   holds; NOT_FOUND for an id that the caller may not see, since no change would ever match
  */
-async function followFilter(context: Context, read: PageRead, filter: Filter): Promise<FollowedFilter> {
+async function followFilter(context: Context, read: PageRead, filter: object): Promise<FollowedFilter> {
   const { viewer } = context;
   const given = Object.entries(filter).filter(([, value]) => value !== null && value !== undefined);
   for (const [name, value] of given) {
