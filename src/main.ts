@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { Logger } from 'pino';
 import { basicAuthorization } from './domain/access/tokens/basic-authorization.ts';
 import { openDatabase } from './infra/database/database.ts';
-import { startEmbeddedPostgres } from './infra/database/embedded/embedded.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from './infra/database/embedded/embedded.ts';
 import { closeRails } from './rails/load-rails.ts';
 import { type Config, ConfigError, readConfig } from './server/config.ts';
 import { type Gateway, openPayments, startGateway } from './server/gateway.ts';
@@ -80,7 +80,7 @@ async function main(): Promise<void> {
     if (!config.CLIENT_TOKEN_KEY) log.warn('CLIENT_TOKEN_KEY is not set: no client tokens can be created');
     gateway = await startGateway({ databaseUrl, pooler, config, log, sandbox });
     collectStart();
-    console.log(banner(gateway.url, local, embedded?.notice, embedded?.dataDirectory));
+    console.log(banner(gateway.url, embedded));
   } catch (error) {
     // An error that a stop in progress has caused need not be printed: the signal ends the process.
     if (stopping) return stopping;
@@ -108,12 +108,7 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 
-function banner(
-  url: string | undefined,
-  local: boolean,
-  notice: string | undefined,
-  dataDirectory: string | undefined,
-): string {
+function banner(url: string | undefined, local: EmbeddedPostgres | undefined): string {
   if (url === undefined) return 'Doing background work only (ROLE=work).';
   const query = JSON.stringify({
     query:
@@ -130,12 +125,8 @@ function banner(
     lines.push(
       `  Credentials clientId ${sandboxCredentials.clientId}, secret ${sandboxCredentials.secret}`,
       `              Authorization: ${basicAuthorization(sandboxCredentials)}`,
-    );
-  }
-  if (dataDirectory) lines.push(`  Data        ${dataDirectory}`);
-  if (notice) lines.push(`  Note        ${notice}`);
-  if (local) {
-    lines.push(
+      `  Data        ${local.dataDirectory}`,
+      ...(local.notice ? [`  Note        ${local.notice}`] : []),
       '',
       '  Try it:',
       `  curl -s -u ${sandboxCredentials.clientId}:${sandboxCredentials.secret} ${url}/graphql -H 'content-type: application/json' -d '${query}'`,

@@ -6,15 +6,14 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ClientTokens } from '../src/domain/access/tokens/client-tokens.ts';
 import { openDatabase } from '../src/infra/database/database.ts';
 import { ConfigError } from '../src/server/config.ts';
-import { findSecretKey, findSigningKey } from '../src/server/start/key-file.ts';
+import { findKeys } from '../src/server/start/key-file.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 let directory: string;
 const settings = () =>
   ({ CLIENT_TOKEN_KEY: undefined, SECRET_KEY: undefined, NODE_ENV: 'development', DATA_DIR: directory }) as const;
-const find = { 'client-token.key': findSigningKey, 'secret.key': findSecretKey } as const;
 
-/** Kills its own process just before that writes into a file it has created. */
+/** Kills its own process just before the process writes into a file that it has created. */
 const dieWhileWriting = `
   const fs = require('node:fs/promises');
   fs.writeFile = async (file, content, { flag = 'w', mode }) => {
@@ -22,9 +21,9 @@ const dieWhileWriting = `
     process.kill(process.pid, 'SIGKILL');
   };
   require('node:module').syncBuiltinESMExports();
-  const [find, directory] = process.argv.slice(1);
-  const settings = { NODE_ENV: 'development', DATA_DIR: directory };
-  import('./src/server/start/key-file.ts').then((keys) => keys[find](settings));
+  const [other, directory] = process.argv.slice(1);
+  const settings = { NODE_ENV: 'development', DATA_DIR: directory, [other]: 'given' };
+  import('./src/server/start/key-file.ts').then((keys) => keys.findKeys(settings));
 `;
 
 beforeEach(async () => {
@@ -33,31 +32,32 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true }));
 
 describe.each([
-  ['client-token.key', 'CLIENT_TOKEN_KEY', 'base64url', ''],
-  ['secret.key', 'SECRET_KEY', 'base64', '\n'],
-] as const)('%s', (name, setting, encoding, end) => {
+  ['client-token.key', 'CLIENT_TOKEN_KEY', 'base64url', '', { SECRET_KEY: Buffer.alloc(32, 7) }],
+  ['secret.key', 'SECRET_KEY', 'base64', '\n', { CLIENT_TOKEN_KEY: 'given' }],
+] as const)('%s', (name, setting, encoding, end, other) => {
+  const find = async () => (await findKeys({ ...settings(), ...other }))[setting];
   const file = () => path.join(directory, name);
 
   test('concurrent first calls get the same key, whose file only this user can read', async () => {
-    const keys = await Promise.all(Array.from({ length: 8 }, () => find[name](settings())));
+    const keys = await Promise.all(Array.from({ length: 8 }, () => find()));
     for (const key of keys) expect(key).toEqual(keys[0]);
     const stored = await readFile(file(), 'utf8');
     expect(stored.endsWith(end)).toBe(true);
     expect(Buffer.from(stored, encoding).toString(encoding)).toBe(stored.trimEnd());
     expect(Buffer.from(stored, encoding)).toHaveLength(32);
     expect((await stat(file())).mode & 0o777).toBe(0o600);
-    expect(await find[name](settings())).toEqual(keys[0]);
+    expect(await find()).toEqual(keys[0]);
   });
 
   test('a file written by an earlier version is used unchanged', async () => {
     const bytes = Buffer.alloc(32, 0xfb);
     await writeFile(file(), bytes.toString(encoding) + end);
-    expect(await find[name](settings())).toEqual(name === 'secret.key' ? bytes : bytes.toString(encoding));
+    expect(await find()).toEqual(name === 'secret.key' ? bytes : bytes.toString(encoding));
   });
 
   test.each(['', '\n', 'short', `${'A'.repeat(43)} A`, 'A'.repeat(64)])('%j is refused', async (content) => {
     await writeFile(file(), content);
-    const error = await find[name](settings()).catch((caught: unknown) => caught);
+    const error = await find().catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(ConfigError);
     expect(String(error)).toMatch(
       new RegExp(`${file()} should hold 32 bytes.*restore it; or remove it.*; or set ${setting}`),
@@ -65,25 +65,27 @@ describe.each([
     expect(await readFile(file(), 'utf8')).toBe(content);
   });
 
-  test('a folder in its place is refused', async () => {
+  test('a folder in place of the file is refused', async () => {
     await mkdir(file());
-    await expect(find[name](settings())).rejects.toThrow(`${file()} should hold 32 bytes`);
+    await expect(find()).rejects.toThrow(`${file()} should hold 32 bytes`);
   });
 
   test('a process that dies between creating the file and writing it leaves no key file', async () => {
-    const died = spawnSync(process.execPath, ['-e', dieWhileWriting, find[name].name, directory], { cwd: root });
+    const died = spawnSync(process.execPath, ['-e', dieWhileWriting, Object.keys(other)[0] ?? '', directory], {
+      cwd: root,
+    });
     expect(died.signal).toBe('SIGKILL');
     await expect(readFile(file())).rejects.toMatchObject({ code: 'ENOENT' });
-    const key = await find[name](settings());
+    const key = await find();
     expect(key).toHaveLength(name === 'secret.key' ? 32 : 43);
-    expect(await find[name](settings())).toEqual(key);
+    expect(await find()).toEqual(key);
   });
 });
 
 test('a secret key in the settings is used unchanged, and production creates none', async () => {
   const given = Buffer.alloc(32, 7);
-  expect(await findSecretKey({ ...settings(), SECRET_KEY: given })).toBe(given);
-  expect(await findSecretKey({ ...settings(), NODE_ENV: 'production' })).toBe(undefined);
+  expect((await findKeys({ ...settings(), SECRET_KEY: given })).SECRET_KEY).toBe(given);
+  expect((await findKeys({ ...settings(), NODE_ENV: 'production' })).SECRET_KEY).toBe(undefined);
 });
 
 test('an empty client-token.key stops startup with a sentence that names it', async () => {

@@ -50,11 +50,8 @@ ${[...taken, ...refused].map((details) => `| ${shown(details)} | ${outcome(name,
 /** Formats details, truncating long ones. */
 function shown(details: AccountDetails): string {
   const values = Object.values(details).filter((value) => value !== null && value !== undefined);
-  return values.map((value) => `\`${shortened(value).replaceAll('\n', '↵')}\``).join(', ');
-}
-
-function shortened(value: string): string {
-  return value.length > 64 ? `${value.slice(0, 61)}…` : value;
+  const shortened = values.map((value) => (value.length > 64 ? `${value.slice(0, 61)}…` : value));
+  return shortened.map((value) => `\`${value.replaceAll('\n', '↵')}\``).join(', ');
 }
 
 function outcome(accountType: ExternalAccountType, { currencies }: AccountType, details: AccountDetails): string {

@@ -1,8 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { type Answer, listed } from '../apps/terminal/answer.ts';
 import type { Program } from '../apps/terminal/program.ts';
-import { formatMajor, isCurrencyCode, requiredCurrency } from '../core/currencies.ts';
-import { isPlainDecimal, multiply, parseDecimal, tenTo } from '../core/fraction.ts';
+import { formatMajor, isCurrencyCode, requiredCurrency, smallestUnits } from '../core/currencies.ts';
 import { publicId } from '../core/ids.ts';
 import {
   type Adjustment,
@@ -27,7 +26,7 @@ export function addAdjustments(program: Program): void {
     .argument('<account>', 'the account: InternalAccount:…')
     .requiredOption('--currency <code>', 'the currency of the account, such as USD', currencyIn)
     .addOption(new Option('--credit <amount>', 'the amount to add, such as 12.50').conflicts('debit'))
-    .option('--debit <amount>', 'the amount to take')
+    .option('--debit <amount>', 'the amount to deduct')
     .action(withDatabase(propose));
   decision(
     adjust,
@@ -62,23 +61,11 @@ interface Propose extends Decided {
 
 async function propose({ database }: Tools, accountId: string, given: Propose): Promise<Answer> {
   const { currency, credit, debit } = given;
-  const text = credit ?? debit;
-  if (text === undefined) throw new InvalidArgumentError('Give the amount: --credit or --debit.');
-  const sum = unitsOf(text, currency);
+  const decimal = credit ?? debit;
+  if (decimal === undefined) throw new InvalidArgumentError('Give the amount: --credit or --debit.');
+  const sum = smallestUnits({ decimal }, requiredCurrency(currency), []);
   const adjustment = { accountId, currency, amount: credit === undefined ? -sum : sum };
   return answerOf(await proposeAdjustment(database, adjustment, operatorOf('adjust propose', given)));
-}
-
-function unitsOf(text: string, currency: string): bigint {
-  const { decimals } = requiredCurrency(currency);
-  const digits = text.split('.')[1]?.length ?? 0;
-  if (!isPlainDecimal(text) || text.startsWith('-') || digits > decimals) {
-    throw new InvalidArgumentError(
-      `${text} is not an amount in ${currency}: use at most ${decimals} decimals, and no sign.`,
-    );
-  }
-  const { numerator, denominator } = multiply(parseDecimal(text), tenTo(decimals));
-  return numerator / denominator;
 }
 
 async function list({ database }: Tools, { all = false }: { readonly all?: boolean }): Promise<Answer> {

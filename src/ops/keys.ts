@@ -5,7 +5,7 @@ import { recordAct } from '../domain/access/operator-acts.ts';
 import { inTransaction } from '../infra/database/transaction.ts';
 import type { Config } from '../server/config.ts';
 import { openConnections } from '../server/gateway.ts';
-import { idsOfKeys, listKeysInUse } from '../server/start/keys-in-use.ts';
+import { idsOfKeys, keySettings, listKeysInUse } from '../server/start/keys-in-use.ts';
 import { actOf, operatorOf, type Said, type Tools, withDatabase } from './tools.ts';
 
 export function addKeys(program: Program): void {
@@ -22,8 +22,6 @@ export function addKeys(program: Program): void {
     .option('--lost', 'the key is lost: its secrets cannot be read, and their endpoints need new ones')
     .action(withDatabase(retire));
 }
-
-const keySettings = ['SECRET_KEY', 'CLIENT_TOKEN_KEY'] as const;
 
 function roleOf(config: Config, keyId: string): 'in use' | 'fallback' | 'not in the settings of this machine' {
   const lists = keySettings.map((setting) => idsOfKeys(config, setting));

@@ -1,6 +1,6 @@
 import { type Answer, listed } from '../apps/terminal/answer.ts';
 import type { Program } from '../apps/terminal/program.ts';
-import { formatDecimal, requiredCurrency } from '../core/currencies.ts';
+import { formatMajor, requiredCurrency } from '../core/currencies.ts';
 import { publicId } from '../core/ids.ts';
 import { listSuspense, releaseSuspense, type SuspendedRefund } from '../domain/settlement/suspense.ts';
 import { actOf, operatorOf, type Said, type Tools, withDatabase } from './tools.ts';
@@ -45,6 +45,5 @@ async function release({ database }: Tools, id: string, said: Said): Promise<Ans
 }
 
 function refundOf({ transaction }: SuspendedRefund): string {
-  const { code, decimals } = requiredCurrency(transaction.sentCurrency ?? '');
-  return `${formatDecimal(transaction.refundAmount ?? 0n, decimals)} ${code}`;
+  return formatMajor(transaction.refundAmount ?? 0n, requiredCurrency(transaction.sentCurrency ?? ''));
 }

@@ -62,11 +62,13 @@ export function withDatabase<Args extends unknown[]>(work: Work<Tools, Args>) {
       const url = await verifiedDatabase(config, embedded);
       const database = openDatabase({ url, role: 'gateway_work', poolSize: 2 });
       try {
-        const tools = await toolsOf(given, database);
+        const own = { ...config, ...(await findKeys(config)) };
+        const payments = await openPayments(database, own, pino({ level: 'silent' }));
+        const tools = { ...given, config: own, database, payments, webhooks: openWebhooks(payments, own) };
         try {
           return await work(tools, ...args);
         } finally {
-          await closeRails(tools.payments.rails);
+          await closeRails(payments.rails);
         }
       } finally {
         await database.close();
@@ -75,12 +77,6 @@ export function withDatabase<Args extends unknown[]>(work: Work<Tools, Args>) {
       await embedded?.stop();
     }
   });
-}
-
-async function toolsOf(given: Settings, database: Database): Promise<Tools> {
-  const config = { ...given.config, ...(await findKeys(given.config)) };
-  const payments = await openPayments(database, config, pino({ level: 'silent' }));
-  return { ...given, config, database, payments, webhooks: openWebhooks(payments, config) };
 }
 
 /** Reads a time with a time zone. @throws InvalidArgumentError for any other text */

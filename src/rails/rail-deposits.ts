@@ -7,7 +7,7 @@ export interface RailDeposits {
   deposits?(request: DepositsRequest): Promise<DepositsPage>;
 
   /**
-   * Makes a deposit available for the platform's payments, such as by moving it to the account from which they are
+   * Makes a deposit available for the platform's payments, perhaps by moving it to the account from which they are
    * paid. Called at least once, before the customer is credited, so an implementation passes `id` to its provider as
    * the idempotency key. An exception means that the outcome is unknown, and the method is called again.
    */

@@ -13,7 +13,7 @@ export interface RailAccount {
 }
 
 /**
- * The steps of a payment that a rail performs. PAY_REQUEST is the question whether the sender of an incoming UMA
+ * The steps of a payment that a rail performs. PAY_REQUEST asks the rail whether the sender of an incoming UMA
  * payment, who has looked up the receiver, has sent the pay request (`settled` if so). PULL is the collection that
  * precedes a payment from an external account. SETTLEMENT is the delivery or collection that ends a payment.
  */

@@ -7,7 +7,7 @@ export interface RailLocks {
    * Locks a rate at the provider for one payment, before a quote promises it. It moves no money. The payment's order
    * then contains the lock (`RailOrder.lock`): `payOut` takes `sent` for it, in the sending currency, delivers
    * `received`, and reports both amounts when it has `settled`. A lock that no order uses expires. An exception means
-   * that nothing is locked, or that the lock will expire unused. Without this method quotes use the rate of `rate`.
+   * that nothing is locked, or that the lock will expire unused. Without this method quotes use the rate from `rate`.
    */
   lockRate?(request: LockRequest): Promise<LockAnswer>;
 }
@@ -27,7 +27,7 @@ export interface LockRequest {
    * The external account to pay; undefined if the money stays in the gateway and the rail converts it for the platform.
    */
   readonly account: RailAccount | undefined;
-  /** The receiver at a UMA address, found by `lookUp`; undefined for others. The two currencies may be the same. */
+  /** The receiver at a UMA address, found by `lookUp`; undefined otherwise. The two currencies may be the same. */
   readonly uma?: UmaPayment | undefined;
 }
 
@@ -59,7 +59,7 @@ export type LockAnswer =
   | {
       readonly kind: 'locked';
       readonly lock: RateLock;
-      /** How long the lock holds from the call, in milliseconds. An order sent within that time gets it. */
+      /** How long the lock holds from the call, in milliseconds. An order sent within that time gets the rate. */
       readonly validMs: number;
     }
   /**

@@ -52,7 +52,7 @@ export type Scenario = {
   readonly refundFails?: boolean | undefined;
   /** The payment settles, and the bank returns it after this time, in milliseconds. */
   readonly returnAfterMs?: number | undefined;
-  /** The deposit for a real-time funded quote: half of it, two of it, or one after the quote's expiry. */
+  /** The deposit for a real-time funded quote: half the amount, the amount twice, or one after the quote's expiry. */
   readonly deposit?: 'SHORT' | 'TWICE' | 'LATE' | undefined;
 };
 

@@ -11,14 +11,13 @@ import { type Database, openDatabase } from '../infra/database/database.ts';
 import { refuseOwners } from '../infra/database/owners.ts';
 import { openReplicas, type Replicas } from '../infra/database/replicas/replicas.ts';
 import { ReadinessWatch } from '../infra/health/readiness.ts';
-import type { OperatorServer } from '../infra/instruments/operator-server.ts';
 import type { Resolver } from '../infra/net/addresses.ts';
 import { StoredConnections } from '../rails/connections.ts';
 import { closeRails, type LoadedRails, loadRails, RailFault } from '../rails/load-rails.ts';
 import { sandboxModule } from '../rails/sandbox/sandbox-module.ts';
 import { upstreamModule } from '../rails/upstream/upstream-module.ts';
 import { ConfigError, type GatewaySettings } from './config.ts';
-import { type Observed, startMetricsServer } from './observe/metrics.ts';
+import { startMetrics } from './observe/metrics.ts';
 import { type ServingOptions, startServing } from './serve.ts';
 import { listenError } from './start/listening.ts';
 import { stopInOrder } from './stop.ts';
@@ -27,10 +26,10 @@ import { startWorkers } from './workers/workers.ts';
 export interface Gateway {
   /** The base URL of the instance's APIs; undefined if it only works in the background. */
   readonly url: string | undefined;
-  /** The domain as seen by the background work: for all platforms. */
+  /** The domain as the background work sees it: with all platforms. */
   readonly payments: Payments;
   readonly metricsUrl: string | undefined;
-  /** The database as seen by the APIs: for one platform at a time. */
+  /** The database as the APIs see it: with one platform at a time. */
   readonly serving: Database;
   /** The standbys that serve reads, if the settings name any. */
   readonly replicas: Replicas | undefined;
@@ -87,7 +86,7 @@ interface GatewayOptions extends ServingOptions {
   readonly webhooks?: { readonly resolve?: Resolver | undefined };
 }
 
-/** Starts one instance on a migrated database, in its role. Throws ConfigError for HOST, PORT, or no SECRET_KEY. */
+/** Starts one instance on a migrated database, in its ROLE. Throws ConfigError for HOST, PORT, or no SECRET_KEY. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, log } = options;
   if (config.ROLE !== 'work' && !config.SECRET_KEY) {
@@ -114,8 +113,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   await feed.open().catch((error: unknown) => abandon(error, closing));
   readiness.open();
   await replicas?.open();
-  const metrics = await startMetrics(config, { serving, working, replicas, feed, sessions, readiness }, log).catch(
-    (error: unknown) => abandon(listenError(error, config, 'METRICS'), [() => feed.close(), ...closing]),
+  const observed = { serving, working, replicas, feed, sessions, readiness };
+  const metrics = await startMetrics(config, observed, log).catch((error: unknown) =>
+    abandon(listenError(error, config, 'METRICS'), [() => feed.close(), ...closing]),
   );
   const workers =
     sequencer && startWorkers(payments, webhooks, { sequencer, log, reconcileHour: config.RECONCILE_HOUR });
@@ -162,17 +162,7 @@ function openDatabases({ databaseUrl: url, pooler, config, log, pace }: GatewayO
   return { serving, working, replicas, close };
 }
 
-/** Serves metrics if the settings name a port. An instance that only serves APIs reads no figures of all platforms. */
-async function startMetrics(
-  { METRICS_PORT: port, METRICS_HOST: host, ROLE }: GatewaySettings,
-  observed: Observed,
-  log: Logger,
-): Promise<OperatorServer | undefined> {
-  if (port === undefined) return undefined;
-  return startMetricsServer({ host, port, readsDatabase: ROLE !== 'serve' }, observed, log);
-}
-
-/** Stops the parts that were started before a start failed, and then throws its error. */
+/** Stops the parts that a failed start had already started, and then throws the error. */
 async function abandon(error: unknown, steps: readonly (() => unknown)[]): Promise<never> {
   for (const step of steps) await step();
   throw error;

@@ -11,16 +11,11 @@ export function printError(error: unknown): void {
   console.error(messageForUser(error) ?? error);
 }
 
+const forUsers = [ConfigError, DatabaseUnreachable, EmbeddedPostgresError, MigrationError, OwnerError, PoolerError];
+
 /** Returns the message of an error that is meant for the user of the program; undefined for any other error. */
 export function messageForUser(error: unknown): string | undefined {
-  const isForUser =
-    error instanceof ConfigError ||
-    error instanceof DatabaseUnreachable ||
-    error instanceof EmbeddedPostgresError ||
-    error instanceof MigrationError ||
-    error instanceof OwnerError ||
-    error instanceof PoolerError;
-  if (isForUser) return error.message;
+  if (error instanceof Error && forUsers.some((kind) => error instanceof kind)) return error.message;
   return wrongLogin(error) ?? (isDatabaseFault(error) ? `The database cannot be used: ${wordsOf(error)}.` : undefined);
 }
 

@@ -13,9 +13,8 @@ import { namesThisMachine, Origins } from '../api/http/cors.ts';
 import { ProviderWebhooks } from '../api/http/provider-webhooks.ts';
 import { startHttpServer } from '../api/http/server.ts';
 import { Turns } from '../api/http/turns.ts';
-import type { SandboxPlatform, Shown } from '../api/pages/layout.ts';
 import { openPages } from '../api/pages/pages.ts';
-import { restVersion } from '../api/rest/app.ts';
+import { restVersion } from '../api/rest/context.ts';
 import { createRestServer } from '../api/rest/server.ts';
 import type { Webhooks } from '../api/webhooks/webhooks.ts';
 import { CredentialBrake } from '../domain/access/limits/credential-brake.ts';
@@ -121,12 +120,17 @@ export async function startServing(
     }),
     providers: new ProviderWebhooks({
       ...{ ...callers, payments, log, refusalMs: pace?.webhookRefusalMs },
-      // Webhooks of providers have their own brake, since wrong ones belong to no platform.
+      // Webhooks of providers have their own brake, since one with a wrong signature belongs to no platform.
       brake: brakeOf(config, log, callers.now),
     }),
-    pages: await openPages(
-      shownPages(config, sandbox && { ...sandbox, payer: () => sandbox.payer(payments) }, metricsUrl),
-    ),
+    pages: await openPages({
+      sandbox: sandbox && { ...sandbox, payer: () => sandbox.payer(payments) },
+      lab: config.GRAPHIQL,
+      documents: config.PUBLIC_CONTRACT,
+      // Only a developer's machine shows the address of the metrics: elsewhere, those who need it know it.
+      metricsUrl: sandbox && metricsUrl,
+      securityContact: config.SECURITY_CONTACT,
+    }),
     readiness,
     requestLog: { log: config.ACCESS_LOG ? log : undefined, addressOf: callers.addressOf },
     isSandbox: sandbox !== undefined,
@@ -145,21 +149,6 @@ export async function startServing(
     acceptsOrigin: (request) => origins.accepts(request) && (sandbox === undefined || namesThisMachine(request)),
   });
   return { http, sockets, pace: callers.pace, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };
-}
-
-function shownPages(
-  config: GatewaySettings,
-  sandbox: SandboxPlatform | undefined,
-  metricsUrl: string | undefined,
-): Shown {
-  return {
-    sandbox,
-    lab: config.GRAPHIQL,
-    documents: config.PUBLIC_CONTRACT,
-    // Only a developer's machine shows the address of the metrics: elsewhere, those who need it know it.
-    metricsUrl: sandbox && metricsUrl,
-    securityContact: config.SECURITY_CONTACT,
-  };
 }
 
 function callersOf(
@@ -222,5 +211,5 @@ const operationMs = 10_000;
 const slowMs = 200;
 /** The number of database connections that one platform's requests leave free for other platforms, if there are any. */
 const connectionsForOthers = 2;
-/** How long a connection may be idle while the instance stops, in milliseconds: active clients send sooner. */
+/** How long a connection may be idle while the instance stops, in milliseconds: active clients send earlier. */
 const idleMs = 50;

@@ -20,23 +20,22 @@ export const key = z
   )
   .transform((text): Buffer => Buffer.from(text, text.length === 64 ? 'hex' : 'base64'));
 
-/** A key of client tokens. A semicolon would end it in a list. */
+/** A key for client tokens. A semicolon would end it in a list. */
 export const textKey = z
   .string()
   .min(32, 'must have at least 32 characters')
   .refine((text) => !text.includes(';'), 'must not contain a semicolon');
 
+export const parts = (separator: string) =>
+  z.string().transform((list) =>
+    list
+      .split(separator)
+      .map((text) => text.trim())
+      .filter((text) => text !== ''),
+  );
+
 /** Defines a setting that is a list, separated by semicolons. */
-export const listOf = <Key extends z.ZodType<unknown, string>>(kind: Key) =>
-  z
-    .string()
-    .transform((list) =>
-      list
-        .split(';')
-        .map((text) => text.trim())
-        .filter((text) => text !== ''),
-    )
-    .pipe(z.array(kind));
+export const listOf = <Key extends z.ZodType<unknown, string>>(kind: Key) => parts(';').pipe(z.array(kind));
 
 export const address = z.string().superRefine((text, context) => {
   const fault = faultOfAddress(text);
@@ -67,23 +66,13 @@ export const rate = z.string().transform((text, context): Rate | null => {
 export const unsafeThings = ['any-origin', 'loopback-webhooks', 'owner-login', 'unverified-tls', 'weak-keys'] as const;
 export type Unsafe = (typeof unsafeThings)[number];
 
-export const unsafe = z
-  .string()
-  .transform((list) =>
-    list
-      .split(',')
-      .map((name) => name.trim())
-      .filter((name) => name !== ''),
-  )
-  .pipe(z.array(z.enum(unsafeThings, { error: `must be some of ${unsafeThings.join(', ')}, separated by commas` })));
+export const unsafe = parts(',').pipe(
+  z.array(z.enum(unsafeThings, { error: `must be some of ${unsafeThings.join(', ')}, separated by commas` })),
+);
 
-export const addressRanges = z.string().transform((list, context) => {
+export const addressRanges = parts(',').transform((list, context) => {
   try {
-    return list
-      .split(',')
-      .map((range) => range.trim())
-      .filter((range) => range !== '')
-      .map(parseRange);
+    return list.map(parseRange);
   } catch {
     context.addIssue('must be addresses or ranges such as 10.0.0.0/8, separated by commas');
     return z.NEVER;

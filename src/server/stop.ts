@@ -15,7 +15,7 @@ export interface Serving {
   readonly http: HttpServer;
   readonly sockets: ReturnType<typeof serveWebSockets>;
   readonly pace: Pick<RefusalPace, 'end'>;
-  /** The time in milliseconds that requests are still accepted while not ready, so that load balancers notice. */
+  /** How long requests are still accepted while readiness fails, in milliseconds, so that load balancers notice. */
   readonly delayMs: number;
   /** The longest idle time of a connection after that, in milliseconds: its client may already have sent a request. */
   readonly idleMs: number;
@@ -43,16 +43,8 @@ const deadlinesMs = { requests: 5_000, workers: 6_000, database: 6_500 } as cons
 const spread = { mostMs: 3_000, eachMs: 5 } as const;
 
 /** Stops an instance in order: readiness, after a delay the port and streams, then workers, feed and database. */
-export async function stopInOrder({
-  serving,
-  sessions,
-  workers,
-  feed,
-  readiness,
-  metrics,
-  database,
-  log,
-}: Running): Promise<void> {
+export async function stopInOrder(running: Running): Promise<void> {
+  const { serving, sessions, workers, feed, readiness, metrics, database, log } = running;
   readiness.end();
   if (serving) {
     serving.http.announceStop();

@@ -6,13 +6,13 @@ import { ended, lookUp, mint, pay, quote, succeed, umaAddressOf, usdToEur } from
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { exchange } from '../setup/raw-http.ts';
 import { base, restClient } from '../setup/rest.ts';
-import { makeScene } from '../setup/scene.ts';
+import { makeScene, payingApp } from '../setup/scene.ts';
 import { selection } from '../setup/selection.ts';
 import { sequenced } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
-// The data that a request reads never depends on concurrent requests of others. Here one write carries requests of two
-// platforms to a server.
+// The data that a request reads never depends on concurrent requests by other platforms. Here one write carries
+// requests from two platforms to a server.
 
 /** The objects of a platform that paths and arguments name. */
 type Things = Readonly<Record<string, string>>;
@@ -102,9 +102,9 @@ function steady(body: string): string {
 
 /**
  * Sends the request of each platform alone, then both concurrently, several times each; the responses must be
- * identical, without errors.
+ * identical, without errors. Returns the responses to both.
  */
-async function sameAlone(requestOf: (authorization: string, things: Things) => string): Promise<void> {
+async function sameAlone(requestOf: (authorization: string, things: Things) => string): Promise<Exchange[]> {
   const requests = sides.map(({ platform, things }) => requestOf(platform.authorization, things));
   const alone = (await Promise.all(requests.map((request) => pipelined([request])))).flat();
   const inTurn = Array.from({ length: 8 }, (_each, at) => at % 2);
@@ -112,9 +112,16 @@ async function sameAlone(requestOf: (authorization: string, things: Things) => s
   expect(alone).not.toContainEqual(expect.objectContaining({ body: expect.stringMatching(/"errors":|INTERNAL/) }));
   expect(alone.map(({ status }) => status)).toEqual([200, 200]);
   expect(together).toEqual(inTurn.map((side) => alone[side]));
+  return alone;
 }
 
 const host = 'Host: localhost\r\n';
+
+function graphQlRequest(authorization: string, content: object): string {
+  const body = JSON.stringify(content);
+  const headers = `${host}Authorization: ${authorization}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
+  return `POST /graphql HTTP/1.1\r\n${headers}\r\n${body}`;
+}
 
 const queries: Readonly<Record<string, string>> = {
   listExchangeRates: '?sourceCurrency=USD',
@@ -161,11 +168,55 @@ test('every query field returns the same to a platform, whoever else asks in the
       // The executor of graphql-js resolves a document if no plan reads one of its fields, such as the viewer's. Counts
       // of all rows below each row would cost too much together.
       const query = `{ ${field.replaceAll(/\btotalCount\b|\btransactionTotals\s*\{[^{}]*(\{[^{}]*(\{[^{}]*\}[^{}]*)*\}[^{}]*)*\}/g, '')} viewer { kind } }`;
-      const body = JSON.stringify({ query });
-      const headers = `${host}Authorization: ${authorization}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
-      return `POST /graphql HTTP/1.1\r\n${headers}\r\n${body}`;
+      return graphQlRequest(authorization, { query });
     });
   }
+});
+
+/** The inputs of commands that only validate: requests of one tick share the statement that reads for them. */
+const dryRuns: Readonly<Record<string, (things: Things) => Data>> = {
+  createQuote: ({ accountId, externalAccountId }) => ({
+    source: { account: { accountId } },
+    destination: { account: { accountId: externalAccountId } },
+    lockedCurrencySide: 'SENDING',
+    lockedCurrencyAmount: { units: 1_000 },
+  }),
+  executeQuote: ({ quoteId }) => ({ quoteId }),
+  transferOut: ({ accountId, externalAccountId }) => ({
+    sourceAccountId: accountId,
+    destinationAccountId: externalAccountId,
+    amount: { units: 1_000 },
+    idempotencyKey: 'a-dry-run',
+  }),
+};
+
+/** Builds a request that only validates a command, on these objects. */
+function dryRun(name: string, authorization: string, things: Things): string {
+  const query = `mutation ($input: ${name[0]?.toUpperCase()}${name.slice(1)}Input!) { ${name}(input: $input) {
+    ... on ValidatedPayment { sentAmount { amount } } ... on UserError { code } } }`;
+  return graphQlRequest(authorization, {
+    query,
+    variables: { input: { ...dryRuns[name]?.(things), validateOnly: true } },
+  });
+}
+
+describe.each(Object.keys(dryRuns))('%s', (name) => {
+  test('finds the same for a platform, whoever else sends it in the same tick', async () => {
+    const alone = await sameAlone((authorization, things) => dryRun(name, authorization, things));
+    expect(alone.map(({ body }) => body)).toEqual(alone.map(() => expect.stringContaining('sentAmount')));
+  });
+
+  test('finds nothing of another customer for an app, though its platform sends the same in the same tick', async () => {
+    const platform = t.platform;
+    const things = sides[0]?.things ?? {};
+    const app = await payingApp(platform, { customerId: (await makeScene(platform)).customerId });
+    const requests = [platform, app, platform, app].map(({ authorization }) => dryRun(name, authorization, things));
+    // The first requests with new credentials wait until these have been looked up, so they are not in the same tick.
+    await pipelined(requests);
+    const answers = await pipelined(requests);
+    const [found, hidden] = [expect.stringContaining('sentAmount'), expect.stringContaining('NOT_FOUND')];
+    expect(answers.map(({ body }) => body)).toEqual([found, hidden, found, hidden]);
+  });
 });
 
 describe("a query of Prisma's client", () => {

@@ -175,7 +175,7 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
   },
   // Faults that only requests encounter. The requests of the load use other tables.
   'locked table': {
-    staged: 'a person locks a table by hand, and 31 requests at a time want to read it',
+    staged: 'a person locks a table by hand, and 31 requests at a time try to read it',
     alerts: ['PaymentsSessionsBlocked', 'PaymentsRequestsSlow', 'PaymentsPoolWaits'],
     async stage(stage) {
       const read = await readingLookups(stage);
@@ -190,7 +190,7 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     },
   },
   'lost right': {
-    staged: 'the login loses its right to read a table, and requests want to read it',
+    staged: 'the login loses its right to read a table, and requests try to read it',
     alerts: ['PaymentsFaults'],
     async stage(stage) {
       const read = await readingLookups(stage);
@@ -205,7 +205,7 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     },
   },
   'wrong index': {
-    staged: 'a person creates a unique index by hand that commands violate',
+    staged: 'a person creates, by hand, a unique index that commands violate',
     alerts: ['PaymentsRacesLost'],
     async stage({ other, own }) {
       await lookUp(other, address('eur'));
@@ -239,7 +239,7 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     },
   },
   'hanging feed': {
-    staged: 'the reads of the feed of one instance hang, and more than 500 events come',
+    staged: 'reads of the feed by one instance hang, and more than 500 events arrive',
     alerts: ['PaymentsFeedBehind'],
     async stage(stage) {
       const { other, instance } = stage;
@@ -324,7 +324,8 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     },
   },
   'no audit of all rows': {
-    staged: 'the last audit of all rows is six weeks old, and later ones went on from it; ended by `ops audit --full`',
+    staged:
+      'the last audit of all rows is six weeks old, and later ones continued from it; ended by `ops audit --full`',
     alerts: ['PaymentsFullAuditLate'],
     async stage({ own, ops }) {
       await own(`insert into audit_run (finished_at, rules, broken) values (now() - interval '6 weeks', 1, '{}')`);
@@ -333,7 +334,7 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     },
   },
   'difference with a provider': {
-    staged: 'a difference is stored, as a comparison stores it; ended by `ops reconcile close`',
+    staged: 'a difference is stored as a comparison would store it; ended by `ops reconcile close`',
     alerts: ['PaymentsReconciliationDiffers'],
     async stage({ own, ops }) {
       const [{ id }] =

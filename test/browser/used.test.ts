@@ -1,10 +1,9 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runCommands } from '../../src/commands.ts';
 import { act, succeed } from '../setup/acts.ts';
 import { browserPath, faultsOf, screenshot } from '../setup/browser.ts';
 import { sandboxInBrowser } from '../setup/browser-sandbox.ts';
-import { connect, type Data, type TestPlatform } from '../setup/gateway.ts';
+import type { Data, TestPlatform } from '../setup/gateway.ts';
 import { guidePrograms } from '../setup/guides.ts';
 import { labOf } from '../setup/lab-page.ts';
 import { startPrefixProxy } from '../setup/prefix-proxy.ts';
@@ -19,16 +18,14 @@ const payments = Number(process.env.USED_PAYMENTS ?? 1_000);
 
 describe.skipIf(browserPath === undefined)('on a sandbox that others have used', () => {
   const started = sandboxInBrowser({ SANDBOX_PACE_MS: '300' });
-  let sandbox: TestPlatform;
   let proxy: Awaited<ReturnType<typeof startPrefixProxy>>;
   beforeAll(async () => {
-    sandbox = connect(started.gateway.url, 'sandbox', `Basic ${btoa('sandbox:sandbox')}`);
     proxy = await startPrefixProxy(started.gateway.url, '/pay');
-    await useUp(sandbox, started.dataDirectory);
+    await useUp(started);
   });
   afterAll(() => proxy?.close());
 
-  test('the first payment is one press of a button, and every tab of the lab works', async () => {
+  test('the first payment takes one press of a button, and every tab of the lab works', async () => {
     const page = await started.browser.newPage({ viewport: { width: 1400, height: 900 } });
     const failed: string[] = [];
     page.on(
@@ -53,33 +50,26 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
     await lab.eventOf(await lab.run('Transaction:'), 'COMPLETED').waitFor();
     await page.getByRole('button', { name: 'Next: Watch' }).click();
     await lab.run('"COMPLETED"');
-    await lab.open('Timeline');
-    await lab.run('"final"');
-    await lab.open('Look around');
-    await lab.run('InternalAccount:');
-    await lab.open('Add a beneficiary');
-    await lab.run('displayName');
-    await lab.open('Quote');
-    await lab.run('totalReceivingAmount');
-    await lab.open('Execute');
-    await lab.eventOf(await lab.run('"replayed": false'), 'COMPLETED').waitFor();
-    await lab.open('Fund in real time: quote');
-    await lab.run('"reference"');
-    await lab.open('Fund in real time: deposit');
-    await lab.run('Transaction:');
-    await lab.open('UMA: look up');
-    await lab.run('Lookup:');
-    await lab.open('UMA: pay');
-    await lab.run('totalReceivingAmount');
-    await lab.open('Fail on purpose');
-    await lab.eventOf(await lab.run('Transaction:'), 'FAILED').waitFor();
-    await lab.open('Webhooks');
-    await lab.run('delete one first');
-    await lab.open('Deliveries');
-    await lab.run('WebhookEndpoint:');
-    await lab.open('Remove the endpoint');
+    for (const [tab, text, status] of [
+      ['Timeline', '"final"'],
+      ['Look around', 'InternalAccount:'],
+      ['Add a beneficiary', 'displayName'],
+      ['Quote', 'totalReceivingAmount'],
+      ['Execute', '"replayed": false', 'COMPLETED'],
+      ['Fund in real time: quote', '"reference"'],
+      ['Fund in real time: deposit', 'Transaction:'],
+      ['UMA: look up', 'Lookup:'],
+      ['UMA: pay', 'totalReceivingAmount'],
+      ['Fail on purpose', 'Transaction:', 'FAILED'],
+      ['Webhooks', 'delete one first'],
+      ['Deliveries', 'WebhookEndpoint:'],
+      ['Remove the endpoint', '"replayed": false'],
+    ] as const) {
+      await lab.open(tab);
+      const answer = await lab.run(text);
+      if (status) await lab.eventOf(answer, status).waitFor();
+    }
     await page.getByText('even if somebody else registered it').waitFor();
-    await lab.run('"replayed": false');
     await lab.open('Webhooks');
     await lab.run('"secret"');
     expect(failed).toEqual([]);
@@ -98,22 +88,23 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
     await page.close();
   });
 
-  test('both guides work as often as they are followed, and leave no endpoint', async () => {
+  test('both guides work each time they are followed, and leave no endpoint behind', async () => {
     const { runGuide, remove } = await guidePrograms();
     const { customerId: customer, destinationAccountId: payee } = await payerOf(started.gateway.url);
     const reader = { url: started.gateway.url, credentials: 'sandbox:sandbox', customer, payee };
-    const before = await endpointsOf(sandbox);
+    const before = await endpointsOf(started.sandbox);
     for (let time = 0; time < 3; time += 1)
       expect(await runGuide('docs/guides/server.md', reader)).toMatch(/\nTransaction:[\w-]+ is COMPLETED\n$/);
-    expect((await endpointsOf(sandbox)).filter((id) => !before.includes(id))).toEqual([]);
+    expect((await endpointsOf(started.sandbox)).filter((id) => !before.includes(id))).toEqual([]);
     expect(await runGuide('docs/guides/web.md', reader)).toMatch(/COMPLETED\n$/);
     await remove();
   });
 
   test('no link on any page is broken, or leads outside the prefix', async () => {
     const wanted = [`${proxy.url}/`];
+    const { authorization } = started.sandbox;
     for (const address of wanted) {
-      const response = await fetch(address, { headers: { accept: 'text/html', authorization: sandbox.authorization } });
+      const response = await fetch(address, { headers: { accept: 'text/html', authorization } });
       expect([address, response.status]).toEqual([address, 200]);
       const text = await response.text();
       if (!response.headers.get('content-type')?.startsWith('text/html')) continue;
@@ -135,7 +126,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
     ['dark', 1280],
     ['light', 390],
     ['dark', 390],
-  ] as const)('axe finds no fault on any page, %s and %i wide, and nothing is wider', async (colorScheme, width) => {
+  ] as const)('axe finds no fault on any page, %s and %i px wide, and nothing is wider', async (colorScheme, width) => {
     // A number that is fading in has too little contrast for a moment.
     const context = await started.browser.newContext({
       ...{ colorScheme, reducedMotion: 'reduce' },
@@ -151,7 +142,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
       const wide = await page.evaluate(() =>
         Math.max(
           document.documentElement.scrollWidth,
-          // Larger tables, which compare, scroll sideways.
+          // Tables with four columns or more scroll sideways.
           ...[...document.querySelectorAll('table:not(:has(td:nth-child(4)))')].map(
             (table) => table.getBoundingClientRect().left + table.scrollWidth,
           ),
@@ -192,7 +183,7 @@ const endpointsOf = async (platform: TestPlatform): Promise<string[]> =>
   );
 
 /** Uses a sandbox as others would in a day. */
-async function useUp(sandbox: TestPlatform, dataDirectory: string): Promise<void> {
+async function useUp({ sandbox, ops }: ReturnType<typeof sandboxInBrowser>): Promise<void> {
   const { customerId, sourceAccountId } = await payerOf(sandbox.url);
   const { accounts } = await sandbox.ask(
     `{ accounts(first: 20, filter: { customerId: "${customerId}", kind: EXTERNAL, currency: "USD" }) { edges { node { id } } } }`,
@@ -214,16 +205,7 @@ async function useUp(sandbox: TestPlatform, dataDirectory: string): Promise<void
     const url = `http://127.0.0.1:${5_000 + added}/webhooks`;
     if ((await act(sandbox, 'createWebhookEndpoint', { url })).code === 'CONFLICT') break;
   }
-  const freeze = ['ops', 'customer', 'freeze', customerId, '--by', 'a person', '--reason', 'for a day'];
-  const errors: string[] = [];
-  const code = await runCommands(freeze, {
-    environment: { ...process.env, NODE_ENV: 'development', DATA_DIR: dataDirectory },
-    out: () => undefined,
-    write: async () => undefined,
-    err: (text) => void errors.push(text),
-    untilStopped: () => new AbortController().signal,
-  });
-  expect([code, errors]).toEqual([0, []]);
+  await ops('customer', 'freeze', customerId, '--by', 'a person', '--reason', 'for a day');
   const limited = await payerOf(sandbox.url);
   await succeed(sandbox, 'setPolicy', { subjectId: limited.customerId, limits: [{ period: 'DAY', payments: 1 }] });
   const { customerId: rejected } = await payerOf(sandbox.url);

@@ -1,17 +1,21 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { buildSchema, OperationTypeNode, parse, specifiedRules, validate } from 'graphql';
 import { expect, test } from 'vitest';
+import * as operations from '../../src/apps/client/generated/operations.ts';
 import { ended, mint, pay, sender, succeed, usdToEur } from '../setup/acts.ts';
 import { connect, type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { externalAccount, fund, makeScene, newCustomer } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil } from '../webhooks/endpoint.ts';
 import { answer, ownReceiver } from '../webhooks/receiver.ts';
 
-/** Sends each file of src/apps/client/operations unchanged, with the token that its screen has. */
+/** Sends the operation of each file of src/apps/client/operations, with its fragments and the token that its screen has. */
 
 const folder = 'src/apps/client/operations';
-const files = readdirSync(folder).filter((name) => name.endsWith('.graphql'));
+const files = readdirSync(folder).filter((name) => name.endsWith('.graphql') && name !== 'fragments.graphql');
 const text = (name: string) => readFileSync(`${folder}/${name}`, 'utf8');
+const texts: Readonly<Record<string, string>> = operations;
+/** Returns the operation of a file, with the fragments that it uses. */
+const operationOf = (name: string) => texts[/^(?:query|mutation) (\w+)/m.exec(text(name))?.[1] ?? ''] ?? '';
 
 const t = await testGateway();
 const now = async (): Promise<string> => (await t.platform.ask('{ viewer { serverTime } }')).viewer.serverTime;
@@ -31,7 +35,7 @@ const shown = new Set<string>();
 /** Sends the operation of a file, and returns its data. */
 async function show(by: TestPlatform, name: string, variables: object = {}): Promise<Data> {
   shown.add(`${name}.graphql`);
-  return by.ask(text(`${name}.graphql`), variables);
+  return by.ask(operationOf(`${name}.graphql`), variables);
 }
 
 const nodes = (connection: Data): Data[] => connection.edges.map(({ node }: Data) => node);
@@ -43,7 +47,7 @@ const cursor = text1;
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT/);
 
 /**
- * Pays 10 dollars to the external euro account with a quote, as an app does. Returns the transaction's id at its end.
+ * Pays 10 dollars to the external euro account with a quote, as an app does. Returns the id of the ended transaction.
  */
 async function payQuote(by: TestPlatform, rest: object = {}): Promise<string> {
   const { createQuote } = await show(by, 'create-quote', { input: usdToEur(scene, rest) });
@@ -57,9 +61,8 @@ test('the files are valid documents of one operation each, and docs/screens.md h
   const schema = buildSchema(readFileSync('schema.graphql', 'utf8'));
   const page = readFileSync('docs/screens.md', 'utf8');
   const names = files.map((name) => {
-    const document = parse(text(name));
-    expect(validate(schema, document, specifiedRules)).toEqual([]);
-    const [operation, ...more] = document.definitions;
+    expect(validate(schema, parse(operationOf(name)), specifiedRules)).toEqual([]);
+    const [operation, ...more] = parse(text(name)).definitions;
     expect(more, name).toEqual([]);
     if (operation?.kind !== 'OperationDefinition') throw new Error(`${name} has no operation`);
     expect(operation.operation, name).not.toBe(OperationTypeNode.SUBSCRIPTION);

@@ -1,8 +1,9 @@
-import { request } from 'node:http';
+import { createInterface } from 'node:readline';
 import { createClient } from 'graphql-sse';
 import { expect, test, vi } from 'vitest';
 import { feedEnd } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
+import { answerTo } from '../setup/raw-http.ts';
 import { commitEvents } from '../setup/streams.ts';
 
 /** Event streams as clients of the HTML standard read them: they resume without any code in the app. */
@@ -72,29 +73,15 @@ async function readUntil(
   url.search = String(new URLSearchParams({ query, variables: JSON.stringify(variables) }));
   const headers = { authorization: t.platform.authorization, accept: 'text/event-stream' };
   const client = new StandardClient();
-  await new Promise<void>((resolve, reject) => {
-    const sent = request(url, {
-      headers: { ...headers, ...(lastEventId !== undefined && { 'last-event-id': lastEventId }) },
-    });
-    sent.on('response', (response) => {
-      expect([response.statusCode, response.headers['content-type']]).toEqual([
-        200,
-        'text/event-stream; charset=utf-8',
-      ]);
-      let rest = '';
-      response.setEncoding('utf8').on('data', (chunk: string) => {
-        const lines = (rest + chunk).split('\n');
-        rest = lines.pop() ?? '';
-        for (const line of lines) client.read(line);
-        if (!isDone(client)) return;
-        sent.destroy();
-        resolve();
-      });
-      response.on('error', () => undefined);
-    });
-    sent.on('error', reject);
-    sent.end();
+  const response = await answerTo(url, {
+    headers: { ...headers, ...(lastEventId !== undefined && { 'last-event-id': lastEventId }) },
   });
+  expect([response.statusCode, response.headers['content-type']]).toEqual([200, 'text/event-stream; charset=utf-8']);
+  for await (const line of createInterface({ input: response })) {
+    client.read(line);
+    if (isDone(client)) break;
+  }
+  response.destroy();
   return client;
 }
 

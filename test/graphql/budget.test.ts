@@ -12,20 +12,20 @@ beforeEach(() => {
 });
 
 const malicious: Record<string, string | Params> = {
-  'depth 50 by fields': `{ customer ${nest('{ parent', 50, '{ id }')} }`,
-  'depth 50 by fields in inline fragments': `{ customer ${nest('{ ... on Customer { parent', 50, '{ id }', '} }')} }`,
-  'depth 50 by nothing but inline fragments': nest('{ ... on Query', 50, '{ version }'),
-  'depth 50 by fields in named fragments': `{ customer { ...F0 } } ${fragments(50, (i) => `fragment F${i} on Customer { parent { ...F${i + 1} } }`, 'Customer')}`,
-  'depth 50 by nothing but named fragments': `{ customer { ...F0 } } ${fragments(50, (i) => `fragment F${i} on Customer { ...F${i + 1} }`, 'Customer')}`,
+  'depth 50 through fields': `{ customer ${nest('{ parent', 50, '{ id }')} }`,
+  'depth 50 through fields in inline fragments': `{ customer ${nest('{ ... on Customer { parent', 50, '{ id }', '} }')} }`,
+  'depth 50 through inline fragments alone': nest('{ ... on Query', 50, '{ version }'),
+  'depth 50 through fields in named fragments': `{ customer { ...F0 } } ${fragments(50, (i) => `fragment F${i} on Customer { parent { ...F${i + 1} } }`, 'Customer')}`,
+  'depth 50 through named fragments alone': `{ customer { ...F0 } } ${fragments(50, (i) => `fragment F${i} on Customer { ...F${i + 1} }`, 'Customer')}`,
   'depth hidden in a fragment called __schema': `{ customer { ...__schema } } fragment __schema on Customer ${nest('{ parent', 20, '{ id }')}`,
   'a fragment met at a harmless depth first': `{ customer { ...F ${nest('parent {', 10, '...F')} } } fragment F on Customer ${nest('{ parent', 10, '{ id }')}`,
   'a fragment that doubles forty times': `{ ...F0 } ${fragments(40, (i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} }`, 'Query', 'version')}`,
   'a thousand aliases of one field': `{ ${repeat(1000, (i) => `a${i}: version`)} }`,
-  'aliases by way of fragments': `{ customer { a: parent { ...F } b: parent { ...F } c: parent { ...F } } } fragment F on Customer { ${repeat(7, (i) => `f${i}: id`)} }`,
+  'aliases through fragments': `{ customer { a: parent { ...F } b: parent { ...F } c: parent { ...F } } } fragment F on Customer { ${repeat(7, (i) => `f${i}: id`)} }`,
   'a hundred aliased mutations': `mutation { ${repeat(100, (i) => `m${i}: pay`)} }`,
-  'mutations by way of fragments': 'mutation { ...F ...F } fragment F on Mutation { pay refund cancel }',
-  'five thousand times the same field': `{ ${repeat(5000, () => 'version')} }`,
-  'overlapping fields within the tokens': `{ ${repeat(1900, () => 'version')} }`,
+  'mutations through fragments': 'mutation { ...F ...F } fragment F on Mutation { pay refund cancel }',
+  'the same field five thousand times': `{ ${repeat(5000, () => 'version')} }`,
+  'overlapping fields within the limit of tokens': `{ ${repeat(1900, () => 'version')} }`,
   'overlapping fields in a fragment that nothing uses': `{ version } fragment F on Query { ${repeat(1900, () => 'version')} }`,
   'ten thousand directives on one field': `{ version ${repeat(10_000, () => '@skip(if: false)')} }`,
   'a flood of unknown directives': `{ version ${repeat(900, (i) => `@d${i}`)} }`,
@@ -34,7 +34,7 @@ const malicious: Record<string, string | Params> = {
   'a document of five thousand tokens': `{ echo(values: [${repeat(5000, () => '1')}]) }`,
   'a document of a megabyte': `{ echo(values: [${repeat(60_000, () => '1234567890123456')}]) }`,
   'first: 2^31': '{ customers(first: 2147483648) { edges { node { id } } } }',
-  'a first of a thousand digits': `{ customers(first: ${'9'.repeat(1000)}) { edges { node { id } } } }`,
+  'a `first` with a thousand digits': `{ customers(first: ${'9'.repeat(1000)}) { edges { node { id } } } }`,
   'last: 2^31': '{ customers(last: 2147483648) { edges { node { id } } } }',
   'the larger of first and last': '{ customers(first: 1, last: 50000) { edges { node { id } } } }',
   'nested connections, 100 x 100 x 100':
@@ -48,7 +48,7 @@ const malicious: Record<string, string | Params> = {
     query: 'query ($__proto__: Int) { customers(first: $__proto__) { edges { node { id } } } }',
     variables: JSON.parse('{ "__proto__": 50000 }'),
   },
-  'negative page sizes that would make up for others':
+  'negative page sizes that would offset others':
     '{ a: customers(first: -50000) { edges { node { id } } } b: customers(first: 50000) { edges { node { id } } } }',
   'connections left to their default size':
     '{ customers { edges { node { friends { edges { node { accounts { edges { node { id again: id } } } } } } } } } }',
@@ -59,7 +59,7 @@ const malicious: Record<string, string | Params> = {
     variables: { ids: Array.from({ length: 100 }, (_, id) => `${id}`) },
   },
   'a repeated id in a list, answered each time': `{ nodes(ids: [${repeat(100, () => '"1"')}]) { ... on Customer { friends(first: 100) { edges { node { id } } } } } }`,
-  'a fragment of nothing but __typename that doubles forty times': `{ ...F0 } ${fragments(40, (i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} }`, 'Query', '__typename')}`,
+  'a fragment with only __typename that doubles forty times': `{ ...F0 } ${fragments(40, (i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} }`, 'Query', '__typename')}`,
   'a repeated __typename': `{ ${repeat(600, () => '__typename')} }`,
   'fields below __typename': `{ __typename { ${repeat(1900, () => 'version')} } }`,
   'more tokens than are parsed': `{ echo(values: [${repeat(maxTokensParsed, () => '1')}]) }`,
@@ -68,7 +68,7 @@ const malicious: Record<string, string | Params> = {
     operationName: 'Run',
   },
   'a circular introspection in disguise': `{ s: __type(name: "Query") { fields { type ${nest('{ ofType { fields { type', 10, '{ name }', '} } }')} } } }`,
-  'a standard introspection with more in it': getIntrospectionQuery({ typeDepth: 60 }).replace(
+  'a standard introspection with another field': getIntrospectionQuery({ typeDepth: 60 }).replace(
     '__schema {',
     'customers { edges { node { id } } } __schema {',
   ),
@@ -90,7 +90,7 @@ describe('the gateway', () => {
     ['a fragment cycle', '{ ...A } fragment A on Query { ...B } fragment B on Query { ...A version }'],
     ['a fragment that spreads itself', '{ customer { ...F } } fragment F on Customer { parent { ...F } }'],
     ['an unknown fragment', '{ ...Nowhere }'],
-    ['two fragments of one name', '{ ...F } fragment F on Query { version } fragment F on Query { version }'],
+    ['two fragments with one name', '{ ...F } fragment F on Query { version } fragment F on Query { version }'],
     ['@defer', '{ ... @defer { version } }'],
     ['a fragment on an unknown type', '{ ... on constructor { __proto__ { toString } } }'],
   ])('leaves it to validation to refuse %s', async (_name, query) => {

@@ -135,7 +135,7 @@ test('the size is the same with __typename in every selection set, for any docum
   );
 });
 
-/** Types of one field, which is a node. An account is also a holder and a party. */
+/** The object types that each type can be. An account is also a holder and a party; everything is a node. */
 const alternatives: Readonly<Record<string, readonly string[]>> = {
   Node: ['Account', 'Customer', 'Payment'],
   Holder: ['Account', 'Customer'],

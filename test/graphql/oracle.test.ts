@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runOracle } from '../oracle/run.ts';
-import { OracleWorld } from '../oracle/world.ts';
+import { type OracleWorld, openWorld } from '../oracle/world.ts';
 import { often } from '../setup/statements.ts';
 
 let world: OracleWorld;
 beforeAll(async () => {
-  world = await OracleWorld.open();
+  world = await openWorld();
 });
 afterAll(() => world?.close());
 

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { serverAudits } from 'graphql-http';
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { testGateway } from '../setup/gateway.ts';
+import { answerTo } from '../setup/raw-http.ts';
 
 /**
  * GraphQL over HTTP (draft of 2026-08-06) and the QUERY method (RFC 10008): one request for each of their requirements on a
@@ -52,11 +52,11 @@ const wrong = (status: number, code: string, type = response): Expected => ({ st
 
 const mediaTypes: readonly Row[] = [
   ['the type of GraphQL answers', { accept: response }, ok(response)],
-  ['the type of a legacy client', { accept: json }, ok(json)],
+  ['the type that legacy clients accept', { accept: json }, ok(json)],
   ['no Accept', { headers: { accept: undefined } }, ok(json)],
   ['an empty Accept', { accept: '' }, ok(json)],
   ['anything', { accept: '*/*' }, ok(json)],
-  ['a wildcard of the subtype', { accept: 'application/*' }, ok(json)],
+  ['a wildcard subtype', { accept: 'application/*' }, ok(json)],
   ['what the draft recommends', { accept: `${response}, ${json};q=0.9` }, ok(response)],
   ['the heavier one last', { accept: `${json};q=0.9, ${response}` }, ok(response)],
   ['the lighter one first', { accept: `${response};q=0.1, ${json};q=0.2` }, ok(json)],
@@ -67,21 +67,21 @@ const mediaTypes: readonly Row[] = [
   ['a type beside anything of less weight', { accept: `${response}, */*;q=0.1` }, ok(response)],
   ['an unknown type beside a lighter known one', { accept: `text/html, ${json};q=0.5` }, ok(json)],
   ['names in capitals', { accept: 'Application/GraphQL-Response+JSON' }, ok(response)],
-  ['blanks around everything', { accept: ` ${response} ; q=1 , ${json} ; q=0.5 ` }, ok(response)],
+  ['spaces around everything', { accept: ` ${response} ; q=1 , ${json} ; q=0.5 ` }, ok(response)],
   ['the charset of the answer', { accept: `${response}; charset=utf-8` }, ok(response)],
   [
     "urql's types",
     { accept: `${response}, application/graphql+json, ${json}, text/event-stream, multipart/mixed` },
     ok(response),
   ],
-  ["Apollo's types of parts", { accept: `multipart/mixed;deferSpec=20220824,${response},${json};q=0.9` }, ok(response)],
+  ["Apollo's multipart type", { accept: `multipart/mixed;deferSpec=20220824,${response},${json};q=0.9` }, ok(response)],
   ['a type that is not served', { accept: 'text/html' }, wrong(406, 'NOT_ACCEPTABLE', json)],
-  ['parts alone', { accept: 'multipart/mixed' }, wrong(406, 'NOT_ACCEPTABLE', json)],
+  ['multipart alone', { accept: 'multipart/mixed' }, wrong(406, 'NOT_ACCEPTABLE', json)],
   ['served types that are all refused', { accept: `${json};q=0, ${response};q=0` }, wrong(406, 'NOT_ACCEPTABLE', json)],
   ['another charset', { accept: `${json}; charset=iso-8859-1` }, wrong(406, 'NOT_ACCEPTABLE', json)],
-  ['a subscription for one answer', { body: { query: subscription } }, wrong(406, 'NOT_ACCEPTABLE')],
+  ['a subscription that accepts one answer', { body: { query: subscription } }, wrong(406, 'NOT_ACCEPTABLE')],
   [
-    'a subscription for any one answer',
+    'a subscription that accepts any type',
     { accept: '*/*', body: { query: subscription } },
     wrong(406, 'NOT_ACCEPTABLE', json),
   ],
@@ -109,7 +109,7 @@ const bodies: readonly Row[] = [
   ['nonsense from a legacy client', { body: '{"query":', accept: json }, wrong(400, 'BAD_REQUEST', json)],
   ['bytes that are not UTF-8', { body: new Uint8Array([0x22, 0xff, 0x22]) }, wrong(400, 'BAD_REQUEST')],
   ['several operations', { body: [{ query: kind }] }, wrong(400, 'BAD_REQUEST')],
-  ['no map', { body: '"query"' }, wrong(400, 'BAD_REQUEST')],
+  ['not a map', { body: '"query"' }, wrong(400, 'BAD_REQUEST')],
 ];
 
 const asking = (text: unknown, more: object = {}): Sent => ({ body: { query: text, ...more } });
@@ -250,14 +250,8 @@ async function send(
     ...headers,
   };
   const given = Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
-  const sent = request(`${url}/graphql${search ? `?${new URLSearchParams(search)}` : ''}`, {
-    method,
-    agent: false,
-    headers: Object.fromEntries(given),
-  });
-  sent.end(bytes);
-  const [answer]: IncomingMessage[] = await once(sent, 'response');
-  if (!answer) throw new Error('no response');
+  const place = `${url}/graphql${search ? `?${new URLSearchParams(search)}` : ''}`;
+  const answer = await answerTo(place, { method, headers: Object.fromEntries(given) }, bytes);
   const { date: _date, ratelimit: _ratelimit, 'x-request-id': _id, ...others } = answer.headers;
   return { status: answer.statusCode, headers: others, text: await text(answer) };
 }

@@ -1,9 +1,9 @@
-import { request } from 'node:http';
 import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { testGateway } from '../setup/gateway.ts';
+import { answerTo } from '../setup/raw-http.ts';
 
 const t = await testGateway();
 
@@ -19,42 +19,17 @@ const post = (body: string, headers: Record<string, string> = json) =>
   http('/graphql', { method: 'POST', headers, body });
 
 /** Sends a chunked body, whose length is not announced. */
-function chunked(chunks: readonly string[]): Promise<{ status: number; body: string }> {
-  return new Promise((resolve, reject) => {
-    const sent = request(
-      `${t.url}/graphql`,
-      { method: 'POST', agent: false, headers: { authorization: t.platform.authorization, ...json } },
-      async (response) => {
-        response.setEncoding('utf8');
-        let body = '';
-        response.on('error', () => undefined);
-        response.on('data', (data: string) => {
-          body += data;
-        });
-        response.on('close', () => resolve({ status: response.statusCode ?? 0, body }));
-      },
-    );
-    sent.on('error', reject);
-    Readable.from(chunks).pipe(sent);
-  });
+function chunked(chunks: readonly string[]) {
+  const headers = { authorization: t.platform.authorization, ...json };
+  return answerTo(`${t.url}/graphql`, { method: 'POST', headers }, Readable.from(chunks));
 }
 
 /** Returns the bytes of a response as they come, and their encoding: `fetch` would decode them. */
-function bytesOf(path: string, accepted: string, { method = 'GET', body = '' } = {}): Promise<Bytes> {
+async function bytesOf(path: string, accepted: string, { method = 'GET', body = '' } = {}) {
   const headers = { authorization: t.platform.authorization, 'accept-encoding': accepted, ...(body && json) };
-  return new Promise((resolve, reject) => {
-    const sent = request(`${t.url}${path}`, { method, agent: false, headers }, async (response) => {
-      const { 'content-encoding': encoding, vary } = response.headers;
-      resolve({ bytes: await buffer(response), encoding, vary });
-    });
-    sent.on('error', reject).end(body);
-  });
-}
-
-interface Bytes {
-  readonly bytes: Buffer;
-  readonly encoding: string | undefined;
-  readonly vary: string | undefined;
+  const response = await answerTo(`${t.url}${path}`, { method, headers }, body);
+  const { 'content-encoding': encoding, vary } = response.headers;
+  return { bytes: await buffer(response), encoding, vary };
 }
 
 describe('compression', () => {
@@ -94,14 +69,17 @@ describe('HTTP', () => {
     const response = await post(long);
     expect(response.status).toBe(413);
     expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: 'PAYLOAD_TOO_LARGE' } }] });
-    expect((await chunked([long.slice(0, 60_000), long.slice(60_000)])).status).toBe(413);
+    expect((await chunked([long.slice(0, 60_000), long.slice(60_000)])).statusCode).toBe(413);
   });
 
   test('accepts a chunked body', async () => {
     const body = JSON.stringify({ query: `${kind} #${'x'.repeat(50_000)}` });
     const chunks = Array.from({ length: 20 }, (_, index) => body.slice(index * 3_000, (index + 1) * 3_000));
-    const { status, body: answer } = await chunked(chunks);
-    expect([status, answer]).toEqual([200, JSON.stringify({ data: { viewer: { kind: 'PLATFORM' } } })]);
+    const answer = await chunked(chunks);
+    expect([answer.statusCode, await text(answer)]).toEqual([
+      200,
+      JSON.stringify({ data: { viewer: { kind: 'PLATFORM' } } }),
+    ]);
   });
 
   test('serves no other path', async () => {

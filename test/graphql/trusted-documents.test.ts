@@ -114,7 +114,7 @@ describe('a token with documents of its own', () => {
   const bearerOf = ({ apiToken, secret }: Data) =>
     connect(t.url, t.platform.platformId, basicAuthorization({ clientId: apiToken.clientId, secret }));
 
-  test.each(transports)('sends these over %s, and none that others may send', async (_name, send, text, data) => {
+  test.each(transports)('sends these over %s, and none that only others may send', async (_name, send, text, data) => {
     await register(otherText);
     const server = bearerOf(await create(t.platform, { documents: hashes }));
     const app = await appWith({ documents: hashes });
@@ -136,7 +136,7 @@ describe('a token with documents of its own', () => {
     });
   });
 
-  test('makes and replaces tokens with no other documents', async () => {
+  test('creates and replaces only tokens whose documents are among its own', async () => {
     const texts = [
       mutationDocument('createClientToken', 'tokenId'),
       mutationDocument('createApiToken', tokenSelection),
@@ -171,7 +171,7 @@ describe('a token with documents of its own', () => {
     expect(await create(t.platform, { documents })).toMatchObject(refusal('INVALID_INPUT', ...path));
   });
 
-  test('has its documents shown to others, and over REST', async () => {
+  test('shows its documents to callers who list it, and over REST', async () => {
     const { id } = (await create(t.platform, { documents: hashes })).apiToken;
     expect(await rest.ask('GET', `/tokens/${id}`)).toMatchObject({ documents: hashes });
     const body = { name: 'b', permissions: ['VIEW'], documents: hashes };

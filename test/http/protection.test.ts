@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { glob, readFile } from 'node:fs/promises';
-import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { ApolloClient, HttpLink, InMemoryCache } from '@apollo/client';
 import { parse } from 'graphql';
@@ -10,6 +9,7 @@ import { WebSocket } from 'ws';
 import { readConfig } from '../../src/server/config.ts';
 import { prepareSandboxPlatform } from '../../src/server/start/sandbox-platform.ts';
 import { ownGateway, startTestGateway, type TestGateway, testGateway } from '../setup/gateway.ts';
+import { answerTo } from '../setup/raw-http.ts';
 
 /** Tests how responses are protected in browsers, and who may see the pages. */
 
@@ -168,14 +168,14 @@ async function preflight(url: string, origin: string, headers: readonly string[]
   return answer.headers;
 }
 
-test('outside the sandbox a page of localhost is as foreign as any other', async () => {
+test('outside the sandbox a page from localhost is as foreign as any other', async () => {
   for (const origin of ['http://localhost:5173', 'https://app.example']) {
     expect((await preflight(t.url, origin)).get('access-control-allow-origin')).toBeNull();
   }
   expect((await preflight(t.url, t.url)).get('access-control-allow-origin')).toBe(t.url);
 });
 
-test('a wrong path is a page for a browser, and JSON for a program', async () => {
+test('a wrong path is answered with a page for a browser, and with JSON for a program', async () => {
   const page = await get('/no<thing', { accept: 'text/html,*/*;q=0.8' });
   expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
   expect(await page.text()).toContain('This service has nothing at <code>/no%3Cthing</code>.');
@@ -204,12 +204,8 @@ describe('the sandbox, whose credentials are public', () => {
   afterAll(() => gateway.stop());
 
   /** GETs with a given Host header: `fetch` would send that of the URL. */
-  async function getFrom(host: string, path: string): Promise<IncomingMessage> {
-    const { port } = new URL(gateway.url);
-    const sent = request({ host: '127.0.0.1', port, path, headers: { host, accept: 'text/html' } }).end();
-    const [response] = await once(sent, 'response');
-    return response;
-  }
+  const getFrom = (host: string, path: string) =>
+    answerTo(gateway.url, { path, headers: { host, accept: 'text/html' } });
 
   /** Returns the status of a GET with a given Host header. */
   async function statusAt(path: string, host: string): Promise<number | undefined> {

@@ -67,7 +67,7 @@ async function oneOfEverything(t: TestGateway, platform: TestPlatform) {
     { period: 'LAST_24_HOURS', payments: 50 },
   ];
   await succeed(platform, 'setPolicy', { subjectId: scene.customerId, limits });
-  // Delivered; failed and refunded; and paid after its quote had expired.
+  // Payments: one delivered, one failed and refunded, and one paid after its quote had expired.
   for (const to of [scene.outsideEur, closed.outsideEur]) {
     const made = await quote(platform, between(scene.usd, to, 1_000, { immediatelyExecute: true }));
     await ended(platform, made.transaction.id);

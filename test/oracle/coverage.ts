@@ -17,18 +17,18 @@ import { valueFor } from './values.ts';
 
 /** The fields without a value on a platform on which nothing moves, with the reason. */
 const withoutValue: Readonly<Record<string, string>> = {
-  ...each('no currency of this service requires any', [
+  ...each('no currency of this service requires any fields', [
     'PlatformCurrency.requiredCounterpartyFields',
     'PlatformCurrency.providerRequiredCustomerFields',
     'PlatformCurrency.providerRequiredCounterpartyCustomerFields',
   ]),
-  'Event.apiTokenId': 'no token of the scene ends soon',
-  ...each('it has no number: a UMA address, or whoever will pay', [
+  'Event.apiTokenId': 'no token of the scene expires soon',
+  ...each('there is no account number: a UMA address, or a payer who is not known yet', [
     'UmaSource.maskedNumber',
     'UmaDestination.maskedNumber',
     'RealtimeFundingSource.maskedNumber',
   ]),
-  ...each('what the sandbox names is of one payment or account alone', [
+  ...each('what the sandbox names concerns a single payment or account', [
     'BaseWalletInstruction.reference',
     'Layer2WalletInstruction.reference',
     'LightningInstruction.reference',
@@ -121,78 +121,57 @@ export function* directedDocuments(
         const fields = Object.values(type.getFields()).filter(({ name }) => missing.has(`${type.name}.${name}`));
         if (fields.length === 0) break;
         turn += 1;
-        yield { ...new DirectedWriter(choices, material, isPlain, turn).document(way, type, fields), isPlain };
+        yield { ...directedDocument(way, type, fields, { choices, material, isPlain, turn }), isPlain };
       }
     }
   }
 }
 
-class DirectedWriter {
-  readonly #choices: Choices;
-  readonly #material: Material;
-  readonly #isPlain: boolean;
-  readonly #variables: Record<string, unknown> = {};
-  readonly #declared: string[] = [];
-  readonly #receipt: Readonly<Record<string, string>>;
+function directedDocument(
+  way: Way,
+  target: GraphQLObjectType,
+  fields: readonly Field[],
+  { choices, material, isPlain, turn }: { choices: Choices; material: Material; isPlain: boolean; turn: number },
+): DrawnDocument {
+  const variables: Record<string, unknown> = {};
+  const declared: string[] = [];
+  const [usedBy = '', idempotencyKey = ''] = material.keys[turn % material.keys.length] ?? [];
+  const receipt: Readonly<Record<string, string>> = { operation: mutationName(usedBy), idempotencyKey };
 
-  constructor(choices: Choices, material: Material, isPlain: boolean, turn: number) {
-    this.#choices = choices;
-    this.#material = material;
-    this.#isPlain = isPlain;
-    const [operation = '', idempotencyKey = ''] = material.keys[turn % material.keys.length] ?? [];
-    this.#receipt = { operation: mutationName(operation), idempotencyKey };
-  }
-
-  document(way: Way, target: GraphQLObjectType, fields: readonly Field[]): DrawnDocument {
-    let selection = fields.map((field) => this.#call(field, target)).join(' ');
-    let below = target;
-    for (const { field, on } of way.toReversed()) {
-      const isFragment = isAbstractType(getNamedType(field.type));
-      const inner = isFragment ? `... on ${below.name} { ${selection} }` : selection;
-      selection = `${field.name}${this.#arguments(field, on, below)} { ${inner} }`;
-      below = on;
+  /** Returns a value that leads to objects of the wanted type. */
+  const valueTo = (owner: string, name: string, type: GraphQLInputType, next: GraphQLObjectType | undefined) => {
+    if (owner === 'Query.mutationReceipt') return receipt[name];
+    const ids = next && material.ids[next.name];
+    if (name === 'ids' && ids) {
+      // All of them may exceed the cost limit of an operation: a different part each time.
+      const from = isPlain ? 0 : choices.below(ids.length);
+      return [...ids.slice(from), ...ids.slice(0, from)].slice(0, isPlain ? 100 : 20);
     }
-    const declared = this.#declared.length > 0 ? `(${this.#declared.join(', ')})` : '';
-    return {
-      query: `query Directed${declared} { ${selection} }`,
-      operationName: 'Directed',
-      variables: [this.#variables],
-      roots: [way[0]?.field.name ?? ''],
-    };
-  }
-
-  #call(field: Field, on: GraphQLObjectType): string {
-    const call = `${field.name}${this.#arguments(field, on, undefined)}`;
-    return isCompositeType(getNamedType(field.type)) ? `${call} { __typename }` : call;
-  }
-
-  #arguments(field: Field, on: GraphQLObjectType, next: GraphQLObjectType | undefined): string {
+    if (name === 'id' && owner === 'Query.node' && ids) return choices.oneOf(ids);
+    return valueFor(owner, name, type, choices, material);
+  };
+  const call = (field: Field, on: GraphQLObjectType, next?: GraphQLObjectType) => {
     const written = field.args.flatMap(({ name, type }) => {
       if (name === 'first') return on.name === 'Query' ? 'first: 50' : 'first: 3';
       if (['last', 'after', 'before'].includes(name)) return [];
-      if (!isNonNullType(type) && (this.#isPlain || !this.#choices.oneIn(3))) return [];
-      if (field.name === 'mutationReceipt') return `${name}: ${this.#variable(type, this.#receipt[name])}`;
-      return `${name}: ${this.#variable(type, this.#value(`${on.name}.${field.name}`, name, type, next))}`;
+      if (!isNonNullType(type) && (isPlain || !choices.oneIn(3))) return [];
+      const variable = `v${declared.length}`;
+      declared.push(`$${variable}: ${type}`);
+      variables[variable] = valueTo(`${on.name}.${field.name}`, name, type, next);
+      return `${name}: $${variable}`;
     });
-    return written.length > 0 ? `(${written.join(', ')})` : '';
-  }
+    return written.length > 0 ? `${field.name}(${written.join(', ')})` : field.name;
+  };
 
-  /** A value that leads to objects of the wanted type. */
-  #value(owner: string, name: string, type: GraphQLInputType, next: GraphQLObjectType | undefined): unknown {
-    const ids = next && this.#material.ids[next.name];
-    if (name === 'ids' && ids) {
-      // All of them may exceed the cost limit of an operation: a different part each time.
-      const from = this.#isPlain ? 0 : this.#choices.below(ids.length);
-      return [...ids.slice(from), ...ids.slice(0, from)].slice(0, this.#isPlain ? 100 : 20);
-    }
-    if (name === 'id' && owner === 'Query.node' && ids) return this.#choices.oneOf(ids);
-    return valueFor(owner, name, type, this.#choices, this.#material);
+  let selection = fields
+    .map((field) => `${call(field, target)}${isCompositeType(getNamedType(field.type)) ? ' { __typename }' : ''}`)
+    .join(' ');
+  let below = target;
+  for (const { field, on } of way.toReversed()) {
+    const isFragment = isAbstractType(getNamedType(field.type));
+    selection = `${call(field, on, below)} { ${isFragment ? `... on ${below.name} { ${selection} }` : selection} }`;
+    below = on;
   }
-
-  #variable(type: GraphQLInputType, value: unknown): string {
-    const name = `v${this.#declared.length}`;
-    this.#declared.push(`$${name}: ${type}`);
-    this.#variables[name] = value;
-    return `$${name}`;
-  }
+  const head = declared.length > 0 ? `(${declared.join(', ')})` : '';
+  return { query: `query Directed${head} { ${selection} }`, operationName: 'Directed', variables: [variables] };
 }

@@ -30,8 +30,6 @@ export interface DrawnDocument {
   readonly query: string;
   readonly operationName: string | undefined;
   readonly variables: readonly Readonly<Record<string, unknown>>[];
-  /** Its root fields, by name. */
-  readonly roots: readonly string[];
 }
 
 /** Values that change between two reads: when a token was last used, and the moment at which a rate was read. */
@@ -41,7 +39,7 @@ export const moving: ReadonlySet<string> = new Set([
   'Viewer.serverTime',
 ]);
 
-/** How often each field of the query is chosen, relative to the others. */
+/** How often each field of the query is chosen, relative to the others; once by default. */
 const rootWeights: Readonly<Record<string, number>> = {
   transactions: 6,
   customers: 6,
@@ -54,18 +52,9 @@ const rootWeights: Readonly<Record<string, number>> = {
   customer: 2,
   quote: 2,
   account: 2,
-  transactionTotals: 1,
   viewer: 2,
-  platform: 1,
   webhookEndpoints: 2,
-  apiTokens: 1,
-  clientTokens: 1,
-  mutationReceipt: 1,
-  exchangeRates: 1,
-  currencies: 1,
-  externalAccountForms: 1,
 };
-const roots = Object.entries(rootWeights).flatMap(([name, weight]) => Array.from({ length: weight }, () => name));
 
 /** Below the service's budget for a document (graphql/limits/budget.ts), since some fields cost more there. */
 const budget = { fields: 60, aliases: 18, directives: 12, cost: 900, depth: 12 };
@@ -99,7 +88,7 @@ interface Fragment {
 
 interface Written {
   readonly text: string;
-  /** Its possible values; none for an omitted variable. */
+  /** The variable's possible values; none if it is omitted. */
   readonly values: readonly unknown[];
 }
 
@@ -107,7 +96,7 @@ interface Written {
 interface Place {
   readonly scope: SelectionScope;
   readonly depth: number;
-  /** The maximum number of rows, for each of which it is answered. */
+  /** The maximum number of rows for each of which the selection is answered. */
   readonly times: number;
 }
 
@@ -132,17 +121,13 @@ class Writer {
     // Documents with @skip or @include are executed differently from those without.
     if (!this.#choices.oneIn(3)) this.#left.directives = 0;
     const place = { scope: new SelectionScope(), depth: 1, times: 1 };
-    const query = this.#schema.getQueryType()?.getFields() ?? {};
-    const asked: string[] = [];
-    const names: string[] = [];
-    for (let count = 1 + this.#choices.below(3); count > 0; count--) {
-      const name = this.#choices.oneOf(roots);
-      const field = query[name];
-      const text = field && this.#field('Query', field, place);
-      if (!text) continue;
-      asked.push(text);
-      names.push(name);
-    }
+    const fields = Object.values(this.#schema.getQueryType()?.getFields() ?? {});
+    const roots = fields.flatMap((field) => Array.from({ length: rootWeights[field.name] ?? 1 }, () => field));
+    const count = 1 + this.#choices.below(3);
+    const asked = Array.from(
+      { length: count },
+      () => this.#field('Query', this.#choices.oneOf(roots), place) ?? [],
+    ).flat();
     const body = asked.length > 0 ? asked.join(' ') : '__typename';
     const isNamed = this.#declared.length > 0 || this.#choices.oneIn(3);
     const hasTwo = isNamed && this.#choices.oneIn(8);
@@ -153,7 +138,6 @@ class Writer {
       query: [operation, ...other, ...this.#texts].join('\n'),
       operationName: hasTwo ? 'Q' : undefined,
       variables: this.#declared.length > 0 ? this.#variables : [{}],
-      roots: names,
     };
   }
 
@@ -200,7 +184,7 @@ class Writer {
     return `{ ${parts.join(' ')} }`;
   }
 
-  /** `__typename` has one meaning everywhere. */
+  /** Writes `__typename`, which has one meaning everywhere. */
   #typename({ times }: Place): string {
     this.#left.fields -= 1;
     this.#left.cost -= times;

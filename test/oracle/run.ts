@@ -6,7 +6,7 @@ import { directedDocuments, fieldsToSee, needlessExceptions } from './coverage.t
 import { differenceOf } from './differences.ts';
 import { type DrawnDocument, drawDocument } from './documents.ts';
 import type { Caller } from './scene.ts';
-import { SeenFields } from './seen.ts';
+import { seenIn } from './seen.ts';
 import type { Operation, OracleWorld, RawAnswer } from './world.ts';
 
 /** The figures of a run. */
@@ -14,19 +14,14 @@ export class Figures {
   documents = 0;
   /** Documents whose answer to some caller had rows. */
   withRows = 0;
-  /** First answers to a caller, and how many of them had rows, had errors, or were refused before execution. */
+  /** First answers to a caller, and how many of them had rows, or were refused before execution. */
   answers = 0;
   answersWithRows = 0;
-  answersWithErrors = 0;
   refused = 0;
   /** All requests, including repeats. */
   requests = 0;
   /** The fields that were compared with a value, as `Type.field`. */
   seen = new Set<string>();
-  /**
-   * For documents with one root field, by that field: how many were counted, and their statements, total and maximum.
-   */
-  readonly statements = new Map<string, { documents: number; statements: number; most: number }>();
 }
 
 /** How long fast-check shrinks a document that shows a difference. */
@@ -45,7 +40,7 @@ export async function runOracle(world: OracleWorld, documents: number): Promise<
   let failed: unknown;
   let until = Number.POSITIVE_INFINITY;
   const one = async (drawn: readonly number[]) => {
-    // Once the time is over, no smaller document is sought.
+    // Once the time for shrinking is over, no smaller document is sought.
     if (performance.now() > until) return;
     const asked = drawCase(world, new Choices(drawn));
     try {
@@ -60,7 +55,7 @@ export async function runOracle(world: OracleWorld, documents: number): Promise<
     await fc.assert(fc.asyncProperty(numbers, one), { numRuns: documents, seed });
   } catch (error) {
     if (!(failed instanceof Error)) throw error;
-    throw new Error(`${failed.message}\nORACLE_SEED=${seed} asks for it again`, { cause: failed });
+    throw new Error(`${failed.message}\nORACLE_SEED=${seed} repeats it`, { cause: failed });
   }
   await seeTheRest(world, figures);
   return figures;
@@ -94,8 +89,8 @@ async function seeTheRest(world: OracleWorld, figures: Figures): Promise<void> {
   throw new Error(
     [
       `no document has selected these fields with a value: ${[...missing].join(', ') || 'none'}`,
-      `these are exceptions without need: ${needless.join(', ') || 'none'}`,
-      'test/oracle/scene.ts makes what documents find; test/oracle/coverage.ts says which fields have no value there, and why',
+      `these exceptions are not needed: ${needless.join(', ') || 'none'}`,
+      'test/oracle/scene.ts creates what documents find; test/oracle/coverage.ts says which fields have no value there, and why',
     ].join('\n'),
   );
 }
@@ -103,7 +98,7 @@ async function seeTheRest(world: OracleWorld, figures: Figures): Promise<void> {
 /** A document with its viewers, in turn, each with the next values of its variables. */
 interface Case extends DrawnDocument {
   readonly callers: readonly Caller[];
-  /** Whether it is sent often enough to be answered by each kind of execution that the service has. */
+  /** Whether the document is sent often enough to be answered by each kind of execution of the service. */
   readonly isRepeated: boolean;
 }
 
@@ -121,7 +116,7 @@ let checks = 0;
 
 /** @throws Error if the service's answer to a caller differs from the stock one */
 async function check(world: OracleWorld, asked: Case, figures: Figures): Promise<void> {
-  const { operationName, variables, roots, callers, isRepeated } = asked;
+  const { operationName, variables, callers, isRepeated } = asked;
   checks += 1;
   // A text that is new to the service, so that an earlier fault does not show again.
   const query = `${asked.query}\n# ${checks}`;
@@ -130,26 +125,20 @@ async function check(world: OracleWorld, asked: Case, figures: Figures): Promise
   let hasRows = false;
   for (const [at, caller] of callers.entries()) {
     const operation = { query, operationName, variables: variables[at % variables.length] ?? {} };
-    const [{ result, statements }, expected] = await Promise.all([
-      world.statements.during(() => world.ask(operation, caller)),
-      world.ask(operation, caller, true),
-    ]);
+    const [result, expected] = await Promise.all([world.ask(operation, caller), world.ask(operation, caller, true)]);
     const answer = result.json();
     const isRefused = isOverBudget(answer);
     const difference = isRefused ? undefined : differenceOf(expected.json(), answer);
     if (difference !== undefined) throw different(difference, caller.name, operation, expected, result);
-    const seen = new SeenFields(world.schema, query, operationName, answer.data);
+    const seen = seenIn(world.schema, query, operationName, answer.data);
     // Fields that an error has nulled were not compared.
     if (!isRefused && !answer.errors) for (const field of seen.fields) figures.seen.add(field);
     firsts.push({ caller, operation, answer: result });
     hasRows ||= seen.rows > 0;
     figures.answers += 1;
     figures.answersWithRows += seen.rows > 0 ? 1 : 0;
-    figures.answersWithErrors += answer.errors ? 1 : 0;
     figures.refused += answer.data === undefined ? 1 : 0;
     figures.requests += 1;
-    const [root] = roots;
-    if (root !== undefined && roots.length === 1 && answer.data) count(figures, root, statements.length);
   }
   figures.withRows += hasRows ? 1 : 0;
   if (new Set(callers.map(({ platform }) => platform)).size > 1) await checkTogether(world, firsts);
@@ -181,7 +170,7 @@ async function checkTogether(world: OracleWorld, firsts: readonly Asked[]): Prom
     if (!beside || isOverBudget(beside.json())) continue;
     const unlike = differenceOf(answer.json(), beside.json());
     if (unlike !== undefined)
-      throw different(`read the stock way beside others, ${unlike}`, caller.name, operation, answer, beside);
+      throw different(`among concurrent stock reads, ${unlike}`, caller.name, operation, answer, beside);
   }
 }
 
@@ -201,7 +190,7 @@ function usedVariables({ query, variables = {} }: Operation): object {
 function different(what: string, caller: string, operation: Operation, expected: RawAnswer, answer: RawAnswer): Error {
   return new Error(
     [
-      `the answer of the service is not that of the stock way: ${what}`,
+      `the answer of the service differs from the stock one: ${what}`,
       `asked by ${caller}`,
       operation.query,
       `variables: ${JSON.stringify(usedVariables(operation))}`,
@@ -209,12 +198,4 @@ function different(what: string, caller: string, operation: Operation, expected:
       `answered: ${answer.text}`,
     ].join('\n'),
   );
-}
-
-function count({ statements: all }: Figures, root: string, statements: number): void {
-  const known = all.get(root) ?? { documents: 0, statements: 0, most: 0 };
-  known.documents += 1;
-  known.statements += statements;
-  known.most = Math.max(known.most, statements);
-  all.set(root, known);
 }

@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
+import { accountExamples } from '../../src/core/account-examples.ts';
 import { basicAuthorization } from '../../src/domain/access/tokens/basic-authorization.ts';
 import { freezeAccount, freezeCustomer } from '../../src/domain/commands/freezing.ts';
+import type { ExternalAccountType } from '../../src/infra/database/generated/client/client.ts';
 import {
   act,
   actOn,
@@ -32,7 +34,7 @@ export interface Caller {
   readonly platformId: string;
   /** For an app, the public id of its token. */
   readonly tokenId?: string;
-  /** Which of the two platforms it belongs to. */
+  /** Which of the two platforms the caller belongs to. */
   readonly platform: 0 | 1;
 }
 
@@ -45,7 +47,7 @@ export interface QuietScene {
   drop(): Promise<void>;
 }
 
-/** So long that it does not pass while a test reads. */
+/** A time so long that it does not pass while a test reads. */
 const neverMs = 3_600_000;
 
 /** Creates the scene with its own gateway, waits until nothing is under way, and stops that gateway. */
@@ -57,7 +59,7 @@ export async function makeQuietScene(): Promise<QuietScene> {
     { ROLE: 'serve', SANDBOX_QUOTE_SECONDS: 0, PAYMENT_APPROVAL_MS: 1 },
     database.url,
   );
-  // 202: it leaves the approval of payments to the scene.
+  // The receiver answers 202, which leaves the approval of payments to the scene.
   const receiver = await startReceiver(answer(202));
   const refusing = await startReceiver(answer(500));
   try {
@@ -261,32 +263,19 @@ const company = { business: { legalName: 'Acme GmbH', registrationNumber: 'HRB 1
 /** Creates external accounts of every kind, lookups, and whatever else one platform has that the other lacks. */
 async function moreOfEverything(platform: TestPlatform, { payers, all }: Customers): Promise<void> {
   const [one] = payers;
-  const evm = '0x52908400098527886E0F7030069857D2E4169EE7';
-  const kinds: readonly (readonly [currency: string, accountInfo: object])[] = [
-    ['MXN', { clabe: { clabeNumber: '012180015678912345', bankName: 'Banco' } }],
-    ['BRL', { pix: { pixKey: '12345678909', pixKeyType: 'CPF', taxId: '12345678909', bankName: 'Banco' } }],
-    ['INR', { upi: { vpa: 'grace@bank' } }],
-    ['NGN', { ngnAccount: { accountNumber: '0123456789', bankName: 'Bank', purposeOfPayment: 'GIFT' } }],
-    ['CAD', { cadAccount: { accountNumber: '1234567', bankCode: '001', branchCode: '00011', bankName: 'Bank' } }],
-    ['GBP', { gbpAccount: { accountNumber: '12345678', sortCode: '20-00-00', bankName: 'Bank' } }],
-    ['EUR', { iban: { iban: 'DE89370400440532013000', swiftBic: 'COBADEFF', bankName: 'Bank' } }],
-    ['PHP', { phpAccount: { accountNumber: '123456', bankName: 'Bangko' } }],
-    ['SGD', { sgdAccount: { accountNumber: '123456', bankName: 'Bank', swiftCode: 'DBSSSGSG' } }],
-    ['BTC', { layer2Wallet: { address: 'spark1qqqqqqqqqqqqqqqqqqqqqqq' } }],
-    ['BTC', { lightning: { lightningAddress: 'grace@example.com' } }],
-    ['BTC', { lightning: { invoice: `lnbc${'q'.repeat(60)}` } }],
-    ['BTC', { lightning: { bolt12: `lno1${'q'.repeat(60)}` } }],
-    ['USDC', { solanaWallet: { address: '11111111111111111111111111111111' } }],
-    ['USDT', { tronWallet: { address: 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8' } }],
-    ['USDC', { polygonWallet: { address: evm } }],
-    ['USDC', { baseWallet: { address: evm } }],
-  ];
-  for (const [currency, accountInfo] of kinds) {
-    const beneficiary = /Wallet|lightning/.test(Object.keys(accountInfo)[0] ?? '') ? undefined : owner;
-    const own = { platformAccountId: `own-${Object.keys(accountInfo)[0]}`, metadata: [noted('ledger', currency)] };
-    const input = { customerId: one.customerId, currency, accountInfo, beneficiary, ...own };
-    const { account } = await act(platform, 'createExternalAccount', input, 'account { id }');
-    if (!account) throw new Error(`no account of kind ${Object.keys(accountInfo)[0]}`);
+  const { externalAccountForms: forms } = await platform.ask(
+    '{ externalAccountForms { accountType inputField beneficiaryRequired currencies { code } fields { name } } }',
+  );
+  for (const { accountType, inputField, beneficiaryRequired, currencies, fields } of forms) {
+    const bank = fields.some(({ name }: Data) => name === 'bankName') && { bankName: 'Bank' };
+    // Other spellings of an account are refused: it exists.
+    for (const [at, details] of accountExamples[accountType as ExternalAccountType].taken.entries())
+      await act(platform, 'createExternalAccount', {
+        ...{ customerId: one.customerId, currency: currencies[0].code },
+        accountInfo: { [inputField]: { ...bank, ...details } },
+        beneficiary: beneficiaryRequired ? owner : undefined,
+        ...{ platformAccountId: `own-${inputField}-${at}`, metadata: [noted('ledger', inputField)] },
+      });
   }
   const us = (accountNumber: string) => ({
     usAccount: { accountNumber, routingNumber: '021000021', accountCategory: 'SAVINGS', bankName: 'A Bank' },
@@ -344,7 +333,7 @@ async function callersOf(
     add(name, authorization, tokenId);
     return connect(url, platformId, authorization);
   };
-  // The last one is deleted and has no tokens.
+  // The last customer is deleted and has no tokens.
   const customers = platform === 0 ? all.slice(0, -1) : all.slice(0, 2);
   for (const [at, customerId] of customers.entries()) {
     const app = await addApp(`app of customer ${at}`, {

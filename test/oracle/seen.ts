@@ -1,6 +1,7 @@
 import {
-  type DocumentNode,
+  type DefinitionNode,
   type FieldNode,
+  type FragmentDefinitionNode,
   type GraphQLNamedType,
   type GraphQLSchema,
   getNamedType,
@@ -17,71 +18,65 @@ interface Selected {
   readonly field: FieldNode;
 }
 
-/** Finds the fields that have a value in the answers to a document. */
-export class SeenFields {
+/** The fields that have a value in an answer, and how many rows of lists and nodes it has. */
+interface Seen {
   /**
    * As `Type.field`; for a list, one with at least one element; for a variant, only if no other variant has the same
    * key.
    */
-  readonly fields = new Set<string>();
-  /** How many rows of lists and nodes were found. */
-  rows = 0;
-  readonly #schema: GraphQLSchema;
-  readonly #document: DocumentNode;
+  readonly fields: ReadonlySet<string>;
+  readonly rows: number;
+}
 
-  constructor(schema: GraphQLSchema, query: string, operationName: string | undefined, data: Data) {
-    this.#schema = schema;
-    this.#document = parse(query);
-    const operation = this.#document.definitions.find(
-      (one) => one.kind === Kind.OPERATION_DEFINITION && (!operationName || one.name?.value === operationName),
-    );
-    const type = schema.getQueryType();
-    if (type && operation && 'selectionSet' in operation && operation.selectionSet && data)
-      this.#see(type, [operation.selectionSet], data);
-  }
+export function seenIn(schema: GraphQLSchema, query: string, operationName: string | undefined, data: Data): Seen {
+  const { definitions } = parse(query);
+  const fields = new Set<string>();
+  let rows = 0;
 
-  #see(type: GraphQLNamedType, selections: readonly SelectionSetNode[], value: Data): void {
+  const see = (type: GraphQLNamedType, selections: readonly SelectionSetNode[], value: Data): void => {
     const byKey = Map.groupBy(
-      selections.flatMap((one) => this.#selected(type, one)),
+      selections.flatMap((one) => selected(type, one)),
       ({ field }) => (field.alias ?? field.name).value,
     );
-    for (const [key, selected] of byKey) {
+    for (const [key, ofKey] of byKey) {
       const found: readonly Data[] = [value[key]].flat(3).filter((one) => one !== null && one !== undefined);
-      const [one] = selected;
+      const [one] = ofKey;
       if (found.length === 0 || !one) continue;
-      if (new Set(selected.map(({ on }) => on)).size === 1) this.fields.add(`${one.on.name}.${one.field.name.value}`);
-      const below = this.#typeBelow(one);
-      if (this.#isRow(type, below, one)) this.rows += found.length;
-      const inner = selected.flatMap(({ field }) => field.selectionSet ?? []);
-      if (below && inner.length > 0) for (const one of found) this.#see(below, inner, one);
+      if (new Set(ofKey.map(({ on }) => on)).size === 1) fields.add(`${one.on.name}.${one.field.name.value}`);
+      const below = typeBelow(one);
+      if (isRow(type, below, one)) rows += found.length;
+      const inner = ofKey.flatMap(({ field }) => field.selectionSet ?? []);
+      if (below && inner.length > 0) for (const each of found) see(below, inner, each);
     }
-  }
+  };
 
   /** Returns the fields of a selection, including those of its fragments. */
-  #selected(type: GraphQLNamedType, { selections }: SelectionSetNode): Selected[] {
-    return selections.flatMap((one): Selected[] => {
+  const selected = (type: GraphQLNamedType, { selections }: SelectionSetNode): Selected[] =>
+    selections.flatMap((one): Selected[] => {
       if (one.kind === Kind.FIELD) return [{ on: type, field: one }];
-      const fragment =
-        one.kind === Kind.INLINE_FRAGMENT
-          ? one
-          : this.#document.definitions.find(
-              (other) => other.kind === Kind.FRAGMENT_DEFINITION && other.name.value === one.name.value,
-            );
-      if (!fragment || !('selectionSet' in fragment) || !fragment.selectionSet) return [];
-      const on = 'typeCondition' in fragment && fragment.typeCondition?.name.value;
-      return this.#selected((on && this.#schema.getType(on)) || type, fragment.selectionSet);
+      const isNamed = (other: DefinitionNode): other is FragmentDefinitionNode =>
+        other.kind === Kind.FRAGMENT_DEFINITION && other.name.value === ('name' in one && one.name.value);
+      const fragment = one.kind === Kind.INLINE_FRAGMENT ? one : definitions.find(isNamed);
+      const on = fragment?.typeCondition && schema.getType(fragment.typeCondition.name.value);
+      return fragment ? selected(on ?? type, fragment.selectionSet) : [];
     });
-  }
 
-  #typeBelow({ on, field }: Selected): GraphQLNamedType | undefined {
-    if (!isObjectType(on) && !isInterfaceType(on)) return undefined;
-    const known = on.getFields()[field.name.value];
-    return known && getNamedType(known.type);
-  }
-
-  #isRow(type: GraphQLNamedType, below: GraphQLNamedType | undefined, { field }: Selected): boolean {
+  const isRow = (type: GraphQLNamedType, below: GraphQLNamedType | undefined, { field }: Selected): boolean => {
     if (type.name.endsWith('Connection')) return ['edges', 'nodes'].includes(field.name.value);
-    if (type !== this.#schema.getQueryType() || !(isObjectType(below) || isInterfaceType(below))) return false;
+    if (type !== schema.getQueryType() || !(isObjectType(below) || isInterfaceType(below))) return false;
     return below.name === 'Node' || below.getInterfaces().some(({ name }) => name === 'Node');
-  }
+  };
+
+  const type = schema.getQueryType();
+  const operation = definitions.find(
+    (one) => one.kind === Kind.OPERATION_DEFINITION && (!operationName || one.name?.value === operationName),
+  );
+  if (type && operation?.kind === Kind.OPERATION_DEFINITION && data) see(type, [operation.selectionSet], data);
+  return { fields, rows };
+}
+
+function typeBelow({ on, field }: Selected): GraphQLNamedType | undefined {
+  if (!isObjectType(on) && !isInterfaceType(on)) return undefined;
+  const known = on.getFields()[field.name.value];
+  return known && getNamedType(known.type);
 }

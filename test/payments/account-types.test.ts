@@ -36,7 +36,7 @@ async function register(as: TestPlatform, type: AccountType, details: AccountDet
   return act(as, 'createExternalAccount', input, 'account { id } warnings { path code message }');
 }
 
-/** Does the same over REST, and returns the response body. */
+/** Registers an account of a new owner over REST, and returns the response body. */
 async function registerInRest(as: TestPlatform, accountType: string, type: AccountType, details: object) {
   const rest = as === live ? liveRest : sandboxRest;
   const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };

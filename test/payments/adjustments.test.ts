@@ -72,7 +72,7 @@ test('a proposal moves nothing until another person approves it, and then appear
     { act: 'adjust approve', by: approver, after: { status: 'APPROVED' }, before: { proposedBy: proposer } },
     { act: 'adjust propose', by: proposer, after: { account: scene.usd, amount: '12.50 USD' } },
   ]);
-  // It can only be decided once.
+  // A proposal can only be decided once.
   for (const decision of ['approve', 'reject']) {
     expect(await ops('adjust', decision, made.adjustment, ...checker)).toMatchObject({
       code: 1,
@@ -120,10 +120,14 @@ test('an invalid proposal is refused, and the refusal names the fault', async ()
     `there is no internal account ${scene.outsideUsd}`,
   );
   expect(await refused(scene.usd, '--currency', 'EUR', '--credit', '1')).toBe(`${scene.usd} is in USD, not in EUR`);
-  for (const amount of ['1.234', '-1', 'one', '1e3']) {
-    expect(await refused(scene.usd, ...usd, '--credit', amount)).toContain(`${amount} is not an amount in USD`);
-  }
-  expect(await refused(scene.usd, ...usd, '--credit', '0')).toContain('the amount must be more than zero');
+  for (const [amount, words] of [
+    ['1.234', 'USD has at most 2 decimal places, but 1.234 has 3'],
+    ['-1', 'the amount must be at least 0.01 USD'],
+    ['0', 'the amount must be at least 0.01 USD'],
+    ['one', 'an amount in major units must be digits'],
+    ['1e3', 'an amount in major units must be digits'],
+  ] as const)
+    expect(await refused(scene.usd, ...usd, '--credit', amount)).toContain(words);
   expect(await refused(scene.usd, ...usd)).toContain('Give the amount: --credit or --debit.');
   for (const wrong of [
     [...usd, '--credit', '1', '--debit', '1'],

@@ -17,9 +17,7 @@ import { type Data, testGateway } from '../setup/gateway.ts';
 import { restClient, usAccount } from '../setup/rest.ts';
 import { makeScene } from '../setup/scene.ts';
 
-/**
- * Sentences of the specification that no other test covers, by section. docs/coverage.md lists the tests of the others.
- */
+/** Sentences of the specification that no other test covers, by section (docs/coverage.md lists the other tests). */
 
 const address = '$success.usd@sandbox.uma.money';
 

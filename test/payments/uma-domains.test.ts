@@ -154,7 +154,7 @@ describe('a sandbox platform', () => {
     const first = await domainOf(greedy);
     const answers = await Promise.all(Array.from({ length: 25 }, (_, n) => take(greedy, `d${n}.test`)));
     const taken = answers.filter(({ status }) => status === 200).map(({ body }) => body.umaDomain);
-    // Its first domain, which was assigned, counts as one.
+    // The platform's first domain, which was assigned, counts as one.
     expect(taken).toHaveLength(19);
     expect(await take(greedy, 'more.test')).toMatchObject(refused(409, 'CONFLICT'));
     for (const domain of [taken[0], first]) expect((await take(greedy, domain)).status).toBe(200);

@@ -42,7 +42,7 @@ test('the UMA workflow’s own form pays from the customer’s account in the se
   }
 });
 
-test('it is the same request as the full form: one key, one effect, even after the lookup expired', async () => {
+test('this form is the same request as the full one: one key, one effect, even after the lookup expired', async () => {
   const lookupId = await lookUp();
   const full = {
     lookupId,
@@ -102,7 +102,7 @@ test('currency codes beside a source or a destination are checked against it', a
   }
 });
 
-test('data missing from both request and lookup is refused, with all other invalid fields', async () => {
+test('data missing from both request and lookup is reported, with all other invalid fields', async () => {
   const fields = async (body: object) => {
     const { errors } = (await rest.ask('POST', '/quotes', body, 400)).details;
     return errors.map(({ field, constraint }: Data) => [field, constraint]);

@@ -1,4 +1,4 @@
-import { createClient, type Client as SocketClient } from 'graphql-ws';
+import { createClient } from 'graphql-ws';
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, expect, onTestFinished, vi } from 'vitest';
@@ -11,7 +11,7 @@ import { createPlatform } from '../../src/domain/platforms/platforms.ts';
 import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import type { Rail } from '../../src/rails/rail.ts';
 import { type GatewaySettings, readConfig } from '../../src/server/config.ts';
-import { type Gateway, startGateway } from '../../src/server/gateway.ts';
+import { startGateway } from '../../src/server/gateway.ts';
 import { secretKey } from './cursors.ts';
 import { freshDatabase } from './database.ts';
 
@@ -30,35 +30,9 @@ export interface Answer {
 }
 
 /** A platform for the test, and ways to call a gateway as it. */
-export interface TestPlatform {
-  /** The URL of the gateway. */
-  readonly url: string;
-  readonly platformId: string;
-  readonly authorization: string;
-  /** Sends an object as JSON, or a text unchanged, and returns the raw response. */
-  post(body: object | string, headers?: Readonly<Record<string, string>>, path?: string): Promise<Response>;
-  /** Sends a document and returns the whole answer. */
-  send(query: string, variables?: object): Promise<Answer>;
-  /** Sends a document that must succeed and returns its data. */
-  ask(query: string, variables?: object): Promise<Data>;
-  /** A graphql-transport-ws client. */
-  socket(): SocketClient;
-  /** Reads a subscription over WebSocket, message by message. */
-  watch(query: string, variables?: object): AsyncIterableIterator<Data>;
-}
+export type TestPlatform = Readonly<ReturnType<typeof connect>>;
 
-export interface TestGateway {
-  readonly url: string;
-  /** Connects the owner of the tables. */
-  readonly databaseUrl: string;
-  /** Connections of the owner of the tables, for operations that the gateway's roles are denied. */
-  readonly owner: pg.Pool;
-  readonly gateway: Gateway;
-  readonly platform: TestPlatform;
-  newPlatform(name: string, environment?: 'SANDBOX' | 'PRODUCTION'): Promise<TestPlatform>;
-  /** Stops everything, then audits the ledger. `broken` lists exactly the rules that the test itself has broken. */
-  stop(broken?: readonly RegExp[]): Promise<void>;
-}
+export type TestGateway = Readonly<Awaited<ReturnType<typeof startTestGateway>>>;
 
 /**
  * Starts a gateway with its own database, on a free port, with a fast sandbox. When it stops, the ledger is audited.
@@ -68,7 +42,7 @@ export async function startTestGateway(
   databaseUrl?: string,
   parts: Partial<Pick<Parameters<typeof startGateway>[0], 'pace' | 'webhooks' | 'pooler' | 'log' | 'sandbox'>> = {},
   platformName = 'test',
-): Promise<TestGateway> {
+) {
   const database = databaseUrl === undefined ? await freshDatabase() : undefined;
   const url = databaseUrl ?? database?.url ?? '';
   const config: GatewaySettings = {
@@ -103,12 +77,15 @@ export async function startTestGateway(
 
   return {
     url: address,
+    /** Connects the owner of the tables. */
     databaseUrl: url,
+    /** Connections of the owner of the tables, for operations that the gateway's roles are denied. */
     owner,
     gateway,
     platform: databaseUrl === undefined ? await newPlatform(platformName) : connect(address, '', ''),
     newPlatform,
-    async stop(broken = []) {
+    /** Stops everything, then audits the ledger. `broken` lists exactly the rules that the test itself has broken. */
+    async stop(broken: readonly RegExp[] = []) {
       await gateway.stop();
       await owner.end();
       const breaches = await audit({ url });
@@ -157,19 +134,22 @@ class CuttableSocket extends WebSocket {
 }
 
 /** Returns ways to call the gateway at `address` with these credentials. */
-export function connect(address: string, platformId: string, authorization: string): TestPlatform {
+export function connect(address: string, platformId: string, authorization: string) {
   const textOf = (body: object) =>
     JSON.stringify(body, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
-  const post: TestPlatform['post'] = (body, headers = {}, path = '/graphql') =>
+  /** Sends an object as JSON, or a text unchanged, and returns the raw response. */
+  const post = (body: object | string, headers: Readonly<Record<string, string>> = {}, path = '/graphql') =>
     fetch(`${address}${path}`, {
       method: 'POST',
       headers: { authorization, 'content-type': 'application/json', ...headers },
       body: typeof body === 'string' ? body : textOf(body),
     });
+  /** Sends a document and returns the whole answer. */
   async function send(query: string, variables?: object): Promise<Answer> {
     const response = await post({ query, variables }, { accept: 'application/graphql-response+json' });
     return { status: response.status, ...((await response.json()) as Omit<Answer, 'status'>) };
   }
+  /** Creates a graphql-transport-ws client. */
   const socket = () =>
     createClient({
       url: `${address.replace('http', 'ws')}/graphql`,
@@ -183,13 +163,15 @@ export function connect(address: string, platformId: string, authorization: stri
     authorization,
     post,
     send,
-    async ask(query, variables) {
+    /** Sends a document that must succeed and returns its data. */
+    async ask(query: string, variables?: object): Promise<Data> {
       const { data, errors } = await send(query, variables);
       if (errors) throw new Error(errors.map((error) => error.message).join('; '));
       return data;
     },
     socket,
-    async *watch(query, variables) {
+    /** Reads a subscription over WebSocket, message by message. */
+    async *watch(query: string, variables?: object): AsyncGenerator<Data, void> {
       const client = socket();
       try {
         yield* client.iterate({ query, variables: variables as Record<string, unknown> });

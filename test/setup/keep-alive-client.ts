@@ -1,4 +1,6 @@
+import { EventEmitter, once } from 'node:events';
 import { Agent, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 
 /** The result of a request. */
 type Exchange =
@@ -16,14 +18,8 @@ export function keepAliveClient(url: string, headers: Readonly<Record<string, st
       new Promise<Exchange>((resolve) => {
         const failed = (error: NodeJS.ErrnoException) => resolve({ error: error.code ?? error.message });
         request(`${url}${path}`, { agent, method, headers }, (response) => {
-          let text = '';
-          response.setEncoding('utf8').on('data', (data: string) => {
-            text += data;
-          });
-          response.on('error', failed).on('end', () => {
-            const close = response.headers.connection === 'close';
-            resolve({ status: response.statusCode ?? 0, body: text, close });
-          });
+          const { headers: sent, statusCode: status = 0 } = response;
+          text(response).then((body) => resolve({ status, body, close: sent.connection === 'close' }), failed);
         })
           .on('error', failed)
           .end(body);
@@ -35,29 +31,22 @@ export function keepAliveClient(url: string, headers: Readonly<Record<string, st
 /** Makes a client read from the database repeatedly over its one connection, until `isLast` accepts an answer. */
 export function busyClient(client: ReturnType<typeof keepAliveClient>, isLast: (exchange: Exchange) => boolean) {
   let count = 0;
-  const waiting = new Set<() => void>();
+  const answers = new EventEmitter();
   const body = JSON.stringify({ query: '{ customers { totalCount } transactions { totalCount } }' });
   const run = async () => {
     for (;;) {
       const exchange = await client.ask('/graphql', { method: 'POST', body });
       if (isLast(exchange)) return exchange;
       count += 1;
-      for (const look of waiting) look();
+      answers.emit('answer');
     }
   };
   return {
     /** The result of the last request. */
     last: run().finally(() => client.end()),
     /** Resolves once this many requests have been answered. */
-    answered: (wanted: number) =>
-      new Promise<void>((resolve) => {
-        const look = () => {
-          if (count < wanted) return;
-          waiting.delete(look);
-          resolve();
-        };
-        waiting.add(look);
-        look();
-      }),
+    async answered(wanted: number) {
+      while (count < wanted) await once(answers, 'answer');
+    },
   };
 }

@@ -99,7 +99,7 @@ export class LiveList {
     this.#cursor = cursor;
   }
 
-  /** Waits until it equals a new read of the list. */
+  /** Waits until the maintained list equals a new read of the list. */
   async isTrue(): Promise<void> {
     await vi.waitFor(
       async () => {
@@ -263,7 +263,7 @@ async function take({ platform, scene, customers, quotes }: World, { act: what, 
       await act(platform, 'updateCustomer', { customerId, details: { individual: { fullName: `Name ${numbers}` } } });
       return;
     case 'delete':
-      // Never the one with the accounts that pay.
+      // Never the customer with the accounts that pay.
       if (customerId !== scene.customerId) await act(platform, 'deleteCustomer', { customerId });
       return;
     case 'account':

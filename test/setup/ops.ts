@@ -12,15 +12,15 @@ export interface OpsResult {
 
 /**
  * Runs an operator's command line on a database, like `npm run ops --`, but in this process: a separate one takes most
- * of a second.
+ * of a second. Without an address, it uses the embedded database of DATA_DIR.
  */
 export async function runOps(
-  databaseUrl: string,
+  databaseUrl: string | undefined,
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<OpsResult> {
   const settings = {
-    ...{ NODE_ENV: 'test', DATABASE_URL: servingUrl(databaseUrl) },
+    ...{ NODE_ENV: 'test', DATABASE_URL: databaseUrl && servingUrl(databaseUrl) },
     CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
     ...environment,
   };

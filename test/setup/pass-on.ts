@@ -13,11 +13,7 @@ const ofConnection: ReadonlySet<string> = new Set([
 ]);
 
 /** Reads the body of a request. */
-export async function bodyOf(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk);
-  return Buffer.concat(chunks);
-}
+export { buffer as bodyOf } from 'node:stream/consumers';
 
 /** Forwards a request to the service at `target`, and reads its response. */
 export async function passOn(

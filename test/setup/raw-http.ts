@@ -1,7 +1,21 @@
 import { once } from 'node:events';
+import { type IncomingMessage, type RequestOptions, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
 
-/** Connections without an HTTP client. */
+/** Connections without an HTTP client, or with one that sends exactly what it is given. */
+
+/** Sends a request unchanged, even with headers that `fetch` would not send; the body of a stream is chunked. */
+export async function answerTo(url: string | URL, options: RequestOptions, body: string | Uint8Array | Readable = '') {
+  const sent = request(url, { agent: false, ...options });
+  const answer: Promise<IncomingMessage[]> = once(sent, 'response');
+  sent.on('error', () => undefined);
+  if (body instanceof Readable) body.pipe(sent);
+  else sent.end(body);
+  const [response] = await answer;
+  if (!response) throw new Error('no response');
+  return response;
+}
 
 /** Opens a connection. */
 export async function openConnection(url: string, options: { readonly localAddress?: string } = {}): Promise<Socket> {

@@ -12,35 +12,24 @@ export interface RestAnswer {
   readonly body: Data;
 }
 
-export interface RestClient {
-  readonly document: Data;
-  /** Sends a request; its response must match the document. */
-  call(
-    method: string,
-    path: string,
-    options?: {
-      body?: unknown;
-      key?: string;
-      headers?: Record<string, string>;
-      raw?: string | Uint8Array<ArrayBuffer>;
-    },
-  ): Promise<RestAnswer>;
-  /** Like `call`, but requires this status and returns the body. */
-  ask(method: string, path: string, body?: unknown, status?: number): Promise<Data>;
-  /** Returns the faults in the body of a webhook, by the OpenAPI document. */
-  wrongIn(webhook: Data): string | undefined;
-  /** Like `ask` for a POST that creates something (201). */
-  make(path: string, body: unknown): Promise<Data>;
+export type RestClient = Awaited<ReturnType<typeof restClient>>;
+
+interface RestCall {
+  readonly body?: unknown;
+  readonly key?: string;
+  readonly headers?: Record<string, string>;
+  readonly raw?: string | Uint8Array<ArrayBuffer>;
 }
 
 /** The base of every path. */
 export const base = '/2025-10-13';
 
 /** Creates a client of the REST API that validates every response against the served OpenAPI document. */
-export async function restClient(url: string, authorization: string): Promise<RestClient> {
+export async function restClient(url: string, authorization: string) {
   const { document, validators } = knownDocument(await (await fetch(`${url}${base}/openapi.json`)).text());
 
-  const call: RestClient['call'] = async (method, path, options = {}) => {
+  /** Sends a request; its response must match the document. */
+  const call = async (method: string, path: string, options: RestCall = {}): Promise<RestAnswer> => {
     const body = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
     const response = await fetch(`${url}${base}${path}`, {
       method,
@@ -64,18 +53,22 @@ export async function restClient(url: string, authorization: string): Promise<Re
     if (wrong !== undefined) throw new Error(`${method} ${path} answered ${answer.status} ${text}: ${wrong}`);
     return answer;
   };
-  const ask: RestClient['ask'] = async (method, path, body, status = 200) => {
+  /** Like `call`, but requires this status and returns the body. */
+  const ask = async (method: string, path: string, body?: unknown, status = 200): Promise<Data> => {
     const answer = await call(method, path, body === undefined ? {} : { body });
     expect({ status: answer.status, body: answer.body }).toMatchObject({ status });
     return answer.body;
   };
-  const wrongIn: RestClient['wrongIn'] = (webhook) => {
+  /** Returns how the body of a webhook violates the OpenAPI document. */
+  const wrongIn = (webhook: Data): string | undefined => {
     const { content } = document.webhooks[webhook.type]?.post.requestBody ?? {};
     return content
       ? validators.fault(content['application/json'].schema.$ref.slice(1), webhook)
       : 'its type is unknown';
   };
-  return { document, call, ask, wrongIn, make: (path, body) => ask('POST', path, body, 201) };
+  /** Like `ask` for a POST that creates something (201). */
+  const make = (path: string, body: unknown) => ask('POST', path, body, 201);
+  return { document, call, ask, wrongIn, make };
 }
 
 interface KnownDocument {
@@ -98,8 +91,7 @@ function knownDocument(text: string): KnownDocument {
 const isJson = (response: Response) => response.headers.get('content-type')?.startsWith('application/json') ?? false;
 
 /**
- * Returns the faults of a response, by the OpenAPI document; an error on an unknown path or method must have the error
- * body.
+ * Returns how a response violates the OpenAPI document; an error on an unknown path or method must have the error body.
  */
 function responseValidators(document: Data) {
   const ajv = new Ajv2020({ strict: false, allErrors: true });

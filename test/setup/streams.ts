@@ -10,13 +10,7 @@ export interface ServerEvent {
 }
 
 /** An event stream that the test reads, and can cut at any time. */
-export interface EventStream {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly events: AsyncGenerator<ServerEvent, void>;
-  /** Breaks the connection. */
-  cut(): void;
-}
+export type EventStream = Awaited<ReturnType<typeof openEventStream>>;
 
 /** Opens an event stream: a POST with a document, or a GET without. */
 export async function openEventStream(
@@ -24,7 +18,7 @@ export async function openEventStream(
   authorization: string,
   document?: { readonly query: string; readonly variables?: object; readonly extensions?: object },
   headers: Record<string, string> = {},
-): Promise<EventStream> {
+) {
   const control = new AbortController();
   const response = await fetch(url, {
     method: document ? 'POST' : 'GET',
@@ -36,15 +30,15 @@ export async function openEventStream(
     status: response.status,
     headers: response.headers,
     events: serverEvents(response),
+    /** Breaks the connection. */
     cut: () => control.abort(),
   };
 }
 
 async function* serverEvents(response: Response): AsyncGenerator<ServerEvent, void> {
-  const decoder = new TextDecoder();
   let text = '';
-  for await (const chunk of response.body ?? []) {
-    text += decoder.decode(chunk as Uint8Array, { stream: true });
+  for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += chunk;
     const blocks = text.split('\n\n');
     text = blocks.pop() ?? '';
     for (const block of blocks) {
@@ -63,13 +57,7 @@ export async function nextOf<T>(stream: AsyncIterator<T, unknown>): Promise<T> {
 }
 
 /** A graphql-transport-ws connection without a client library, for protocol violations. */
-export interface RawSocket {
-  readonly socket: WebSocket;
-  send(message: object): void;
-  /** Returns the next message of this type. */
-  receive(type: string): Promise<Data>;
-  readonly closed: Promise<{ code: number; reason: string }>;
-}
+export type RawSocket = Awaited<ReturnType<typeof openRawSocket>>;
 
 /** Opens a socket, sends the credentials and waits for the answer, or for its close. */
 export async function openRawSocket(
@@ -84,7 +72,7 @@ export async function openRawSocket(
     /** The payload of the first message besides the credentials. */
     readonly params?: object;
   } = {},
-): Promise<RawSocket> {
+) {
   const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', options);
   const messages: Data[] = [];
   const waiting = new Set<() => void>();
@@ -94,12 +82,13 @@ export async function openRawSocket(
   });
   socket.on('error', () => undefined);
   const closed = once(socket, 'close').then(([code, reason]) => ({ code: Number(code), reason: String(reason) }));
-  const raw: RawSocket = {
+  const raw = {
     socket,
     closed,
-    send: (message) => socket.send(JSON.stringify(message)),
-    receive: (type) =>
-      new Promise((resolve, reject) => {
+    send: (message: object) => socket.send(JSON.stringify(message)),
+    /** Returns the next message of this type. */
+    receive: (type: string) =>
+      new Promise<Data>((resolve, reject) => {
         const look = () => {
           const at = messages.findIndex((message) => message.type === type);
           if (at < 0) return;

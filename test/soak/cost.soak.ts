@@ -5,7 +5,7 @@ import { documentBudget } from '../../src/api/graphql/limits/budget.ts';
 import { measureDocument } from '../../src/api/graphql/limits/document-size.ts';
 import { requestsForCost } from '../../src/api/graphql/server/cost-report.ts';
 import { schema } from '../../src/api/graphql/server/schema.ts';
-import { OracleWorld } from '../oracle/world.ts';
+import { type OracleWorld, openWorld } from '../oracle/world.ts';
 import { connect, type Data, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { emptyTables, fillerId, filling, fillTables, type Parents, type Size } from '../setup/plans.ts';
 import { type Asked, askedFields } from './cost/documents.ts';
@@ -77,7 +77,7 @@ function columnsOf(rows: number) {
   };
 }
 
-/** Inserts events before the first one of the feed: copies of a change of a customer. */
+/** Inserts events before the first one of the feed: copies of a change to a customer. */
 async function fillFeed(t: TestGateway, { platformId }: TestPlatform, rows: number): Promise<void> {
   await filling(t.owner, async (client) => {
     await client.query(
@@ -134,7 +134,7 @@ async function sessions({ owner }: TestGateway): Promise<Map<number, number>> {
 // - The time of a document is the median of five runs, after seven: Postgres has planned its statement by then, and keeps
 //   the plan. Beyond the limit it is measured again: then the median of fifteen counts, whether it is lower or higher.
 // - The median of all documents is that of the fields without filters, each once. Combinations of filters are far more
-//   numerous, and priced for the worst rows: the more of them were included, the lower and the less meaningful their median.
+//   numerous, and priced for the worst rows: the more of them it included, the lower and less meaningful it would be.
 // - There are so many rows that examining all of them takes some twenty milliseconds, a hundred times what a page takes.
 //   Each of them has the values of one half (cost/halves.ts): one filter leaves many rows, and two filters none.
 
@@ -150,7 +150,7 @@ let world: OracleWorld;
 let platform: TestPlatform;
 let parents: Parents;
 beforeAll(async () => {
-  world = await OracleWorld.open();
+  world = await openWorld();
   const [caller] = world.callers;
   if (!caller) throw new Error('nobody asks');
   platform = connect(world.gateway.url, caller.platformId, caller.authorization);

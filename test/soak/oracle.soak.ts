@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runOracle } from '../oracle/run.ts';
-import { OracleWorld } from '../oracle/world.ts';
+import { type OracleWorld, openWorld } from '../oracle/world.ts';
 
 let world: OracleWorld;
 beforeAll(async () => {
-  world = await OracleWorld.open();
+  world = await openWorld();
 });
 afterAll(() => world?.close());
 

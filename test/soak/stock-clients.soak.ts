@@ -39,7 +39,7 @@ interface Followed {
 
 interface StockClient {
   readonly name: string;
-  /** The code in the app that makes it resume. */
+  /** The code in the app that makes the client resume. */
   readonly code: string;
   /** Follows until the returned function is called. */
   follow(followed: Followed): Promise<() => unknown>;

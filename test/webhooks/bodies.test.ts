@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { webhookBody } from '../../src/api/webhooks/delivery/bodies.ts';
+import { webhookText } from '../../src/api/webhooks/delivery/bodies.ts';
 import type { Event } from '../../src/infra/database/rows.ts';
 import { cursors } from '../setup/cursors.ts';
 
@@ -33,7 +33,7 @@ test('a balance beyond the range of a JSON number is omitted, and the event is s
     destinationKind: null,
     accountCurrency: 'USD',
   };
-  const body = webhookBody(cursors, event, around);
+  const body = JSON.parse(webhookText(cursors, event, around));
   expect(body).toMatchObject({
     type: 'ACCOUNT_STATUS',
     accountId: `InternalAccount:${uuid}`,

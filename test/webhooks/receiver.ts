@@ -1,4 +1,6 @@
+import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
 import { onTestFinished } from 'vitest';
 import { listen } from '../setup/free-port.ts';
@@ -31,20 +33,16 @@ export async function ownReceiver(first?: Answer): Promise<Receiver> {
 
 export async function startReceiver(first: Answer = answer(200)) {
   const received: Received[] = [];
-  const waiting = new Set<() => void>();
+  const arrivals = new EventEmitter();
   let connections = 0;
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('error', () => undefined);
-    request.on('end', () => {
-      const raw = Buffer.concat(chunks).toString('utf8');
-      const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
-      const one: Received = { id: headers['webhook-id'] ?? '', headers, raw, body: JSON.parse(raw) };
-      received.push(one);
-      receiver.answer(response, one, request);
-      for (const look of waiting) look();
-    });
+  const server = createServer(async (request, response) => {
+    const raw = await text(request).catch(() => undefined);
+    if (raw === undefined) return;
+    const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
+    const one: Received = { id: headers['webhook-id'] ?? '', headers, raw, body: JSON.parse(raw) };
+    received.push(one);
+    receiver.answer(response, one, request);
+    arrivals.emit('arrival');
   });
   server.on('connection', () => {
     connections += 1;
@@ -52,22 +50,14 @@ export async function startReceiver(first: Answer = answer(200)) {
   const receiver = {
     url: `http://127.0.0.1:${await listen(server)}/hooks`,
     received,
-    /** How many connections were opened to it. */
+    /** How many connections were opened to the receiver. */
     get connections() {
       return connections;
     },
     answer: first,
     /** Waits until the received messages are as expected. */
-    until(wanted: (received: readonly Received[]) => boolean) {
-      return new Promise<void>((resolve) => {
-        const look = () => {
-          if (!wanted(received)) return;
-          waiting.delete(look);
-          resolve();
-        };
-        waiting.add(look);
-        look();
-      });
+    async until(wanted: (received: readonly Received[]) => boolean) {
+      while (!wanted(received)) await once(arrivals, 'arrival');
     },
     async stop() {
       const closed = new Promise((resolve) => server.close(resolve));

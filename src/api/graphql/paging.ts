@@ -49,22 +49,16 @@ export function parsePage<Key>(
   const ascending = args.sortOrder === 'ASC';
   const onlyBefore = before !== undefined && first === undefined && after === undefined;
   const backward = last !== undefined || onlyBefore;
+  const [gt, lt] = ascending ? [after, before] : [before, after];
+  const start = backward ? before : after;
   return {
     size: first ?? last ?? defaultPageSize,
     backward,
     read: ascending !== backward ? 'asc' : 'desc',
-    bound: boundBetween(after, before, ascending),
-    beyond: backward ? beyondCursor(before, ascending ? 'gte' : 'lte') : beyondCursor(after, ascending ? 'lte' : 'gte'),
+    bound:
+      gt === undefined && lt === undefined
+        ? undefined
+        : { ...(gt !== undefined && { gt }), ...(lt !== undefined && { lt }) },
+    beyond: start === undefined ? undefined : ascending === backward ? { gte: start } : { lte: start },
   };
-}
-
-function boundBetween<Key>(after: Key | undefined, before: Key | undefined, ascending: boolean): Page<Key>['bound'] {
-  if (after === undefined && before === undefined) return undefined;
-  const [gt, lt] = ascending ? [after, before] : [before, after];
-  return { ...(gt !== undefined && { gt }), ...(lt !== undefined && { lt }) };
-}
-
-function beyondCursor<Key>(key: Key | undefined, side: 'gte' | 'lte'): Page<Key>['beyond'] {
-  if (key === undefined) return undefined;
-  return side === 'gte' ? { gte: key } : { lte: key };
 }

@@ -25,6 +25,7 @@ export interface Service {
   readonly api: Api;
   /** Whether it serves requests without credentials of this service. If not, it refuses them, with a delay. */
   readonly servesStrangers?: boolean;
+  /** Whether bodies are JSON, as in our own APIs. Providers of signed webhooks choose their own type. */
   readonly takesJson: boolean;
   /** Refuses a request without valid credentials; by default `work` does so. */
   readonly refuseStranger?: (() => void) | undefined;
@@ -36,18 +37,14 @@ export interface Service {
  * refuses it. A known caller's request is refused before its body is read; an unknown caller's request is counted once
  * there is capacity to look the caller up.
  */
-export async function admit(
-  admission: Admission,
-  request: IncomingMessage,
-  response: WatchedResponse,
-  service: Service,
-): Promise<void> {
+export async function admit(admission: Admission, response: WatchedResponse, service: Service): Promise<void> {
+  const { req: request } = response;
   const { bodies, callers, inFlight, connections, requestMs } = admission;
   const { api, servesStrangers = false, refuseStranger, work } = service;
   const wrong = wrongFormOf(request, service);
   if (wrong) {
     response.setHeaders(new Map(Object.entries(wrong.headers ?? {})));
-    return refuseForm(admission, request, response, wrong.status, formBody(api, wrong));
+    return refuseForm(admission, response, wrong.status, formBody(api, wrong));
   }
   const caller = callers.find(request);
   if (caller) connections.noteKnown(request.socket);
@@ -55,11 +52,11 @@ export async function admit(
   const refuseLate = (refusal: EarlyRefusal) =>
     callers.waitToRefuse(request, caller).then(() => refuse(response, api, refusal));
   if (early) {
-    holdBody(request, response);
+    holdBody(response);
     await refuseLate(early);
-    return discardRest(request, response);
+    return discardRest(response);
   }
-  const body = await bodies.read(request, response);
+  const body = await bodies.read(response);
   if (body === 'EVICTED') return refuseLate(busy);
   const tenant = callers.tenantOf(request, caller);
   const slot = inFlight.admit(response, tenant);
@@ -71,7 +68,7 @@ export async function admit(
     await slot.turn();
     if (response.closed || response.writableEnded) return;
     step = 'working';
-    const late = caller ? undefined : await callers.identify(request, response);
+    const late = caller ? undefined : await callers.identify(response);
     if (late === undefined) connections.noteKnown(request.socket);
     if (late && !(late === 'STRANGER' && servesStrangers)) {
       step = 'refusing';
@@ -86,7 +83,7 @@ export async function admit(
     // A stream or a long response has begun, or a refusal is being delayed.
     if (response.headersSent || step === 'refusing') return processed;
     if (step === 'waiting') refuse(response, api, busy);
-    else answerLate(request, response, api);
+    else answerLate(response, api);
     return processed.catch(() => undefined);
   });
 }
@@ -95,7 +92,8 @@ export async function admit(
 const graceMs = 250;
 
 /** Responds to a request whose API missed the deadline: its changes may have been made. */
-function answerLate({ method }: IncomingMessage, response: ServerResponse, api: Api): void {
+function answerLate(response: ServerResponse, api: Api): void {
+  const { method } = response.req;
   const { message, code } = outcomeUnknown();
   if (api === 'GRAPHQL') answer(response, 504, { errors: [{ message, extensions: { code: 'TIMEOUT' } }] });
   else if (method === 'GET' || method === 'HEAD') refuse(response, api, unavailable(databaseAway));
@@ -103,17 +101,11 @@ function answerLate({ method }: IncomingMessage, response: ServerResponse, api: 
 }
 
 /** Refuses a request by its form alone: not counted by rate limits, but delayed for a source that sends many. */
-export async function refuseForm(
-  { callers }: Admission,
-  request: IncomingMessage,
-  response: ServerResponse,
-  status: number,
-  body: object,
-): Promise<void> {
-  holdBody(request, response);
-  await callers.waitToRefuse(request, callers.find(request));
+export async function refuseForm({ callers }: Admission, response: ServerResponse, status: number, body: object) {
+  holdBody(response);
+  await callers.waitToRefuse(response.req, callers.find(response.req));
   answer(response, status, body);
-  discardRest(request, response);
+  discardRest(response);
 }
 
 /** The refusal of a request by its header fields alone, whatever its credentials. */
@@ -124,14 +116,8 @@ interface WrongForm {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-interface TakenBodies {
-  readonly api: Api;
-  /** Whether bodies are JSON, as in our own APIs. Providers of signed webhooks choose their own type. */
-  readonly takesJson: boolean;
-}
-
-/** Returns why a body's declared type, encoding or length is refused: foreign pages can send forms and plain text. */
-function wrongFormOf(request: IncomingMessage, { api, takesJson }: TakenBodies): WrongForm | undefined {
+/** Returns why a body's declared type, encoding or length is refused. Any web page can send forms and plain text. */
+function wrongFormOf(request: IncomingMessage, { api, takesJson }: Service): WrongForm | undefined {
   const { method, headers } = request;
   if (takesJson && (hasBody(request) || (api === 'GRAPHQL' && (method === 'POST' || method === 'QUERY')))) {
     const { 'content-type': type, 'content-encoding': encoding } = headers;

@@ -16,7 +16,7 @@ export const maxStrangers = 100;
 /** The number of chunks after which they are joined: many small chunks take far more memory than their bytes. */
 const maxChunks = 64;
 
-/** A request's whole body, or why it is missing: it exceeds the limit, or its read was evicted in favour of others. */
+/** A request's whole body, or why it is missing: it exceeds the limit, or its read was evicted in favor of others. */
 export type Body = Buffer | 'TOO_LONG' | 'EVICTED';
 
 const empty = Buffer.alloc(0);
@@ -29,22 +29,23 @@ export function isTooLong({ headers }: IncomingMessage): boolean {
  * Leaves the body of a refused request unread until `discardRest`, unless a read has begun. A body whose declared
  * length is too great is not read to its end, so the response ends the connection.
  */
-export function holdBody(request: IncomingMessage, response: ServerResponse): void {
+export function holdBody(response: ServerResponse): void {
+  const { req: request } = response;
   if (!request.complete) request.socket.pause();
-  if (isTooLong(request)) endWithResponse(request, response);
+  if (isTooLong(request)) endWithResponse(response);
 }
 
 /**
  * Reads and discards the rest of a body, so that the response arrives and the connection serves the next request. If
  * the rest exceeds the body limit, the connection is cut soon after the response.
  */
-export function discardRest(request: IncomingMessage, response: ServerResponse): void {
-  const { socket } = request;
+export function discardRest(response: ServerResponse): void {
+  const { socket } = response.req;
   const cut = () => setTimeout(() => socket.destroy(), lingerMs).unref();
   let bytes = 0;
   let isOver = false;
   socket.resume();
-  request.on('data', (chunk: Buffer) => {
+  response.req.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
     if (isOver || bytes <= bodyBytes) return;
     isOver = true;
@@ -56,9 +57,9 @@ export function discardRest(request: IncomingMessage, response: ServerResponse):
 }
 
 /** Makes the response to a body that is too long end the connection, since the rest of the body is under way. */
-function endWithResponse({ socket }: IncomingMessage, response: ServerResponse): void {
+function endWithResponse(response: ServerResponse): void {
   response.setHeader('connection', 'close');
-  endGently(socket);
+  endGently(response.req.socket);
 }
 
 /**
@@ -77,12 +78,13 @@ export class BodyReader {
   }
 
   /** Reads a body; discards the rest if it is too long or evicted. Throws if the client aborts the request. */
-  async read(request: IncomingMessage, response: ServerResponse): Promise<Body> {
+  async read(response: ServerResponse): Promise<Body> {
+    const { req: request } = response;
     const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
     if (length === '0' && encoding === undefined) return empty;
     const body = isTooLong(request) ? 'TOO_LONG' : await this.#readAll(request);
-    if (typeof body === 'string') discardRest(request, response);
-    if (body === 'TOO_LONG') endWithResponse(request, response);
+    if (typeof body === 'string') discardRest(response);
+    if (body === 'TOO_LONG') endWithResponse(response);
     return body;
   }
 

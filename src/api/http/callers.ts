@@ -12,7 +12,7 @@ import type { AddressOf } from './client-address.ts';
 import { type EarlyRefusal, tooMany, unavailable } from './refusals.ts';
 import type { Tenant } from './turns.ts';
 
-/** The default limit for looking up credentials, in milliseconds. */
+/** The default time limit for looking up credentials, in milliseconds. */
 const lookUpMs = 10_000;
 
 interface Known {
@@ -44,10 +44,8 @@ export class Callers {
 
   /** Returns the caller of a request whose credentials were valid a moment ago, if known without the database. */
   find(request: IncomingMessage): Viewer | undefined {
-    const {
-      headers: { authorization },
-      socket,
-    } = request;
+    const { headers, socket } = request;
+    const { authorization } = headers;
     if (authorization === undefined) return undefined;
     const { credentials, now, addressOf } = this.#options;
     const known = this.#known.get(socket);
@@ -61,9 +59,9 @@ export class Callers {
   }
 
   /**
-   * Returns the tenant whose share of the capacity a request uses: the platform whose credentials were valid a moment
-   * ago or earlier on the same connection, or else its address. So wrong credentials cannot use a platform's share, and
-   * a client that sends different ones with each request gets only one share.
+   * Returns the tenant whose share of the capacity a request uses: the platform whose credentials were found valid
+   * recently, or earlier on the same connection, or else its address. So wrong credentials cannot use a platform's
+   * share, and a client that sends different ones with each request gets only one share.
    */
   tenantOf(request: IncomingMessage, caller: Viewer | undefined): Tenant {
     if (caller) return { key: caller.platformId, isPlatform: true };
@@ -74,7 +72,7 @@ export class Callers {
     return { key: `address ${this.#options.addressOf(request)}`, isPlatform: false };
   }
 
-  /** Returns the platform of a request whose credentials were valid a moment ago or earlier on the same connection. */
+  /** Returns a request's platform if its credentials were found valid recently, or earlier on the same connection. */
   known(request: IncomingMessage): string | undefined {
     const { key, isPlatform } = this.tenantOf(request, this.find(request));
     return isPlatform ? key : undefined;
@@ -86,13 +84,14 @@ export class Callers {
    * @throws RateLimited for an address with too many wrong credentials
    */
   async lookUp(request: IncomingMessage): Promise<string | undefined> {
+    return (await this.#authenticate(request, lookUpMs))?.platformId;
+  }
+
+  async #authenticate(request: IncomingMessage, ms: number): Promise<Viewer | undefined> {
     const { credentials, addressOf } = this.#options;
-    const viewer = await within(
-      lookUpMs,
-      credentials.authenticateFrom(addressOf(request), request.headers.authorization),
-    );
+    const viewer = await within(ms, credentials.authenticateFrom(addressOf(request), request.headers.authorization));
     if (!viewer) delete request.headers.authorization;
-    return viewer?.platformId;
+    return viewer;
   }
 
   /** Counts a request of a caller, and sets the header fields that tell the caller how many more it may send. */
@@ -116,17 +115,12 @@ export class Callers {
    * request: its API refuses it as one without credentials, and does not look them up again.
    * @returns the refusal of a request beyond the limit; STRANGER for a request without valid credentials
    */
-  async identify(request: IncomingMessage, response: ServerResponse): Promise<EarlyRefusal | 'STRANGER' | undefined> {
-    const { credentials, addressOf } = this.#options;
-    const { authorization } = request.headers;
+  async identify(response: ServerResponse): Promise<EarlyRefusal | 'STRANGER' | undefined> {
     try {
-      const viewer = await within(msLeft(lookUpMs), credentials.authenticateFrom(addressOf(request), authorization));
-      if (viewer) {
-        noteCaller(viewer);
-        return this.count(viewer, response);
-      }
-      delete request.headers.authorization;
-      return 'STRANGER';
+      const viewer = await this.#authenticate(response.req, msLeft(lookUpMs));
+      if (!viewer) return 'STRANGER';
+      noteCaller(viewer);
+      return this.count(viewer, response);
     } catch (error) {
       if (error instanceof RateLimited) return tooMany(error);
       const refusal = refusalIn(error);

@@ -57,10 +57,10 @@ export class Connections {
   }
 
   /** Counts a response as open. Returns false for a request after the connection's last one (RFC 9112, 9.6). */
-  begin(request: IncomingMessage, response: ServerResponse): boolean {
-    const connection = this.#all.get(request.socket);
+  begin(response: ServerResponse): boolean {
+    const connection = this.#all.get(response.req.socket);
     if (!connection || connection.last) {
-      request.resume();
+      response.req.resume();
       return false;
     }
     connection.latest = response;

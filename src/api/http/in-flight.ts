@@ -25,15 +25,17 @@ const maxUnread = 256;
  * counts from the end of its body to the end of its response, whether or not its client reads it. A stream counts only
  * until it begins, since it mostly waits from then on. Waits for an external service (core/outside-wait.ts) do not
  * count. At the limit, a tenant below its share is admitted anyway, up to twice `maxInFlight` in all: one tenant's load
- * does not cause another's refusals. Shares are equal, among tenants with requests in flight.
+ * does not cause another's refusals. All tenants with requests in flight have equal shares.
  */
 export class InFlight {
+  readonly load: Load = { count: 0, averageMs: 0, byTenant: new Map() };
+  readonly unread = new BoundedWaits(maxUnread);
+  readonly turns: Turns;
   readonly #limits: AdmissionLimits;
   readonly #maxWhileSlow: number;
-  readonly #load: Load = { count: 0, averageMs: 0, byTenant: new Map() };
-  readonly #unread = new BoundedWaits(maxUnread);
 
   constructor(limits: AdmissionLimits) {
+    this.turns = limits.turns;
     this.#limits = limits;
     this.#maxWhileSlow = Math.ceil(limits.maxInFlight / slowDivisor);
   }
@@ -44,21 +46,20 @@ export class InFlight {
    * @returns the admitted request, or undefined if there are too many
    */
   admit(response: WatchedResponse, tenant: Tenant): AdmittedRequest | undefined {
-    const { count, averageMs } = this.#load;
+    const { count, averageMs } = this.load;
     const limit = averageMs > this.#limits.slowMs ? this.#maxWhileSlow : this.#limits.maxInFlight;
     if (count >= limit && !this.#isWithinShare(tenant.key, limit)) return undefined;
-    const shared = { load: this.#load, unread: this.#unread, turns: this.#limits.turns };
-    const request = new AdmittedRequest(response, tenant, shared);
+    const request = new AdmittedRequest(response, tenant, this);
     response.watcher = request;
     return request;
   }
 
   isAlone(tenant: Tenant): boolean {
-    return this.#limits.turns.isAlone(tenant);
+    return this.turns.isAlone(tenant);
   }
 
   #isWithinShare(tenant: string, limit: number): boolean {
-    const { count, byTenant } = this.#load;
+    const { count, byTenant } = this.load;
     const own = byTenant.get(tenant) ?? 0;
     const tenants = byTenant.size + (own === 0 ? 1 : 0);
     // Not twice `limit`: more requests than that may have been admitted before processing became slow.
@@ -74,17 +75,11 @@ interface Load {
   averageMs: number;
 }
 
-interface Shared {
-  readonly load: Load;
-  readonly unread: BoundedWaits;
-  readonly turns: Turns;
-}
-
 /** Counts one request until it is processed. */
 class AdmittedRequest implements ResponseWatcher, RequestSlot {
   readonly #response: WatchedResponse;
   readonly #tenant: Tenant;
-  readonly #shared: Shared;
+  readonly #shared: InFlight;
   /** When the processing began, moved later by the duration of waits for external services. */
   #start = performance.now();
   #isCounted = false;
@@ -96,7 +91,7 @@ class AdmittedRequest implements ResponseWatcher, RequestSlot {
   /** Ends the wait for the client to read the response. */
   #endWait: (() => void) | undefined;
 
-  constructor(response: WatchedResponse, tenant: Tenant, shared: Shared) {
+  constructor(response: WatchedResponse, tenant: Tenant, shared: InFlight) {
     this.#response = response;
     this.#tenant = tenant;
     this.#shared = shared;

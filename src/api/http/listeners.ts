@@ -8,12 +8,6 @@ const sockets = process.platform === 'linux' ? 8 : 1;
 /** The maximum number of connections waiting to be accepted at each socket; the system may allow fewer. */
 const backlog = 1024;
 
-interface Listening {
-  readonly port: number;
-  /** Closes the port after the waiting connections are accepted. */
-  close(): Promise<void>;
-}
-
 /**
  * Listens at a host and port: on Linux with several sockets, over which the system spreads connections. A socket
  * accepts one connection per turn of the event loop. Under load a turn takes tens of milliseconds: with one socket the
@@ -21,24 +15,27 @@ interface Listening {
  * @param port 0 for any free port
  * @throws Error EADDRINUSE and similar errors of the system
  */
-export async function listen(server: Server, host: string, port: number): Promise<Listening> {
+export async function listen(server: Server, host: string, port: number) {
   if (sockets === 1) {
     await listenAt(server, { host, port, backlog });
     return { port: portOf(server), close: () => closePort(server, [server]) };
   }
   // A port that the system chooses is not in use by another process.
   if (port === 0) return listenOnAll(server, host, port);
-  return withPortLock(port, async () => {
+  const lock = await lockPort(port, performance.now() + lockMs.max);
+  try {
     // Sockets that share a port would also share it with another process of this user. An exclusive socket first checks
     // whether the port is in use.
     const exclusive = net.createServer();
     await listenAt(exclusive, { host, port });
     await closed(exclusive);
-    return listenOnAll(server, host, port);
-  });
+    return await listenOnAll(server, host, port);
+  } finally {
+    await closed(lock);
+  }
 }
 
-async function listenOnAll(server: Server, host: string, port: number): Promise<Listening> {
+async function listenOnAll(server: Server, host: string, port: number) {
   await listenAt(server, { host, port, backlog, reusePort: true });
   const actualPort = portOf(server);
   // Accepts connections with the same options as node:http does, and passes them to the server.
@@ -83,21 +80,12 @@ async function closePort(server: Server, listeners: readonly net.Server[]): Prom
 const lockMs = { retry: 10, max: 5_000 } as const;
 
 /**
- * Runs `work` in one process at a time: if several started simultaneously, none would be listening yet when the others
+ * Locks a port for one process at a time: if several started simultaneously, none would be listening yet when the others
  * check the port. The lock is an abstract Unix socket: the system frees it when its process ends, and its namespace is
  * that of the port. It is named for the port without the host, since different hosts can be, or include, the same
  * address.
  * @throws Error EADDRINUSE if the lock is not free in time
  */
-async function withPortLock<Result>(port: number, work: () => Promise<Result>): Promise<Result> {
-  const lock = await lockPort(port, performance.now() + lockMs.max);
-  try {
-    return await work();
-  } finally {
-    await closed(lock);
-  }
-}
-
 async function lockPort(port: number, deadline: number): Promise<net.Server> {
   for (;;) {
     const lock = net.createServer();

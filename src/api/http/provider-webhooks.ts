@@ -8,9 +8,9 @@ import type { CredentialBrake } from '../../domain/access/limits/credential-brak
 import { RateLimited } from '../../domain/access/limits/rate-limits.ts';
 import type { Payments } from '../../domain/commands/command.ts';
 import { receiveWebhook } from '../../domain/providers/receive-webhook.ts';
-import { bodyBytes } from './bodies.ts';
+import { tooLong } from './admission.ts';
 import type { CallerOptions } from './callers.ts';
-import { answer, inexactMessage, refuse, tooMany, unavailable } from './refusals.ts';
+import { answer, refuse, tooMany, unavailable } from './refusals.ts';
 
 /** The paths for webhooks of rails' providers: `/rails/Platform:…/webhooks`. */
 const addressForm = /^\/rails\/([^/]{1,100})\/webhooks$/;
@@ -31,7 +31,7 @@ interface ProviderWebhookOptions extends Pick<CallerOptions, 'pace' | 'addressOf
 }
 
 /**
- * Handles webhooks of the providers of rails. Returns 200 once a message is stored, and 401 without a valid signature:
+ * Handles webhooks of the rails' providers. Returns 200 once a message is stored, and 401 without a valid signature:
  * the same response, in the same time, for known and unknown platforms. Wrong signatures are counted against the
  * sender's address.
  */
@@ -49,7 +49,8 @@ export class ProviderWebhooks {
   }
 
   /** @param body undefined if it was too long */
-  async answer(request: IncomingMessage, response: ServerResponse, body: Buffer | undefined): Promise<void> {
+  async answer(response: ServerResponse, body: Buffer | undefined): Promise<void> {
+    const { req: request } = response;
     const [path = ''] = (request.url ?? '').split('?', 1);
     if (request.method !== 'POST') {
       response.setHeader('allow', 'POST');
@@ -60,8 +61,7 @@ export class ProviderWebhooks {
       });
     }
     if (!body) {
-      const message = `a request body may have at most ${bodyBytes} bytes`;
-      return answer(response, 413, { status: 413, code: 'PAYLOAD_TOO_LARGE', message });
+      return answer(response, 413, { status: 413, code: 'PAYLOAD_TOO_LARGE', message: tooLong });
     }
     const { log, pace, addressOf, refusalMs = defaultRefusalMs } = this.#options;
     const refusable = delay(refusalMs, undefined, { ref: false });
@@ -76,7 +76,8 @@ export class ProviderWebhooks {
         await outsideWait(pace.wait(`address ${addressOf(request)}`));
         return refuse(response, 'REST', tooMany(error));
       }
-      if (error instanceof InexactJson) return answer(response, 400, inexactMessage(error));
+      if (error instanceof InexactJson)
+        return answer(response, 400, { status: 400, code: 'INVALID_INPUT', message: error.message });
       log.error({ err: error, path }, "could not store a provider's webhook");
       refuse(response, 'REST', unavailable('the webhook could not be stored; send it again'));
     }

@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import type { InexactJson } from '../../core/json.ts';
 import type { RateLimited } from '../../domain/access/limits/rate-limits.ts';
 import { earlyRefusals } from '../../infra/instruments/instruments.ts';
 
@@ -60,11 +59,6 @@ export function refuse(response: ServerResponse, api: Api, refusal: EarlyRefusal
       ? { status, code, message, details: { reason: message } }
       : { errors: [{ message, extensions: { code, retryAfter } }] };
   answer(response, status, body);
-}
-
-/** Returns the response body that refuses a signed message whose JSON cannot be represented exactly. */
-export function inexactMessage({ message }: InexactJson) {
-  return { status: 400, code: 'INVALID_INPUT', message };
 }
 
 export function answer(response: ServerResponse, status: number, body: object, type = 'application/json'): void {

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { databaseAway } from '../../core/refusal.ts';
@@ -19,7 +19,7 @@ import {
 } from '../graphql/transports/json-requests.ts';
 import type { McpEndpoint } from '../graphql/transports/mcp.ts';
 import type { Pages } from '../pages/pages.ts';
-import { restPrefix } from '../rest/app.ts';
+import { restPrefix } from '../rest/context.ts';
 import type { RestServer } from '../rest/server.ts';
 import { type Admission, admit, refuseForm, type Service, tooLong } from './admission.ts';
 import { BodyReader } from './bodies.ts';
@@ -73,21 +73,10 @@ const connectionLimits = {
  */
 const idleLimits = { keepAliveTimeout: 80_000, keepAliveTimeoutBuffer: 5_000 } as const;
 
-export interface HttpServer {
-  readonly server: Server;
-  readonly url: string;
-  /** Records that the client of a connection has shown valid credentials. */
-  noteKnown(socket: Socket): void;
-  /** Makes every response end its connection from now on; requests are still processed. */
-  announceStop(): void;
-  close(): Promise<void>;
-  /** Closes each connection that has been idle for this many milliseconds. Resolves when no connection is left. */
-  endConnections(idleMs: number): Promise<void>;
-  destroy(): void;
-}
+export type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
 
-/** Starts the HTTP server of an instance: GraphQL, REST, health, and the limits of requests. */
-export async function startHttpServer(options: HttpOptions): Promise<HttpServer> {
+/** Starts the HTTP server of an instance: GraphQL, REST, health, and the limits on requests. */
+export async function startHttpServer(options: HttpOptions) {
   const { headersMs = connectionLimits.headersTimeout } = options;
   const server = createServer({
     ServerResponse: WatchedResponse,
@@ -109,12 +98,12 @@ export async function startHttpServer(options: HttpOptions): Promise<HttpServer>
   /** The requests that arrived while the port was closing. */
   let waiting: (() => void)[] | undefined;
   server.on('request', (request, response) => {
-    if (!connections.begin(request, response)) return;
+    if (!connections.begin(response)) return;
     const answer = () =>
       request.destroyed ||
-      asLoggedRequest(request, response, options.requestLog, () =>
-        dispatch(options, admission, request, response),
-      ).catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
+      asLoggedRequest(response, options.requestLog, () => dispatch(options, admission, response)).catch(
+        (error: unknown) => response.destroy(error instanceof Error ? error : undefined),
+      );
     if (waiting) waiting.push(answer);
     // Of requests that arrive together, the last one must end the connection, so all are read before the first is
     // answered.
@@ -131,16 +120,19 @@ export async function startHttpServer(options: HttpOptions): Promise<HttpServer>
   return {
     server,
     url: `http://${host}:${listening.port}`,
-    noteKnown: (socket) => connections.noteKnown(socket),
+    /** Records that the client of a connection has shown valid credentials. */
+    noteKnown: (socket: Socket) => connections.noteKnown(socket),
+    /** Makes every response end its connection from now on; requests are still processed. */
     announceStop: () => connections.announceEnd(),
-    async close() {
+    async close(): Promise<void> {
       // A client that received its response now would reconnect to a port that is closing.
       waiting = [];
       await listening.close();
       for (const answer of waiting) setImmediate(answer);
       waiting = undefined;
     },
-    endConnections: (idleMs) => connections.end(idleMs),
+    /** Closes each connection that has been idle for this many milliseconds. Resolves when no connection is left. */
+    endConnections: (idleMs: number) => connections.end(idleMs),
     destroy: () => connections.destroy(),
   };
 }
@@ -149,40 +141,35 @@ export async function startHttpServer(options: HttpOptions): Promise<HttpServer>
 const streamPath = '/graphql/stream';
 const graphqlPaths: ReadonlySet<string> = new Set(['/graphql', streamPath]);
 
-async function dispatch(
-  options: HttpOptions,
-  admission: Admission,
-  request: IncomingMessage,
-  response: WatchedResponse,
-): Promise<void> {
+async function dispatch(options: HttpOptions, admission: Admission, response: WatchedResponse): Promise<void> {
+  const { req: request } = response;
   const [path = '/'] = (request.url ?? '/').split('?', 1);
   protectResponse(response);
   if (options.isSandbox && !namesThisMachine(request)) return refuseHost(response);
-  if (graphqlPaths.has(path)) describeGraphql(request, response);
-  if (options.origins.answer(request, response)) return;
+  if (graphqlPaths.has(path)) describeGraphql(response);
+  if (options.origins.answer(response)) return;
   const isRead = request.method === 'GET' || request.method === 'HEAD';
-  if (isRead && (await options.pages.answer(request, response, path))) return;
-  if (request.method === 'POST' && (await options.pages.answerPost(request, response, path))) return;
+  if (isRead && (await options.pages.answer(response, path))) return;
+  if (request.method === 'POST' && (await options.pages.answerPost(response, path))) return;
   if (graphqlPaths.has(path))
-    return serveGraphql(admission, request, response, (body) => answerGraphql(options, request, response, body));
-  if (path === '/mcp')
-    return serveGraphql(admission, request, response, (body) => options.mcp(request, response, body));
+    return serveGraphql(admission, response, (body) => answerGraphql(options, response, body));
+  if (path === '/mcp') return serveGraphql(admission, response, (body) => options.mcp(response, body));
   const { rest, providers } = options;
   const admitJson = (service: Pick<Service, 'servesStrangers' | 'takesJson' | 'work'>) =>
-    admit(admission, request, response, { api: 'REST', ...service });
+    admit(admission, response, { api: 'REST', ...service });
   if (path === restPrefix || path.startsWith(`${restPrefix}/`))
-    return admitJson({ takesJson: true, work: (body) => rest(request, response, body) });
+    return admitJson({ takesJson: true, work: (body) => rest(response, body) });
   if (providers.takes(path))
     return admitJson({
       servesStrangers: true,
       takesJson: false,
-      work: (body) => providers.answer(request, response, body),
+      work: (body) => providers.answer(response, body),
     });
   if (path === '/health/live') return answer(response, 200, { status: 'ok' });
   if (path === '/health/ready') return serveReadiness(options, response);
-  if (await options.pages.answerWrongPath(request, response, path)) return;
+  if (await options.pages.answerWrongPath(response, path)) return;
   const nothing = { status: 404, code: 'NOT_FOUND', message: `there is nothing at ${path}` };
-  return refuseForm(admission, request, response, 404, nothing);
+  return refuseForm(admission, response, 404, nothing);
 }
 
 function refuseHost(response: ServerResponse): void {
@@ -194,32 +181,24 @@ function refuseHost(response: ServerResponse): void {
 const allow = [...graphqlMethods, 'OPTIONS'].join(', ');
 
 /** Returns the methods and media types that GraphQL accepts, for the headers of its responses (RFC 10008, 3). */
-function describeGraphql({ method }: IncomingMessage, response: ServerResponse): void {
+function describeGraphql(response: ServerResponse): void {
+  const { method } = response.req;
   if (method === 'OPTIONS' || !graphqlMethods.has(method ?? '')) response.setHeader('allow', allow);
   if (method === 'OPTIONS' || method === 'QUERY') response.setHeader('accept-query', 'application/json');
 }
 
-async function serveGraphql(
-  admission: Admission,
-  request: IncomingMessage,
-  response: WatchedResponse,
-  work: (body: Buffer) => Promise<void>,
-): Promise<void> {
-  return admit(admission, request, response, {
+function serveGraphql(admission: Admission, response: WatchedResponse, work: (body: Buffer) => Promise<void>) {
+  return admit(admission, response, {
     api: 'GRAPHQL',
     takesJson: true,
-    refuseStranger: () => refuseStranger(request, response),
+    refuseStranger: () => refuseStranger(response),
     work: async (body) =>
       body ? work(body) : answer(response, 413, formBody('GRAPHQL', { status: 413, message: tooLong })),
   });
 }
 
-async function answerGraphql(
-  options: HttpOptions,
-  request: IncomingMessage,
-  response: ServerResponse,
-  body: Buffer,
-): Promise<void> {
+async function answerGraphql(options: HttpOptions, response: ServerResponse, body: Buffer): Promise<void> {
+  const { req: request } = response;
   const { graphql } = options;
   if (!graphqlMethods.has(request.method ?? '')) {
     return refuseMethod(response, 405, 'METHOD_NOT_ALLOWED', `GraphQL accepts ${allow}`);
@@ -232,15 +211,15 @@ async function answerGraphql(
       .authenticate(request.headers.authorization)
       .catch(() => 'UNAVAILABLE' as const);
     if (viewer === 'UNAVAILABLE') return refuse(response, 'GRAPHQL', unavailable(databaseAway));
-    if (!viewer) return refuseStranger(request, response);
-    if (await options.distinctConnections(request, response, body)) return;
+    if (!viewer) return refuseStranger(response);
+    if (await options.distinctConnections(response, body)) return;
   }
   const [type] = types;
   if (!type) return refuseMethod(response, 406, 'NOT_ACCEPTABLE', `available media types: ${mediaTypes.join(', ')}`);
   const isShort = type !== eventStream && !isSafe(request.method) && !options.throughYoga;
   return isShort
-    ? answerJsonRequest(graphql, request, response, { type, body })
-    : answerByYoga(graphql, request, response, { type, body });
+    ? answerJsonRequest(graphql, response, { type, body })
+    : answerByYoga(graphql, response, { type, body });
 }
 
 /** Refuses a GraphQL request with an unsupported method or media type. */
@@ -249,8 +228,8 @@ function refuseMethod(response: ServerResponse, status: number, code: string, me
 }
 
 /** Refuses a GraphQL request without valid credentials. Only its header fields have been read. */
-function refuseStranger(request: IncomingMessage, response: ServerResponse): void {
-  const type = acceptedTypes(request).find((one) => one !== eventStream);
+function refuseStranger(response: ServerResponse): void {
+  const type = acceptedTypes(response.req).find((one) => one !== eventStream);
   answer(response, 401, { errors: [withoutStatus(unauthenticated())] }, type);
 }
 
@@ -270,12 +249,8 @@ interface RequestLogOptions {
  * Runs the work of a request under its id (`X-Request-Id`, or a new one), which the response and all log lines include.
  * Logs the request, if enabled: its path without the query, which may contain a document.
  */
-function asLoggedRequest<T>(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { log, addressOf }: RequestLogOptions,
-  work: () => T,
-): T {
+function asLoggedRequest<T>(response: ServerResponse, { log, addressOf }: RequestLogOptions, work: () => T): T {
+  const { req: request } = response;
   const facts = factsOf(request.headers['x-request-id'], clientIn(request.headers));
   response.setHeader('x-request-id', facts.requestId);
   const { method = '' } = request;

@@ -3,7 +3,7 @@ import type { WorkTurn } from '../../core/turn.ts';
 /** The tenant whose share of the capacity a request uses. */
 export interface Tenant {
   readonly key: string;
-  /** Whether it is a platform, rather than the senders of one address without known credentials. */
+  /** Whether it is a platform; otherwise it is the senders at one address without known credentials. */
   readonly isPlatform: boolean;
 }
 
@@ -31,7 +31,7 @@ export class Turns {
   readonly #atWork = new Map<string, AtWork>();
   /** The expensive work under way and waiting, by platform. */
   readonly #atExpensiveWork = new Map<string, AtWork>();
-  /** The work that has waited and whose turn has come. */
+  /** The work that was waiting and whose turn has now come. */
   readonly #beginning: (() => void)[] = [];
   #lastPlatform: string | undefined;
   #lastAt = Number.NEGATIVE_INFINITY;
@@ -43,7 +43,7 @@ export class Turns {
     this.#mostAlone = mostAlone;
   }
 
-  /** Waits for a turn of a platform, for one of several operations on a connection or for a message of a stream. */
+  /** Waits for a platform's turn, for one of several operations on a connection or for a message of a stream. */
   async takeTurn(platformId: string): Promise<WorkTurn> {
     const tenant = { key: platformId, isPlatform: true };
     await this.begin(tenant);
@@ -53,10 +53,7 @@ export class Turns {
   /** Begins the work on a request; `end` must follow. Returns the wait for its turn, if there is one. */
   begin(tenant: Tenant): Promise<void> | undefined {
     this.#note(tenant);
-    const own = of(this.#atWork, tenant.key);
-    if (own.count >= this.#mostOf(tenant)) return new Promise((resolve) => own.waiting.push(resolve));
-    own.count += 1;
-    return undefined;
+    return this.#beginIn(this.#atWork, tenant.key, this.#mostOf(tenant));
   }
 
   /**
@@ -66,10 +63,7 @@ export class Turns {
    * @returns the wait for it; undefined if it need not wait
    */
   beginExpensive(platformId: string): Promise<void> | undefined {
-    const own = of(this.#atExpensiveWork, platformId);
-    if (own.count >= this.#mostExpensive()) return new Promise((resolve) => own.waiting.push(resolve));
-    own.count += 1;
-    return undefined;
+    return this.#beginIn(this.#atExpensiveWork, platformId, this.#mostExpensive());
   }
 
   /** Ends expensive work, and begins the waiting work. */
@@ -107,6 +101,14 @@ export class Turns {
     return isPlatform && !this.#isShared ? this.#mostAlone : this.#most;
   }
 
+  /** Begins one piece of work, or returns the wait for it if the maximum is under way. */
+  #beginIn(atWork: Map<string, AtWork>, key: string, most: number): Promise<void> | undefined {
+    const own = of(atWork, key);
+    if (own.count >= most) return new Promise((resolve) => own.waiting.push(resolve));
+    own.count += 1;
+    return undefined;
+  }
+
   /** Ends one piece of work, and begins those that wait, up to a maximum. */
   #endIn(atWork: Map<string, AtWork>, key: string, most: number): void {
     const own = of(atWork, key);
@@ -120,7 +122,7 @@ export class Turns {
     if (own.count === 0) atWork.delete(key);
   }
 
-  /** Begins waiting work, one piece per turn of the event loop, so that requests of others are read in between. */
+  /** Begins waiting work, one piece per turn of the event loop, so that other tenants' requests are read in between. */
   #beginSoon(next: () => void): void {
     if (this.#beginning.push(next) === 1) setImmediate(this.#beginNext);
   }

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import path from 'node:path';
 
 /** The output folder of `npm run pages`. */
@@ -25,50 +25,40 @@ const types: Readonly<Record<string, string>> = {
   '.ttf': 'font/ttf',
 };
 
-/** Serves the files of the enabled pages. Each was compressed during installation, and is sent in that form. */
-export class Assets {
-  readonly #pages: Bundle['pages'];
+export type Assets = Awaited<ReturnType<typeof openAssets>>;
+
+/**
+ * Reads the assets that the installation has built for the enabled pages (none if no page is enabled), to serve them.
+ * Each was compressed during installation, and is sent in that form.
+ */
+export async function openAssets(shown: readonly string[]) {
+  const text = await readFile(path.join(bundleFolder, 'bundle.json'), 'utf8').catch(() => '{"pages":{}}');
+  const { pages }: Bundle = JSON.parse(text);
   /** The contents of files that were requested before, by name: a request then needs no disk read. */
-  readonly #contents: Map<string, Promise<Buffer> | undefined>;
-
-  private constructor(pages: Bundle['pages'], shown: readonly string[]) {
-    this.#pages = pages;
-    this.#contents = new Map(shown.flatMap((page) => pages[page]?.files ?? []).map((name) => [name, undefined]));
-  }
-
-  /** Reads the assets that the installation has built for the enabled pages; none if no page is enabled. */
-  static async open(shown: readonly string[]): Promise<Assets> {
-    const text = await readFile(path.join(bundleFolder, 'bundle.json'), 'utf8').catch(() => undefined);
-    return new Assets(text === undefined ? {} : (JSON.parse(text) as Bundle).pages, shown);
-  }
-
-  /** Returns the URLs of the files that a page loads first; undefined if there are none. */
-  of(page: string): PageFiles | undefined {
-    const found = this.#pages[page];
-    return (
-      found && {
-        scripts: found.scripts.map((name) => assetPath + name),
-        styles: found.styles.map((name) => assetPath + name),
-      }
-    );
-  }
-
-  /** Responds to a request for a file. Returns false if no enabled page has a file with this name. */
-  async answer(request: IncomingMessage, response: ServerResponse, name: string): Promise<boolean> {
-    if (!this.#contents.has(name)) return false;
-    const reading = this.#contents.get(name) ?? readFile(path.join(bundleFolder, `${name}.gz`));
-    this.#contents.set(name, reading);
-    const body = await reading;
-    response.writeHead(200, {
-      'content-type': types[path.extname(name)] ?? 'application/octet-stream',
-      'content-length': body.length,
-      // Its name contains a hash of its content, so it never changes.
-      'cache-control': 'public, max-age=31536000, immutable',
-      // Regardless of Accept-Encoding: every browser supports gzip, and strangers cannot make the service spend time on
-      // decompression.
-      'content-encoding': 'gzip',
-    });
-    response.end(request.method === 'HEAD' ? undefined : body);
-    return true;
-  }
+  const contents = new Map<string, Promise<Buffer> | undefined>();
+  for (const page of shown) for (const name of pages[page]?.files ?? []) contents.set(name, undefined);
+  return {
+    /** Returns the URLs of the files that a page loads first; undefined if there are none. */
+    of(page: string): PageFiles | undefined {
+      return pages[page];
+    },
+    /** Responds to a request for a file. Returns false if no enabled page has a file with this name. */
+    async answer(response: ServerResponse, name: string): Promise<boolean> {
+      if (!contents.has(name)) return false;
+      const reading = contents.get(name) ?? readFile(path.join(bundleFolder, `${name}.gz`));
+      contents.set(name, reading);
+      const body = await reading;
+      response.writeHead(200, {
+        'content-type': types[path.extname(name)] ?? 'application/octet-stream',
+        'content-length': body.length,
+        // Its name contains a hash of its content, so it never changes.
+        'cache-control': 'public, max-age=31536000, immutable',
+        // Regardless of Accept-Encoding: every browser supports gzip, and strangers cannot make the service spend time
+        // on decompression.
+        'content-encoding': 'gzip',
+      });
+      response.end(response.req.method === 'HEAD' ? undefined : body);
+      return true;
+    },
+  };
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Metafile } from 'esbuild';
-import { type Bundle, bundleFolder } from './assets.ts';
+import { assetPath, type Bundle, bundleFolder } from './assets.ts';
 
 // `npm run pages`, run by the installation: bundles the scripts of the pages, and compresses them once. Does nothing if
 // the sources have not changed.
@@ -73,8 +73,8 @@ async function bundle(inputs: string, folder: string): Promise<Bundle> {
     return [
       name,
       {
-        scripts: [path.basename(file)],
-        styles: cssBundle === undefined ? [] : [path.basename(cssBundle)],
+        scripts: [assetPath + path.basename(file)],
+        styles: cssBundle === undefined ? [] : [assetPath + path.basename(cssBundle)],
         files: loaded.map((one) => path.basename(one)),
       },
     ] as const;

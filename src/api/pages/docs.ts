@@ -1,9 +1,8 @@
 import { glob, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { html, raw } from 'hono/html';
-import { type Found, search } from './docs-search.ts';
+import MarkdownIt from 'markdown-it';
 import { type Html, type Page, plainPage } from './layout.ts';
-import { renderMarkdown } from './markdown.ts';
 
 /** The root of the documentation: each file is shown below it at its repository path, so that links work. */
 export const docsPath = '/docs';
@@ -17,65 +16,39 @@ const documented = [
   'deploy/**/*.{json,service,sh,yaml,yml}',
 ];
 
-export interface Docs {
-  /** Builds the page of a file, or the list of all pages; undefined if there is none at this path. */
-  page(requested: string): Promise<Page | undefined>;
-  /** Builds the page of search results. */
-  found(words: string): Promise<Page>;
-  /** Returns a page, or the list of all pages, in Markdown for programs; undefined for an unknown path. */
-  text(requested: string): Promise<string | undefined>;
-  /** Reads a picture (PNG) that a page shows; undefined if there is none at this path. */
-  picture(requested: string): Promise<Buffer | undefined>;
-}
+export type Docs = Awaited<ReturnType<typeof openDocs>>;
 
 /** The pages by audience, in reading order. Pages not listed come last. */
-const readers: readonly (readonly [reader: string, files: readonly string[]])[] = [
-  ['Try it', ['README.md', 'docs/guides/first-five-minutes.md', 'docs/guides/concepts.md', 'docs/guides/glossary.md']],
-  [
-    'Build an app',
-    [
-      ...['docs/guides/web.md', 'docs/mobile.md', 'docs/guides/money.md', 'docs/guides/errors.md', 'docs/lists.md'],
-      ...['docs/streams.md', 'docs/guides/caching.md', 'docs/screens.md', 'docs/trusted-documents.md'],
-      ...['src/apps/client/README.md', 'src/apps/wallet/README.md', 'src/apps/lab/README.md'],
-    ],
-  ],
-  [
-    'Build a server',
-    [
-      ...[
-        'docs/guides/server.md',
-        'docs/guides/keys.md',
-        'docs/rest.md',
-        'src/api/webhooks/README.md',
-        'docs/accounts.md',
-        'docs/limits.md',
-      ],
-      ...['src/rails/sandbox/README.md', 'docs/command-line.md', 'docs/interface-specification.md'],
-      'docs/compatibility.md',
-    ],
-  ],
-  [
-    'Operate the service',
-    [
-      ...['docs/operating.md', 'docs/settings.md', 'docs/production.md', 'docs/night.md', 'docs/growing.md'],
-      ...['docs/database-roles.md', 'docs/faults.md', 'SECURITY.md'],
-    ],
-  ],
-  ['Connect a bank or a provider', ['docs/rails.md', 'src/rails/README.md']],
-  [
-    'Change the code',
-    [
-      ...['ARCHITECTURE.md', 'CONTRIBUTING.md', 'docs/decisions.md', 'docs/prisma.md', 'docs/database-functions.md'],
-      ...['docs/proofs.md', 'docs/attacks.md', 'docs/coverage.md', 'bench/RESULTS.md', 'CHANGELOG.md'],
-    ],
-  ],
-];
+const readers = `
+Try it
+  README.md docs/guides/first-five-minutes.md docs/guides/concepts.md docs/guides/glossary.md
+Build an app
+  docs/guides/web.md docs/mobile.md docs/guides/money.md docs/guides/errors.md docs/lists.md docs/streams.md
+  docs/guides/caching.md docs/screens.md docs/trusted-documents.md src/apps/client/README.md src/apps/wallet/README.md
+  src/apps/lab/README.md
+Build a server
+  docs/guides/server.md docs/guides/keys.md docs/rest.md src/api/webhooks/README.md docs/accounts.md docs/limits.md
+  src/rails/sandbox/README.md docs/command-line.md docs/interface-specification.md docs/compatibility.md
+Operate the service
+  docs/operating.md docs/settings.md docs/production.md docs/night.md docs/growing.md docs/database-roles.md
+  docs/faults.md SECURITY.md
+Connect a bank or a provider
+  docs/rails.md src/rails/README.md
+Change the code
+  ARCHITECTURE.md CONTRIBUTING.md docs/decisions.md docs/prisma.md docs/database-functions.md docs/proofs.md
+  docs/attacks.md docs/coverage.md bench/RESULTS.md CHANGELOG.md`
+  .split(/\n(?=\S)/)
+  .slice(1)
+  .map((part): readonly [reader: string, files: readonly string[]] => {
+    const [reader = '', ...lines] = part.split('\n  ');
+    return [reader, lines.flatMap((line) => line.split(' '))];
+  });
 
 const isPicture = (file: string) => file.endsWith('.png');
 const isPage = (file: string) => file.endsWith('.md');
 
 /** Finds the files of the documentation. Each is read when it is first requested. */
-export async function openDocs(): Promise<Docs> {
+export async function openDocs() {
   const files = new Set<string>();
   for await (const file of glob(documented, { cwd: root, withFileTypes: true })) {
     if (file.isFile()) files.add(path.relative(root, path.join(file.parentPath, file.name)).replaceAll(path.sep, '/'));
@@ -98,24 +71,27 @@ export async function openDocs(): Promise<Docs> {
     const text = await read(file);
     return isPage(file) ? filePage(file, text, { files, ordered, titles: await titles() }) : sourcePage(file, text);
   });
-  const pictures = once((file: string) => readFile(path.join(root, file)));
   const fileAt = (requested: string) => requested.slice(docsPath.length + 1);
   return {
-    async page(requested) {
+    /** Builds the page of a file, or the list of all pages; undefined if there is none at this path. */
+    async page(requested: string): Promise<Page | undefined> {
       const file = fileAt(requested);
       return file === '' || (files.has(file) && !isPicture(file)) ? pages(file) : undefined;
     },
-    async found(words) {
+    /** Builds the page of search results. */
+    async found(words: string): Promise<Page> {
       return foundPage(words, search(await texts(''), words), await titles());
     },
-    async text(requested) {
+    /** Returns a page, or the list of all pages, in Markdown for programs; undefined for an unknown path. */
+    async text(requested: string): Promise<string | undefined> {
       const file = fileAt(requested);
       if (file === '') return listText(grouped, await titles());
       return isPage(file) && files.has(file) ? read(file) : undefined;
     },
-    async picture(requested) {
+    /** Reads a picture (PNG) that a page shows; undefined if there is none at this path. */
+    async picture(requested: string): Promise<Buffer | undefined> {
       const file = fileAt(requested);
-      return files.has(file) && isPicture(file) ? pictures(file) : undefined;
+      return files.has(file) && isPicture(file) ? readFile(path.join(root, file)) : undefined;
     },
   };
 }
@@ -209,7 +185,7 @@ function marked(excerpt: string, words: string) {
     .trim()
     .split(/\s+/)
     .map((word) => word.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
-  // Every second part is a word.
+  // Every second part is one of the words.
   const parts = excerpt.split(new RegExp(`(${terms.join('|')})`, 'i'));
   return parts.map((part, index) => (index % 2 ? html`<mark>${part}</mark>` : part));
 }
@@ -225,4 +201,117 @@ function listText(groups: Groups, titles: Titles): string {
 
 function titleOf(text: string, file: string): string {
   return /^# +(.+)$/m.exec(text)?.[1] ?? file;
+}
+
+/** A section of a page that contains all words of a search. */
+interface Found extends Section {
+  readonly file: string;
+  /** The text around the first of the words. */
+  readonly excerpt: string;
+}
+
+const mostFound = 20;
+
+/** Finds the sections of pages (Markdown by path) that contain all words, those with a word in the heading first. */
+function search(pages: ReadonlyMap<string, string>, words: string): readonly Found[] {
+  const terms = words.toLowerCase().split(/\s+/).filter(Boolean).slice(0, 10);
+  if (terms.length === 0) return [];
+  const found = [...pages].flatMap(([file, text]) =>
+    sectionsOf(text).flatMap(({ title, body }) => {
+      const [heading, all] = [title.toLowerCase(), `${title}\n${body}`.toLowerCase()];
+      if (!terms.every((term) => all.includes(term))) return [];
+      const rank = terms.reduce((sum, term) => sum + (heading.includes(term) ? 100 : 0) + all.split(term).length, 0);
+      const first = Math.max(0, body.toLowerCase().indexOf(terms[0] ?? ''));
+      // Whole words, without Markdown markup.
+      const around = body
+        .slice(Math.max(0, first - 80), first + 160)
+        .replaceAll(/^```\w*|^ *- |[`*|#]|-{3,}|\]\([^)]*\)|\[/gm, '');
+      const excerpt = around.replace(/^\S*\s+(?=.{80})|\s+\S*$/gs, ' ').trim();
+      return [{ file, title, anchor: anchorOf(title), excerpt, rank }];
+    }),
+  );
+  return found.toSorted((one, other) => other.rank - one.rank).slice(0, mostFound);
+}
+
+/** Splits a page at its headings. */
+function sectionsOf(text: string): { readonly title: string; readonly body: string }[] {
+  return text
+    .split(/^#{1,3} +/m)
+    .slice(1)
+    .map((section) => {
+      const end = section.indexOf('\n');
+      return { title: section.slice(0, end).trim(), body: section.slice(end + 1) };
+    });
+}
+
+/** A heading, and the content below it. */
+interface Section {
+  readonly title: string;
+  /** The anchor of the heading, in GitHub's form. */
+  readonly anchor: string;
+}
+
+/**
+ * Renders Markdown without embedded HTML: tags are shown as text. A link to a file that is not shown, such as a source
+ * file, is shown as its text. Returns the HTML, and the page's sections: its second-level headings.
+ * @param file its path in the repository
+ * @param known the files that are shown
+ */
+function renderMarkdown(text: string, file: string, known: ReadonlySet<string>) {
+  const markdown = new MarkdownIt({ html: false });
+  const { escapeHtml } = markdown.utils;
+  const { rules } = markdown.renderer;
+  const sections: Section[] = [];
+  rules.heading_open = (tokens, index, options, _env, renderer) => {
+    const title = tokens[index + 1]?.children?.map(({ content }) => content).join('') ?? '';
+    const anchor = anchorOf(title);
+    tokens[index]?.attrSet('id', anchor);
+    if (tokens[index]?.tag === 'h2') sections.push({ title, anchor });
+    return renderer.renderToken(tokens, index, options);
+  };
+  // Tables and code that are wider than a phone scroll on their own, and can be reached with the keyboard.
+  rules.table_open = (tokens, index, options, _env, renderer) => {
+    tokens[index]?.attrSet('tabindex', '0');
+    return renderer.renderToken(tokens, index, options);
+  };
+  for (const name of ['fence', 'code_block'] as const) {
+    const render = rules[name];
+    rules[name] = (...given) => render?.(...given).replace('<pre', '<pre tabindex="0"') ?? '';
+  }
+  // Lets a long code break at its underscores, so that it does not widen its column.
+  rules.text = (tokens, index) => escapeHtml(tokens[index]?.content ?? '').replaceAll(/_(?=\w)/g, '_<wbr>');
+  // The content security policy forbids the style attribute of an aligned column.
+  markdown.core.ruler.push('alignment', ({ tokens }) => {
+    for (const token of tokens) {
+      const [, alignment] = /^text-align:(\w+)$/.exec(String(token.attrGet('style') ?? '')) ?? [];
+      if (alignment) token.attrs = [['class', alignment]];
+    }
+  });
+  // A header cell without text is not a header.
+  rules.th_open = (tokens, index, options, _env, renderer) => {
+    const [open, content, close] = tokens.slice(index, index + 3);
+    if (content?.content === '' && open && close) open.tag = close.tag = 'td';
+    return renderer.renderToken(tokens, index, options);
+  };
+  // For each open link, whether it is shown as a link.
+  const leads: boolean[] = [];
+  rules.link_open = (tokens, index, options, _env, renderer) => {
+    const [address = ''] = String(tokens[index]?.attrGet('href') ?? '').split('#');
+    const isOutside = address === '' || /^[a-z]+:/.test(address) || address.startsWith('/');
+    const isLeading = isOutside || known.has(path.posix.join(path.posix.dirname(file), address));
+    leads.push(isLeading);
+    return isLeading ? renderer.renderToken(tokens, index, options) : '';
+  };
+  rules.link_close = (tokens, index, options, _env, renderer) =>
+    leads.pop() ? renderer.renderToken(tokens, index, options) : '';
+  return { html: markdown.render(text), sections };
+}
+
+/** Returns the anchor that GitHub gives a heading. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replaceAll(/\s/g, '-');
 }

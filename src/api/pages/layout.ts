@@ -98,7 +98,7 @@ const scriptPolicy = (name: Bundled['name']) =>
   [
     "default-src 'none'",
     "script-src 'self'",
-    // Editors have workers and fonts, and write their colours into the page.
+    // Editors have workers and fonts, and write their colors into the page.
     ...(name === 'wallet'
       ? ["style-src 'self'", 'img-src data:']
       : ["worker-src 'self'", "style-src 'self' 'unsafe-inline'", "font-src 'self'", "img-src 'self' data:"]),
@@ -112,10 +112,10 @@ const scriptPolicy = (name: Bundled['name']) =>
 const ownAddress = /( (?:href|src|action)=|"\w+":)"\/(?!\/)/g;
 
 /**
- * Sends a page. Its addresses become relative to its path, so that it also works behind a proxy that serves it under a
- * prefix.
+ * Sends a page, and returns true. Its addresses become relative to its path, so that it also works behind a proxy that
+ * serves it under a prefix.
  */
-export async function sendPage(response: ServerResponse, status: number, { html, policy }: Page): Promise<void> {
+export async function sendPage(response: ServerResponse, status: number, { html, policy }: Page): Promise<true> {
   const [path = '/'] = (response.req.url ?? '/').split('?', 1);
   const upwards = '../'.repeat(path.split('/').length - 2) || './';
   const body = Buffer.from(String(await html).replaceAll(ownAddress, `$1"${upwards}`));
@@ -126,6 +126,7 @@ export async function sendPage(response: ServerResponse, status: number, { html,
       'content-security-policy': policy,
     })
     .end(response.req.method === 'HEAD' ? undefined : body);
+  return true;
 }
 
 /** The icon of the pages in browser tabs: a coin. */

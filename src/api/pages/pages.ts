@@ -1,10 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { html } from 'hono/html';
-import { Assets, assetPath } from './assets.ts';
+import { type Assets, assetPath, openAssets } from './assets.ts';
 import { type Docs, docsPath, openDocs } from './docs.ts';
 import { consolePath, frontLinks, frontPage } from './front.ts';
-import { bundledPage, type Page, plainPage, type Shown, sendPage } from './layout.ts';
-import { answerWalletToken } from './wallet-token.ts';
+import { bundledPage, type Page, plainPage, type SandboxPlatform, type Shown, sendPage } from './layout.ts';
 
 /** Builds the page for an unknown path, which lists the pages that exist. */
 function notFoundPage(path: string, shown: Shown): Page {
@@ -20,7 +19,6 @@ function notFoundPage(path: string, shown: Shown): Page {
   );
 }
 
-/** The files of the lab: its page, and its workers. */
 const labFiles = ['lab', 'editor.worker', 'json.worker', 'graphql.worker'] as const;
 
 /** Builds the page of the lab. In the sandbox, its settings contain credentials and a funded account. */
@@ -54,18 +52,11 @@ const walletPage = (assets: Assets) =>
     before: html`<nav class="crumbs"><a href="/">Payments</a> / Wallet</nav>`,
   });
 
-export interface Pages {
-  /** Responds to a GET or HEAD of a page, or of a file that one loads. Returns whether there is one at this path. */
-  answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
-  /** Responds to a POST that a page sends to its own server. Returns false for other paths. */
-  answerPost(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
-  /** Responds to a browser's request that nothing has handled, with a page. Returns false for other clients. */
-  answerWrongPath(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
-}
+export type Pages = Awaited<ReturnType<typeof openPages>>;
 
 /** Creates the pages: the front page, and those that the settings enable. */
-export async function openPages(shown: Shown): Promise<Pages> {
-  const assets = await Assets.open([
+export async function openPages(shown: Shown) {
+  const assets = await openAssets([
     ...(shown.lab ? labFiles : []),
     ...(shown.sandbox ? ['wallet', 'front'] : []),
     ...(shown.documents ? ['console'] : []),
@@ -78,13 +69,12 @@ export async function openPages(shown: Shown): Promise<Pages> {
     [consolePath]: shown.documents && (() => consolePage(assets, shown)),
   };
   return {
-    async answer(request, response, path) {
-      if (path === '/') return answerFront(request, response, assets, shown);
+    /** Responds to a GET or HEAD of a page, or of a file that one loads. Returns whether there is one at this path. */
+    async answer(response: ServerResponse, path: string): Promise<boolean> {
+      const { req: request } = response;
+      if (path === '/') return answerFront(response, assets, shown);
       const build = bundled[path];
-      if (build) {
-        await sendPage(response, 200, await build());
-        return true;
-      }
+      if (build) return sendPage(response, 200, await build());
       // The path at which users look for GraphiQL.
       if (path === '/graphql' && shown.lab && wantsPage(request)) {
         response.writeHead(302, { location: `lab${new URL(request.url ?? '/', 'http://localhost').search}` }).end();
@@ -93,24 +83,22 @@ export async function openPages(shown: Shown): Promise<Pages> {
       const isList = path === listPath;
       if (shown.documents && (isList || path === docsPath || path.startsWith(`${docsPath}/`))) {
         docs ??= openDocs();
-        return answerDocs(request, response, await docs, isList ? docsPath : path);
+        return answerDocs(response, await docs, isList ? docsPath : path);
       }
-      if (path === securityPath && shown.securityContact !== undefined) {
-        sendBytes(response, 'text/plain; charset=utf-8', securityText(shown.securityContact));
-        return true;
-      }
-      if (path.startsWith(assetPath)) return assets.answer(request, response, path.slice(assetPath.length));
+      if (path === securityPath && shown.securityContact !== undefined)
+        return sendBytes(response, 'text/plain; charset=utf-8', securityText(shown.securityContact));
+      if (path.startsWith(assetPath)) return assets.answer(response, path.slice(assetPath.length));
       return false;
     },
-    async answerPost(request, response, path) {
+    /** Responds to a POST that a page sends to its own server. Returns false for other paths. */
+    async answerPost(response: ServerResponse, path: string): Promise<boolean> {
       if (path !== '/wallet/token' || !shown.sandbox) return false;
-      await answerWalletToken(request, response, shown.sandbox);
+      await answerWalletToken(response, shown.sandbox);
       return true;
     },
-    async answerWrongPath(request, response, path) {
-      if (!wantsPage(request)) return false;
-      await sendPage(response, 404, notFoundPage(path, shown));
-      return true;
+    /** Responds to a browser's request that nothing has handled, with a page. Returns false for other clients. */
+    async answerWrongPath(response: ServerResponse, path: string): Promise<boolean> {
+      return wantsPage(response.req) && sendPage(response, 404, notFoundPage(path, shown));
     },
   };
 }
@@ -132,46 +120,69 @@ function wantsPage({ headers: { accept } }: IncomingMessage): boolean {
 const listPath = '/llms.txt';
 
 /** Responds with a page of the documentation: as HTML for browsers, as Markdown for programs. */
-async function answerDocs(
-  request: IncomingMessage,
-  response: ServerResponse,
-  docs: Docs,
-  path: string,
-): Promise<boolean> {
+async function answerDocs(response: ServerResponse, docs: Docs, path: string): Promise<boolean> {
   const picture = await docs.picture(path);
-  if (picture) {
-    sendBytes(response, 'image/png', picture);
-    return true;
-  }
-  const text = wantsPage(request) ? undefined : await docs.text(path);
+  if (picture) return sendBytes(response, 'image/png', picture);
+  const text = wantsPage(response.req) ? undefined : await docs.text(path);
   response.setHeader('vary', 'accept');
-  if (text !== undefined) {
-    sendBytes(response, 'text/markdown; charset=utf-8', Buffer.from(text));
-    return true;
-  }
-  const words = new URL(request.url ?? '/', 'http://localhost').searchParams.get('q');
+  if (text !== undefined) return sendBytes(response, 'text/markdown; charset=utf-8', Buffer.from(text));
+  const words = new URL(response.req.url ?? '/', 'http://localhost').searchParams.get('q');
   const page = path === docsPath && words ? await docs.found(words) : await docs.page(path);
-  if (page) await sendPage(response, 200, page);
-  else response.removeHeader('vary');
-  return page !== undefined;
+  if (page) return sendPage(response, 200, page);
+  response.removeHeader('vary');
+  return false;
 }
 
-function sendBytes(response: ServerResponse, type: string, bytes: Buffer): void {
+function sendBytes(response: ServerResponse, type: string, bytes: Buffer): true {
   response
     .writeHead(200, { 'content-type': type, 'content-length': bytes.length })
     .end(response.req.method === 'HEAD' ? undefined : bytes);
+  return true;
 }
 
-async function answerFront(
-  request: IncomingMessage,
-  response: ServerResponse,
-  assets: Assets,
-  shown: Shown,
-): Promise<true> {
-  if (wantsPage(request)) await sendPage(response, 200, frontPage(assets, shown, request.socket.localPort));
-  else {
-    const body = JSON.stringify(Object.fromEntries(frontLinks(shown).map(({ key, path }) => [key, path])));
-    sendBytes(response, 'application/json; charset=utf-8', Buffer.from(body));
+async function answerFront(response: ServerResponse, assets: Assets, shown: Shown): Promise<true> {
+  const { req: request } = response;
+  if (wantsPage(request)) return sendPage(response, 200, frontPage(assets, shown, request.socket.localPort));
+  const body = JSON.stringify(Object.fromEntries(frontLinks(shown).map(({ key, path }) => [key, path])));
+  return sendBytes(response, 'application/json; charset=utf-8', Buffer.from(body));
+}
+
+const tokenMutation = `mutation ($input: CreateClientTokenInput!) {
+  createClientToken(input: $input) {
+    ... on CreateClientTokenSuccess { token expiresAt }
+    ... on UserError { message }
   }
-  return true;
+}`;
+
+/**
+ * Responds to POST /wallet/token in the role of the small server that every wallet needs: that server has the
+ * platform's credentials, knows the signed-in user (in the sandbox, the sample customer), and gets a client token for
+ * the wallet through the public API.
+ */
+async function answerWalletToken(response: ServerResponse, { credentials, payer }: SandboxPlatform): Promise<void> {
+  const { clientId, secret } = credentials;
+  const { customerId } = await payer();
+  const answer = await fetch(`http://127.0.0.1:${response.req.socket.localPort}/graphql`, {
+    method: 'POST',
+    headers: {
+      authorization: `Basic ${Buffer.from(`${clientId}:${secret}`).toString('base64')}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({
+      query: tokenMutation,
+      variables: {
+        input: { boundTo: { customerId }, permissions: ['VIEW', 'TRANSACT'], grants: ['ADD_BENEFICIARIES'] },
+      },
+    }),
+    signal: AbortSignal.timeout(10_000),
+  });
+  const { data } = (await answer.json()) as { readonly data?: { readonly createClientToken: object } | null };
+  const body = JSON.stringify(data?.createClientToken ?? {});
+  response
+    .writeHead(data && 'token' in data.createClientToken ? 200 : 503, {
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': Buffer.byteLength(body),
+      'cache-control': 'no-store',
+    })
+    .end(body);
 }

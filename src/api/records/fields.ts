@@ -1,4 +1,4 @@
-import { currencyOf } from '../../core/currencies.ts';
+import { requiredCurrency } from '../../core/currencies.ts';
 import type { Metadata } from '../../domain/commands/metadata.ts';
 import { trustedJson } from '../../infra/database/rows.ts';
 
@@ -53,9 +53,7 @@ export function jsonNumber(decimal: string): number {
 
 /** Returns a stored code's currency with all four fields (specification 2.1, decision 14). Stored codes are known. */
 export function currencyRecord(code: string) {
-  const currency = currencyOf(code);
-  if (!currency) throw new Error(`unknown currency ${code}`);
-  return { code: currency.code, name: currency.name, symbol: currency.symbol, decimals: currency.decimals };
+  return { ...requiredCurrency(code) };
 }
 
 /** Returns an amount with its currency (specification 2.2). Throws UnrepresentableAmount beyond 2^53. */

@@ -1,10 +1,25 @@
+import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Cursors } from '../../core/cursors.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { invalid, Refusal } from '../../core/refusal.ts';
 import type { Viewer } from '../../domain/access/viewer.ts';
+import type { Payments } from '../../domain/commands/command.ts';
 import { readAfterHeader, readAfterOf } from '../../domain/events/read-after.ts';
 import type { Replicas } from '../../infra/database/replicas/replicas.ts';
+import type { Webhooks } from '../webhooks/webhooks.ts';
 import type { RestBindings } from './node-adapter.ts';
+
+/** The version of the REST API: the last segment of its base URL (specification 9). */
+export const restVersion = '2025-10-13';
+export const restPrefix = `/${restVersion}`;
+
+export interface RestModules {
+  readonly payments: Payments;
+  readonly webhooks: Webhooks;
+}
+
+/** The router of the REST API, to which each resource adds its endpoints. */
+export type RestApp = OpenAPIHono<RestEnvironment>;
 
 export interface RestEnvironment {
   Bindings: RestBindings;
@@ -40,7 +55,7 @@ export function demandedTag(context: Context<RestEnvironment>): string | undefin
   const [, tag] = /^"([\x21\x23-\x7e]*)"$/.exec(field) ?? [];
   if (tag !== undefined) return tag;
   if (/^(W\/)?"[\x21\x23-\x7e]*"$/.test(field)) return '';
-  throw new Refusal('INVALID_INPUT', 'expected a single entity tag, as returned in ETag, or *', { path: [ifMatch] });
+  throw invalid('expected a single entity tag, as returned in ETag, or *', [ifMatch]);
 }
 
 /** Returns the version that a request requires of its record; 0, which no record has, for a tag without a version. */
@@ -60,7 +75,7 @@ export const onReplicas: MiddlewareHandler<RestEnvironment> = async (context, ne
   const replicas = context.get('replicas');
   if (!replicas) return next();
   context.set('onlyReads', true);
-  // The page after a cursor must be read from the same source as the page before it.
+  // The page after a cursor includes all earlier writes, whatever the token would allow (decision 82).
   const isPage = context.req.query('cursor') !== undefined;
   return replicas.reading(platformId, isPage ? undefined : token, () => next());
 };

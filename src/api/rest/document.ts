@@ -1,15 +1,15 @@
 import { type OpenAPIHono, z } from '@hono/zod-openapi';
 import { KycStatus } from '../../infra/database/generated/client/client.ts';
 import type { webhookTypes } from '../webhooks/webhooks.ts';
-import { type RestApp, restPrefix, restVersion } from './app.ts';
+import { type RestApp, restPrefix, restVersion } from './context.ts';
 import { exampleGuide, examples } from './examples.ts';
-import { AmountSchema, id, listed, time } from './schemas/fields.ts';
+import { AmountSchema, id, listed, time, whole } from './schemas/fields.ts';
 import { TransactionSchema } from './schemas/payment-schemas.ts';
 
 type Document = ReturnType<RestApp['getOpenAPI31Document']>;
 
 const tags = {
-  Quotes: 'A rate and fees, locked until they expire.',
+  Quotes: 'A rate and fees, locked until the quote expires.',
   Transactions: 'Outgoing and incoming payments.',
   Transfers: 'Payments in one currency, without a rate.',
   Customers: 'The people and companies for whom the platform moves money.',
@@ -212,14 +212,10 @@ function documentWebhooks(registry: OpenAPIHono['openAPIRegistry']): void {
       timestamp: time('When the change happened.'),
       sequence: z.int().min(1).max(Number.MAX_SAFE_INTEGER).describe("The number of the event in the platform's feed."),
       cursor: z.string().describe('The position of the event in the feed: a stream can resume after it.'),
-      version: z
-        .int()
-        .min(0)
-        .max(Number.MAX_SAFE_INTEGER)
-        .describe('The version of the object that changed. Ignore versions lower than the latest you have seen.'),
+      version: whole('The version of the object that changed. Ignore versions lower than the latest you have seen.'),
     };
     const schema = z.object({ ...common, ...fields }).openapi(name, { description });
-    const taken = { description: 'Accepted. Any 2xx response and 409 count as accepted.' };
+    const taken = { description: 'Accepted. Any 2xx response, or a 409, counts as accepted.' };
     const approves = type === 'INCOMING_PAYMENT' && { content: { 'application/json': { schema: approval } } };
     registry.registerWebhook({
       ...{ method: 'post', path: type, operationId: name, tags: ['Webhooks'], summary, description, security: [] },

@@ -12,8 +12,7 @@ import {
 } from '../../domain/access/operations.ts';
 import type { Viewer } from '../../domain/access/viewer.ts';
 import type { CommandResult } from '../../domain/commands/command.ts';
-import type { RestApp } from './app.ts';
-import { demandedVersion, ifMatch, onReplicas, type RestEnvironment, setTag } from './context.ts';
+import { demandedVersion, ifMatch, onReplicas, type RestApp, type RestEnvironment, setTag } from './context.ts';
 import { ErrorBody } from './errors.ts';
 
 type RestContext = Context<RestEnvironment>;
@@ -74,6 +73,8 @@ interface CommandEndpoint<Params, Query, Body, Row, Item> extends Endpoint<Param
   readonly isSecret?: true;
   /** Paths in the command's input that differ from those in the request, each pair with the command's path first. */
   readonly paths?: PathTable;
+  /** The possible errors, in addition to those of every command; 404 by default, since most name an object. */
+  readonly errors?: readonly ErrorStatus[];
   /** Runs the command. `given` contains the expected version if the command changes a record. */
   readonly run: (
     given: Params & Query & Body & Expecting,
@@ -110,13 +111,8 @@ export class Endpoints {
 
   /** Adds an endpoint that runs no command. */
   serve<Params, Query, Body, Item>(operationId: string, endpoint: ServedEndpoint<Params, Query, Body, Item>): void {
-    const {
-      answer: [schema, about],
-      access = 'VIEW',
-      isTagged,
-      errors = [],
-      run,
-    } = endpoint;
+    const { answer, access = 'VIEW', isTagged, errors = [], run } = endpoint;
+    const [schema, about] = answer;
     this.add(operationId, {
       ...endpoint,
       middleware: accesses[access],
@@ -136,13 +132,7 @@ export class Endpoints {
     operationId: string,
     endpoint: RecordEndpoint<Row, Item>,
   ): void {
-    const {
-      params,
-      type,
-      find,
-      missing: [code, message],
-      record,
-    } = endpoint;
+    const { params, type, find, missing, record } = endpoint;
     const [field = ''] = Object.keys(params.shape);
     this.serve(operationId, {
       ...endpoint,
@@ -151,7 +141,7 @@ export class Endpoints {
       run: async (given, context) => {
         const uuid = uuidOf(String(given[field]), type);
         const row = uuid ? await find(context.get('viewer'), uuid) : null;
-        if (!row) throw new Refusal(code, message, { path: [field] });
+        if (!row) throw new Refusal(...missing, { path: [field] });
         setTag(context, row.version);
         return record(row);
       },
@@ -167,15 +157,8 @@ export class Endpoints {
     operation: Operation,
     endpoint: CommandEndpoint<Params, Query, Body, Row, Item>,
   ): void {
-    const {
-      operationId = operation,
-      answer: [status, schema, about],
-      isSecret,
-      errors = [],
-      paths = [],
-      run,
-      record,
-    } = endpoint;
+    const { operationId = operation, answer, isSecret, errors = [404], paths = [], run, record } = endpoint;
+    const [status, schema, about] = answer;
     const changes = changesRecord(operation);
     this.add(operationId, {
       ...endpoint,

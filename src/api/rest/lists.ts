@@ -6,12 +6,11 @@ import {
   type ListOrder,
   maxPageSize,
   type OrderedRow,
-  type Page,
   pageQuery,
   type RowOrder,
   rowOrders,
 } from '../../core/paging.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { invalid } from '../../core/refusal.ts';
 import type { Viewer } from '../../domain/access/viewer.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { countRows, type Extra, type Noun, readRows, type Where } from '../../infra/database/read-rows.ts';
@@ -22,23 +21,20 @@ import { listOf } from './schemas/fields.ts';
 
 // Defines the common parts of all lists (specification 4.0).
 
-/** The page size parameter: digits only, within its bounds. */
-const limit = z
-  .string()
-  .regex(/^\d{1,9}$/, `must be an integer from 1 to ${maxPageSize}`)
-  .transform(Number)
-  .pipe(z.int().min(1).max(maxPageSize))
-  .default(defaultPageSize)
-  .openapi({
-    type: 'integer',
-    minimum: 1,
-    maximum: maxPageSize,
-    default: defaultPageSize,
-    description: 'The maximum number of records on a page.',
-  });
-
 const pageParameters = {
-  limit,
+  limit: z
+    .string()
+    .regex(/^\d{1,9}$/, `must be an integer from 1 to ${maxPageSize}`)
+    .transform(Number)
+    .pipe(z.int().min(1).max(maxPageSize))
+    .default(defaultPageSize)
+    .openapi({
+      type: 'integer',
+      minimum: 1,
+      maximum: maxPageSize,
+      default: defaultPageSize,
+      description: 'The maximum number of records on a page.',
+    }),
   cursor: z.string().optional().describe('The `nextCursor` of the previous page.'),
 };
 
@@ -136,7 +132,7 @@ const maxCount = 10_000;
 
 /**
  * The lists that exceeded `maxCount`, by name and conditions: they are not counted again for a minute, since counting
- * takes more than half the time of a response. A list that has become shorter has no total for at most a minute.
+ * takes more than half the time of a response. A list that has become shorter has no total for up to a minute.
  */
 const longLists = new LRUCache<string, true>({
   maxSize: 1_000_000,
@@ -206,21 +202,16 @@ interface ListQuery {
   readonly orderBy?: ListOrder | undefined;
 }
 
-/** The reader of a page: the caller, and the cursors of the instance. */
+/** What reading a page needs: the caller, and the cursors of the instance. */
 type Reader = Pick<RestEnvironment['Variables'], 'viewer' | 'cursors'>;
 
 /** Reads the parameters of a page. Throws INVALID_INPUT for a cursor of a different list (decision 17). */
-function requestedPage<Key>(
-  list: string,
-  { viewer, cursors }: Reader,
-  query: ListQuery,
-  order: RowOrder<Key>,
-): Page<Key> {
+function requestedPage<Key>(list: string, { viewer, cursors }: Reader, query: ListQuery, order: RowOrder<Key>) {
   const read = query.sortOrder ?? 'desc';
   const position = query.cursor === undefined ? undefined : cursors.read(list, viewer.platformId, query.cursor);
   const cursor = position === undefined ? undefined : order.keyOf(position);
   if (query.cursor !== undefined && cursor === undefined) {
-    throw new Refusal('INVALID_INPUT', 'the cursor belongs to another list', { path: ['cursor'] });
+    throw invalid('the cursor belongs to another list', ['cursor']);
   }
   return {
     size: query.limit,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { outsideWait } from '../../core/outside-wait.ts';
-import { acceptsEncoding, sendAnswer } from '../http/bodies/answer.ts';
+import { acceptsGzip, sendAnswer } from '../http/bodies/answer.ts';
 
 /** The information that a handler receives in addition to the request. */
 export interface RestBindings {
@@ -20,12 +20,8 @@ const origin = 'http://localhost';
 const forbiddenMethods: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT']);
 
 /** Responds to a `node:http` request, whose body has been read (undefined: too long), through a fetch handler. */
-export async function answerByFetch(
-  handle: FetchHandler,
-  incoming: IncomingMessage,
-  response: ServerResponse,
-  body: Buffer | undefined,
-): Promise<void> {
+export async function answerByFetch(handle: FetchHandler, response: ServerResponse, body: Buffer | undefined) {
+  const { req: incoming } = response;
   const method = incoming.method === undefined || forbiddenMethods.has(incoming.method) ? 'OPTIONS' : incoming.method;
   const hasBody = body !== undefined && body.length > 0 && method !== 'GET' && method !== 'HEAD';
   const request = new Request(`${origin}${incoming.url}`, {
@@ -41,20 +37,20 @@ export async function answerByFetch(
     return;
   }
   if (answer.body && streamedTypes.test(answer.headers.get('content-type') ?? '')) {
-    const compresses = acceptsEncoding(incoming, 'gzip');
+    const compresses = acceptsGzip(incoming);
     response.writeHead(answer.status, { ...headers, ...(compresses && { 'content-encoding': 'gzip' }) });
     if (method === 'HEAD') return answer.body.cancel().then(() => void response.end());
     return sendStream(compresses ? answer.body.pipeThrough(new CompressionStream('gzip')) : answer.body, response);
   }
   const bytes = Buffer.from(await answer.arrayBuffer());
   if (method === 'HEAD') response.writeHead(answer.status, { ...headers, 'content-length': bytes.length }).end();
-  else await sendAnswer(incoming, response, { status: answer.status, headers, body: bytes });
+  else await sendAnswer(response, { status: answer.status, headers, body: bytes });
 }
 
 /** The media types of exports, which can be of any length. */
 const streamedTypes = /^(text\/csv|application\/xml)\b/;
 
-/** How long to wait for a client that reads nothing of a stream, in milliseconds. */
+/** How long to wait for a client that reads nothing from a stream, in milliseconds. */
 const drainMs = 60_000;
 
 /** Sends a body as fast as it is read. If it fails or is not read for `drainMs`, the connection ends early. */

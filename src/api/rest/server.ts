@@ -1,4 +1,5 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
+import { OpenAPIHono } from '@hono/zod-openapi';
 import type { HonoRequest } from 'hono';
 import { matchedRoutes } from 'hono/route';
 import type { Logger } from 'pino';
@@ -9,8 +10,7 @@ import type { Replicas } from '../../infra/database/replicas/replicas.ts';
 import { requestSeconds } from '../../infra/instruments/instruments.ts';
 import { noteOperation } from '../../infra/instruments/request-facts.ts';
 import { bodyText } from '../http/bodies/body.ts';
-import { newRestApp, type RestApp, type RestModules, restPrefix } from './app.ts';
-import { withReadToken } from './context.ts';
+import { type RestApp, type RestEnvironment, type RestModules, restPrefix, withReadToken } from './context.ts';
 import { restDocument } from './document.ts';
 import { externalAccountEndpoints, internalAccountEndpoints } from './endpoints/accounts.ts';
 import { configEndpoints } from './endpoints/config.ts';
@@ -25,7 +25,7 @@ import { transactionEndpoints } from './endpoints/transactions.ts';
 import { transferEndpoints } from './endpoints/transfers.ts';
 import { type DocumentModules, trustedDocumentEndpoints } from './endpoints/trusted-documents.ts';
 import { webhookDeliveryEndpoints, webhookEndpoints } from './endpoints/webhooks.ts';
-import { inexactBody, presentError, RestError } from './errors.ts';
+import { inexactBody, invalidRequest, presentError, RestError } from './errors.ts';
 import { answerByFetch } from './node-adapter.ts';
 import { withoutNulls } from './schemas/fields.ts';
 
@@ -38,19 +38,17 @@ interface RestOptions extends RestModules, DocumentModules {
   readonly log: Logger;
 }
 
-/** Responds to a request below `/2025-10-13` whose body has been read; the body is undefined if it was too long. */
-export type RestServer = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  body: Buffer | undefined,
-) => Promise<void>;
+export type RestServer = ReturnType<typeof createRestServer>;
 
-/** Creates the REST server (specification 4): a second API beside GraphQL on the same domain. */
-export function createRestServer(options: RestOptions): RestServer {
+/**
+ * Creates the REST server (specification 4): a second API beside GraphQL on the same domain. It responds to requests
+ * below `/2025-10-13` whose body has been read; the body is undefined if it was too long.
+ */
+export function createRestServer(options: RestOptions) {
   const { payments, webhooks, credentials, replicas, bodyBytes, openapi, log } = options;
   const root = rootApp(log);
   root.use('*', async (context, next) => {
-    // The path as defined, with the names of its parameters, so that there are few labels.
+    // The path as defined, with the names of its parameters, so that metrics have few labels.
     const path = matchedRoutes(context).findLast((route) => !route.path.endsWith('*'))?.path ?? 'none';
     const operation = `${context.req.method} ${path}`;
     noteOperation(operation);
@@ -110,12 +108,18 @@ export function createRestServer(options: RestOptions): RestServer {
   trustedDocumentEndpoints(app, options);
   sandboxEndpoints(app, payments);
   refuseOtherMethods(app);
-  return (request, response, body) => answerByFetch(root.fetch, request, response, body);
+  return (response: ServerResponse, body: Buffer | undefined) => answerByFetch(root.fetch, response, body);
 }
 
-/** Creates the router of all paths, which presents errors. */
+/** Creates the router of all paths. It throws validation errors, so that one function presents all errors. */
 function rootApp(log: Logger): RestApp {
-  const root = newRestApp();
+  const root = new OpenAPIHono<RestEnvironment>({
+    defaultHook: (result) => {
+      if (result.success) return;
+      const data = 'data' in result ? result.data : undefined;
+      throw invalidRequest(result.error.issues, data, result.target === 'json');
+    },
+  });
   root.onError((error, context) => presentError(error, context, log));
   root.notFound((context) =>
     presentError(new RestError('NOT_FOUND', `there is nothing at ${context.req.path}`), context, log),

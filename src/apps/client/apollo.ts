@@ -1,5 +1,3 @@
-import { Versions } from './versions.ts';
-
 interface Operation {
   readonly operationType: string | undefined;
 }
@@ -20,10 +18,7 @@ interface Observable {
  * ApolloLink(newestVersions())`. A stream message whose objects are all older is dropped. A query is repeated, at most
  * three times, if its response contains an object of which a stream has delivered a newer version in the meantime.
  */
-export function newestVersions(): <Result extends Observable>(
-  operation: Operation,
-  forward: (operation: never) => Result,
-) => Result {
+export function newestVersions() {
   const versions = new Versions();
   return <Result extends Observable>(operation: Operation, forward: (operation: never) => Result) => {
     // The type `never` accepts the link's function in any version; the function is called with the operation that it
@@ -60,4 +55,31 @@ export function newestVersions(): <Result extends Observable>(
       };
     });
   };
+}
+
+/** Tracks the highest version seen of each object, to recognise older data: a late response or a repeated message. */
+class Versions {
+  readonly #highest = new Map<string, number>();
+
+  /** Records all objects with `id` and `version`. Returns how many there are, and how many are older than known. */
+  note(data: unknown): { readonly objects: number; readonly older: number } {
+    let [objects, older] = [0, 0];
+    const visit = (value: unknown): void => {
+      if (typeof value !== 'object' || value === null) return;
+      if (Array.isArray(value)) {
+        for (const item of value) visit(item);
+        return;
+      }
+      const { id, version } = value as { readonly id?: unknown; readonly version?: unknown };
+      if (typeof id === 'string' && typeof version === 'number') {
+        objects += 1;
+        const known = this.#highest.get(id) ?? version;
+        if (version < known) older += 1;
+        this.#highest.set(id, Math.max(version, known));
+      }
+      for (const part of Object.values(value)) visit(part);
+    };
+    visit(data);
+    return { objects, older };
+  }
 }

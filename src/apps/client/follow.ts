@@ -47,7 +47,7 @@ export interface Following {
   readonly stop: () => void;
 }
 
-/** Refusals that may not recur on the next attempt. Those about the cursor start again; all others end the stream. */
+/** Refusals that are retried. After one about the cursor, the stream starts again; all others end it. */
 const passing = new Set(['UNAUTHENTICATED', 'RATE_LIMITED', 'SERVICE_UNAVAILABLE', 'TIMEOUT', 'INTERNAL_SERVER_ERROR']);
 const ofCursor = new Set(['CURSOR_EXPIRED', 'INVALID_INPUT']);
 
@@ -100,7 +100,10 @@ async function run<Result, Variables>(
       // Otherwise the stream begins after the cursor in the variables, if they contain one.
       if (stored !== null) resuming.after = stored;
       isLoaded = true;
-      if (resuming.after === null && options.begin) await begin(resuming, options, hurry);
+      if (resuming.after === null && options.begin) {
+        resuming.after = await abortable(options.begin(hurry), hurry);
+        if (options.store) await abortable(options.store.save(resuming.after), hurry);
+      }
       const end = await attempt(client, request, hurry, next);
       if (end.kind === 'COMPLETED') return;
       if (end.kind === 'THROWN') throw new Final(end.error);
@@ -120,17 +123,6 @@ class Final extends Error {
   constructor(cause: unknown) {
     super('', { cause });
   }
-}
-
-async function begin<Result, Variables>(
-  resuming: Resuming,
-  { begin, store }: FollowOptions<Result, Variables>,
-  signal: AbortSignal,
-): Promise<void> {
-  if (!begin) return;
-  const cursor = await abortable(begin(signal), signal);
-  resuming.after = cursor;
-  if (store) await abortable(store.save(cursor), signal);
 }
 
 /** Decides what follows a refusal: the stream starts again, is retried, or ends. */
@@ -165,7 +157,7 @@ function attempt(
       refusal ??= refusalIn(errors);
       if (data === null || data === undefined) return;
       advance(request.extensions, result);
-      // An exception of the app must not reach the library, which would treat it as a connection failure.
+      // An exception thrown by the app must not reach the library, which would treat it as a connection failure.
       try {
         next(data);
       } catch (error) {

@@ -11,14 +11,9 @@ export const scalars = {
 } as const;
 
 /** The scalars as custom scalars of Relay's compiler (`customScalarTypes`). */
-export const relayScalars = {
-  BigInt: 'string',
-  CurrencyCode: 'string',
-  Date: 'string',
-  DateTime: 'string',
-  Decimal: 'string',
-  PathSegment: 'string | number',
-} as const;
+export const relayScalars: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(scalars).map(([name, { output }]) => [name, output]),
+);
 
 /** The scalars that an app's cache parses, with their types: declared by the app, used by `Parsed`. */
 // biome-ignore lint/suspicious/noEmptyInterface: apps add its members by declaration merging

@@ -16,8 +16,7 @@ const parts = [
 ] as const;
 
 /** Adds what Swagger UI lacks for screen readers: the parts of the page, names of its inputs, headings in order. */
-export function makeAccessible(root: HTMLElement | null): void {
-  if (!root) return;
+export function makeAccessible(root: HTMLElement): void {
   const complete = () => {
     for (const [selector, role, name] of parts) {
       const part = root.querySelector(`${selector}:not([role])`);

@@ -38,18 +38,11 @@ export function fillExamples<Document extends ExampleDocument>(
 ): Document {
   const { unique } = document['x-example-guide'];
   const number = String(Math.floor(1_000_000 + Math.random() * 9_000_000));
-  const inExamples = (value: unknown): unknown =>
-    changedStrings(value, (text) => replaceAll(text.replace(unique, number), ids));
-  const visit = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(visit);
-    if (typeof value !== 'object' || value === null) return value;
-    const entries = Object.entries(value).map(([name, member]) => [
-      name,
-      name === 'example' || name === 'examples' ? inExamples(member) : visit(member),
-    ]);
-    return Object.fromEntries(entries);
-  };
-  return { ...(visit(document) as Document), 'x-example-guide': document['x-example-guide'] };
+  const filled = (value: unknown) => JSON.parse(replaceAll(JSON.stringify(value).replaceAll(unique, number), ids));
+  const text = JSON.stringify(document, (name, value) =>
+    name === 'example' || name === 'examples' ? filled(value) : value,
+  );
+  return { ...JSON.parse(text), 'x-example-guide': document['x-example-guide'] };
 }
 
 function greatest(items: unknown, pointer: string): unknown {
@@ -62,13 +55,6 @@ function replaceAll(text: string, ids: ReadonlyMap<string, string>): string {
   let replaced = text;
   for (const [id, own] of ids) replaced = replaced.replaceAll(id, own);
   return replaced;
-}
-
-function changedStrings(value: unknown, change: (text: string) => string): unknown {
-  if (typeof value === 'string') return change(value);
-  if (Array.isArray(value)) return value.map((item) => changedStrings(item, change));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, changedStrings(member, change)]));
 }
 
 /** Returns the value that a JSON pointer refers to (RFC 6901, plain names only). */

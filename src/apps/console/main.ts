@@ -4,7 +4,7 @@ import '../pages.css';
 import './console.css';
 import { makeAccessible, withoutNestedLinks } from './accessible.ts';
 import { type ExampleDocument, fillExamples, findIds } from './fill-examples.ts';
-import { search } from './search.ts';
+import { type SearchedDocument, searchIn, withoutSearch } from './search.ts';
 
 // The console of the REST API: it shows the OpenAPI document and sends its requests.
 
@@ -30,8 +30,8 @@ async function get(url: string, signal: AbortSignal | null = null): Promise<unkn
   return answer.then((response) => (response.ok ? response.json() : undefined)).catch(() => undefined);
 }
 
-// The service's own document, whose structure is covered by a test. The address of its server is relative to its own.
-const original = (await get(settings.document)) as ExampleDocument;
+// The service's own document, whose structure a test checks. Its server address is relative to that of the document.
+const original = (await get(settings.document)) as ExampleDocument & SearchedDocument;
 const documentUrl = new URL(settings.document, location.href);
 original.servers = original.servers.map(({ url }) => ({ url: new URL(url, documentUrl).href }));
 
@@ -42,7 +42,11 @@ async function filled(signal?: AbortSignal): Promise<ExampleDocument> {
   return fillExamples(original, await findIds(original, (path) => get(`${base}${path}`, signal)));
 }
 
-makeAccessible(document.getElementById('console'));
+const root = document.getElementById('console');
+if (root) {
+  makeAccessible(root);
+  searchIn(root, original);
+}
 
 let lastMethod = '';
 
@@ -64,7 +68,7 @@ const ui = SwaggerUI({
   displayRequestDuration: true,
   tryItOutEnabled: true,
   filter: true,
-  plugins: [search, withoutNestedLinks],
+  plugins: [withoutSearch, withoutNestedLinks],
   // Sends nothing to an external validator.
   validatorUrl: null,
   onComplete: () => {

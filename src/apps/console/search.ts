@@ -1,91 +1,45 @@
-/** An Immutable.js map, as Swagger UI passes its operations. */
-interface ImmutableMap<Value> {
-  get(name: string): Value;
-  set(name: string, value: unknown): this;
-  map(change: (value: Value) => unknown): this;
-  filter(test: (value: Value) => boolean): this;
-  readonly size: number;
+/** The operations of the document, or its webhooks: by path or name, and by method. */
+type Operations = Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+
+interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly tags: readonly string[];
 }
 
-/** An operation in the document: its texts, and lists such as its tags. */
-type Operation = ImmutableMap<string | { join(separator: string): string } | undefined>;
-
-interface PlacedOperation {
-  get(name: 'path' | 'method'): string;
-  get(name: 'operation'): Operation;
+export interface SearchedDocument {
+  readonly paths: Operations;
+  readonly webhooks: Operations;
 }
 
-type Group = ImmutableMap<ImmutableMap<PlacedOperation>>;
-
-interface Webhook {
-  readonly path: string;
-  readonly method: string;
-  readonly operation: ImmutableMap<Operation>;
-}
-
-/** The webhooks by name. */
-type Webhooks = Readonly<Record<string, readonly Webhook[]>>;
-
-/** What Swagger UI passes to plugins. */
-interface System {
-  readonly React: { createElement(type: unknown, props: object, ...children: string[]): unknown };
-  readonly layoutSelectors: { currentFilter(): string | true };
-  readonly specSelectors: { taggedOperations(): ImmutableMap<Group>; selectWebhooksOperations(): Webhooks };
-}
+/** Replaces the built-in search, which covers only the operations' groups, by `searchIn`. */
+export const withoutSearch = { fn: { opsFilter: (groups: unknown) => groups } };
 
 /**
- * Finds the operations and the webhooks that contain every word of a phrase in their path, method, name, description or
- * group. The built-in search covers only the operations' paths and groups.
+ * Shows only the operations and the webhooks that contain every word of the filter in their path, method, name,
+ * description or group.
  */
-export const search = {
-  fn: {
-    opsFilter: (groups: ImmutableMap<Group>, phrase: string): unknown =>
-      groups
-        .map((group) =>
-          group.set(
-            'operations',
-            group
-              .get('operations')
-              .filter((one) => hasWords(phrase, [one.get('path'), one.get('method')], one.get('operation'))),
-          ),
-        )
-        .filter((group) => group.get('operations').size > 0),
-  },
-  statePlugins: {
-    spec: {
-      wrapSelectors: {
-        selectWebhooksOperations:
-          (select: (...state: unknown[]) => Webhooks, { layoutSelectors }: System) =>
-          (...state: unknown[]) => {
-            const webhooks = select(...state);
-            const phrase = layoutSelectors.currentFilter();
-            if (phrase === true) return webhooks;
-            const found = Object.entries(webhooks).filter(([, methods]) =>
-              methods.some(({ path, method, operation }) =>
-                hasWords(phrase, [path, method], operation.get('operation')),
-              ),
-            );
-            return Object.fromEntries(found);
-          },
-      },
-    },
-  },
-  wrapComponents: {
-    operations:
-      (Operations: unknown, { React }: System) =>
-      (props: Pick<System, 'specSelectors'>) => {
-        const { specSelectors } = props;
-        if (specSelectors.taggedOperations().size > 0) return React.createElement(Operations, props);
-        if (Object.keys(specSelectors.selectWebhooksOperations()).length > 0) return null;
-        return React.createElement('p', { role: 'status' }, 'No operation or webhook contains all of these words.');
-      },
-  },
-};
-
-function hasWords(phrase: string, address: readonly string[], operation: Operation): boolean {
-  const fields = ['summary', 'description', 'operationId', 'tags'].map((name) => operation.get(name));
-  const texts = fields.map((field) => (typeof field === 'object' ? field.join(' ') : field));
-  const text = [...address, ...texts].join(' ').toLowerCase();
-  const words = phrase.toLowerCase().split(/\s+/).filter(Boolean);
-  return words.every((word) => text.includes(word));
+export function searchIn(root: HTMLElement, { paths, webhooks }: SearchedDocument): void {
+  const all = Object.entries({ ...paths, ...webhooks }).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { operationId, summary, description, tags }]) => {
+      const text = [path, method, operationId, summary, description, ...tags].join(' ').toLowerCase();
+      return { operationId, tags, text };
+    }),
+  );
+  const style = document.head.appendChild(document.createElement('style'));
+  const status = document.createElement('p');
+  status.className = 'back';
+  status.setAttribute('role', 'status');
+  root.after(status);
+  root.addEventListener('input', ({ target }) => {
+    if (!(target instanceof HTMLInputElement) || !target.matches('.operation-filter-input')) return;
+    const words = target.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const found = all.filter(({ text }) => words.every((word) => text.includes(word)));
+    // There is no element `none`: without a result, all are hidden.
+    const operations = ['none', ...found.map(({ operationId }) => `[id$="-${operationId}"]`)].join();
+    const groups = ['none', ...found.flatMap(({ tags }) => tags.map((tag) => `[data-tag="${tag}"]`))].join();
+    style.textContent = `.opblock:not(${operations}), .webhooks:not(:has(${operations})), .opblock-tag-section:not(:has(${groups})) { display: none }`;
+    status.textContent = found.length === 0 ? 'No operation or webhook contains all of these words.' : '';
+  });
 }

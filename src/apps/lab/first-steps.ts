@@ -1,23 +1,7 @@
-import { open, quoteAndTransaction, type Step } from './step.ts';
-
-interface Owner {
-  readonly id: string;
-  readonly frozenAt?: string | null;
-  readonly kycStatus?: string;
-  readonly policy?: object | null;
-}
-
-interface Edge {
-  readonly node: {
-    readonly id: string;
-    readonly frozenAt: string | null;
-    readonly customer: Owner | null;
-    readonly balance?: { readonly amount: string };
-  };
-}
+import { type Data, quoteAndTransaction, refused, type WrittenStep } from './step.ts';
 
 /** Returns whether an account can make the payments of the journey: it has money, and nothing is frozen or limited. */
-const canPay = ({ frozenAt, customer, balance }: Edge['node']) =>
+const canPay = ({ node: { frozenAt, customer, balance } }: Data) =>
   frozenAt === null &&
   customer?.frozenAt === null &&
   customer.policy === null &&
@@ -25,9 +9,8 @@ const canPay = ({ frozenAt, customer, balance }: Edge['node']) =>
   BigInt(balance?.amount ?? 0) >= 500_00n;
 
 /** A first payment in one request, its history, and then the same in steps. */
-export const firstSteps: readonly Step[] = [
+export const firstSteps: readonly WrittenStep[] = [
   {
-    operation: 'Pay',
     title: 'First payment',
     about: 'Pays 100.00 USD to a euro account: one request locks the rate and executes. Press the button ▶ to send it.',
     docs: 'docs/guides/concepts.md',
@@ -56,22 +39,16 @@ export const firstSteps: readonly Step[] = [
         }
       }
     }
-    ... on UserError {
-      code
-      message
-      path
-    }
+    ${refused}
   }
 }
 `,
-    variables: { source: open.source, destination: open.destination },
     gives: ({ createQuote: { quote } }) => ({ transaction: quote?.transaction.id }),
   },
   {
-    operation: 'Watch',
     title: 'Watch',
     about:
-      'Follows the payment: its current state first, then every change, until nothing can follow. It continues while you are in other tabs.',
+      'Follows the payment: its current state first, then every change, until there can be no more. It continues while you are in other tabs.',
     docs: 'docs/streams.md',
     query: `subscription Watch($transaction: ID!) {
   transactionUpdates(of: { transactionId: $transaction }, until: FINAL) {
@@ -83,11 +60,9 @@ export const firstSteps: readonly Step[] = [
   }
 }
 `,
-    variables: { transaction: open.transaction },
     gives: ({ transactionUpdates }) => ({ cursor: transactionUpdates.cursor }),
   },
   {
-    operation: 'Timeline',
     title: 'Timeline',
     about: 'What happened to the payment and why, and the double-entry legs behind it.',
     query: `query Timeline($transaction: ID!) {
@@ -128,10 +103,8 @@ export const firstSteps: readonly Step[] = [
   }
 }
 `,
-    variables: { transaction: open.transaction },
   },
   {
-    operation: 'LookAround',
     title: 'Look around',
     about:
       'Who you are, and the newest accounts: in dollars those that pay, in euros those to pay to. The first that can pay is used in the other tabs.',
@@ -191,15 +164,14 @@ export const firstSteps: readonly Step[] = [
 }
 `,
     gives: ({ internal, external }) => {
-      const source = internal.edges.find(({ node }: Edge) => canPay(node))?.node;
-      const owned = ({ node }: Edge) => node.customer?.id === source?.customer?.id && node.frozenAt === null;
+      const source = internal.edges.find(canPay)?.node;
+      const owned = ({ node }: Data) => node.customer?.id === source?.customer?.id && node.frozenAt === null;
       return (
         source && { source: source.id, customer: source.customer?.id, destination: external.edges.find(owned)?.node.id }
       );
     },
   },
   {
-    operation: 'AddBeneficiary',
     title: 'Add a beneficiary',
     about:
       'Registers a bank account to pay to, which the next quote uses. The last three characters of its number decide how payments end.',
@@ -232,19 +204,14 @@ export const firstSteps: readonly Step[] = [
         id
       }
     }
-    ... on UserError {
-      code
-      message
-      path
-    }
+    ${refused}
   }
 }
 `,
-    variables: { customer: open.customer, iban: 'ES9121000418450200051332' },
+    variables: { iban: 'ES9121000418450200051332' },
     gives: ({ createExternalAccount: { account, existing } }) => ({ destination: account?.id ?? existing?.id }),
   },
   {
-    operation: 'LockRate',
     title: 'Quote',
     about: 'Locks the rate and all fees for 100.00 USD to a euro account. The sandbox keeps them for five minutes.',
     docs: 'docs/interface-specification.md',
@@ -277,19 +244,14 @@ export const firstSteps: readonly Step[] = [
         }
       }
     }
-    ... on UserError {
-      code
-      message
-      path
-    }
+    ${refused}
   }
 }
 `,
-    variables: { source: open.source, destination: open.destination, amount: '100.00' },
+    variables: { amount: '100.00' },
     gives: quoteAndTransaction,
   },
   {
-    operation: 'Execute',
     title: 'Execute',
     about: 'Executes the quote before it expires. The events beside the tabs show the payment moving.',
     query: `mutation Execute($quote: ID!) {
@@ -304,15 +266,10 @@ export const firstSteps: readonly Step[] = [
         }
       }
     }
-    ... on UserError {
-      code
-      message
-      path
-    }
+    ${refused}
   }
 }
 `,
-    variables: { quote: open.quote },
     gives: ({ executeQuote: { quote } }) => ({ transaction: quote?.transaction.id }),
   },
 ];

@@ -1,12 +1,11 @@
 import { firstSteps } from './first-steps.ts';
-import { open, quoteAndTransaction, type Step } from './step.ts';
+import { quoteAndTransaction, refused, type Step, stepFrom, type WrittenStep } from './step.ts';
 
 /** Other ways to pay, and what can follow a payment. */
-const furtherSteps: readonly Step[] = [
+const furtherSteps: readonly WrittenStep[] = [
   {
-    operation: 'QuoteForDeposit',
     title: 'Fund in real time: quote',
-    about: 'A quote that a deposit pays. The answer says where to send the money, and with which reference.',
+    about: 'A quote to be paid by a deposit. The answer says where to send the money, and with which reference.',
     query: `mutation QuoteForDeposit($customer: ID!, $destination: ID!) {
   createQuote(
     input: {
@@ -34,19 +33,13 @@ const furtherSteps: readonly Step[] = [
         }
       }
     }
-    ... on UserError {
-      code
-      message
-      path
-    }
+    ${refused}
   }
 }
 `,
-    variables: { customer: open.customer, destination: open.destination },
     gives: quoteAndTransaction,
   },
   {
-    operation: 'Deposit',
     title: 'Fund in real time: deposit',
     about: 'Sends that deposit, as a bank would. The quote is then executed automatically.',
     docs: 'src/rails/sandbox/README.md',
@@ -58,19 +51,13 @@ const furtherSteps: readonly Step[] = [
         status
       }
     }
-    ... on UserError {
-      code
-      message
-      path
-    }
+    ${refused}
   }
 }
 `,
-    variables: { quote: open.quote },
     gives: ({ sandboxSend: { transaction } }) => ({ transaction: transaction?.id }),
   },
   {
-    operation: 'FindReceiver',
     title: 'UMA: look up',
     about:
       'Looks up a UMA address: which currencies its receiver accepts, and what the receiver wants to know about the payer.',
@@ -99,19 +86,14 @@ const furtherSteps: readonly Step[] = [
         }
       }
     }
-    ... on UserError {
-      code
-      message
-      path
-    }
+    ${refused}
   }
 }
 `,
-    variables: { customer: open.customer, address: '$success.eur@sandbox.uma.money' },
+    variables: { address: '$success.eur@sandbox.uma.money' },
     gives: ({ lookUpReceiver: { lookup } }) => ({ lookup: lookup?.id }),
   },
   {
-    operation: 'PayToUma',
     title: 'UMA: pay',
     about: 'Pays to that address in one request, with the information that its receiver requires.',
     query: `mutation PayToUma($source: ID!, $lookup: ID!, $address: String!) {
@@ -142,19 +124,14 @@ const furtherSteps: readonly Step[] = [
         }
       }
     }
-    ... on UserError {
-      code
-      message
-      path
-    }
+    ${refused}
   }
 }
 `,
-    variables: { source: open.source, lookup: open.lookup, address: '$success.eur@sandbox.uma.money' },
+    variables: { address: '$success.eur@sandbox.uma.money' },
     gives: quoteAndTransaction,
   },
   {
-    operation: 'FailOnPurpose',
     title: 'Fail on purpose',
     about:
       'A payment that fails after its debit, as its scenario says. The tab Timeline says why, and shows the money coming back.',
@@ -180,19 +157,13 @@ const furtherSteps: readonly Step[] = [
         }
       }
     }
-    ... on UserError {
-      code
-      message
-      path
-    }
+    ${refused}
   }
 }
 `,
-    variables: { source: open.source, destination: open.destination },
     gives: quoteAndTransaction,
   },
   {
-    operation: 'LimitPayments',
     title: 'Limit payments',
     about:
       'Limits what the customer may pay in a day, and makes larger payments wait until somebody else approves them.',
@@ -214,21 +185,15 @@ const furtherSteps: readonly Step[] = [
         version
       }
     }
-    ... on UserError {
-      code
-      message
-      path
-    }
+    ${refused}
   }
 }
 `,
-    variables: { customer: open.customer },
   },
   {
-    operation: 'LimitsLeft',
     title: 'Limits left',
     about:
-      'How much of each limit is left: payments made before the policy do not count. And the payments that wait for an approval, which a second token with APPROVE approves.',
+      'How much of each limit is left (payments made before the policy do not count), and the payments that wait for an approval. A second token with APPROVE can give it.',
     docs: 'docs/guides/keys.md',
     query: `query LimitsLeft($customer: ID!) {
   customer(id: $customer) {
@@ -261,10 +226,8 @@ const furtherSteps: readonly Step[] = [
   }
 }
 `,
-    variables: { customer: open.customer },
   },
   {
-    operation: 'RemoveLimits',
     title: 'Lift limits',
     about: 'Deletes the policy of the previous tabs: the customer can pay without limits again.',
     docs: 'docs/guides/keys.md',
@@ -273,18 +236,12 @@ const furtherSteps: readonly Step[] = [
     ... on DeletePolicySuccess {
       replayed
     }
-    ... on UserError {
-      code
-      message
-      path
-    }
+    ${refused}
   }
 }
 `,
-    variables: { customer: open.customer },
   },
   {
-    operation: 'Resume',
     title: 'Resume',
     about:
       'Everything that came after a cursor, each change once and in order. Take the cursor of an event beside the tabs, or one from the tab Watch.',
@@ -301,10 +258,8 @@ const furtherSteps: readonly Step[] = [
   }
 }
 `,
-    variables: { cursor: open.cursor },
   },
   {
-    operation: 'AddWebhook',
     title: 'Webhooks',
     about:
       'Registers an endpoint; its secret is shown once. Nothing listens there, so the next tab shows failures. The last tab removes the endpoint.',
@@ -320,11 +275,7 @@ const furtherSteps: readonly Step[] = [
         eventTypes
       }
     }
-    ... on UserError {
-      code
-      message
-      path
-    }
+    ${refused}
   }
 }
 `,
@@ -332,7 +283,6 @@ const furtherSteps: readonly Step[] = [
     gives: ({ createWebhookEndpoint: { endpoint } }) => ({ endpoint: endpoint?.id }),
   },
   {
-    operation: 'Deliveries',
     title: 'Deliveries',
     about: 'What was sent to the newest endpoints, and what they answered. Make a payment first.',
     docs: 'src/api/webhooks/README.md',
@@ -369,29 +319,23 @@ const furtherSteps: readonly Step[] = [
     gives: ({ webhookEndpoints: { edges } }) => ({ endpoint: edges[0]?.node.id }),
   },
   {
-    operation: 'RemoveWebhook',
     title: 'Remove the endpoint',
     about:
-      'Deletes the endpoint in the variables, and ends its deliveries: the one that Webhooks registered, or the newest in Deliveries, even if somebody else registered it.',
+      'Deletes the endpoint in the variables, and ends its deliveries: the one that the tab Webhooks registered, or the newest in the tab Deliveries, even if somebody else registered it.',
     query: `mutation RemoveWebhook($endpoint: ID!) {
   deleteWebhookEndpoint(input: { endpointId: $endpoint }) {
     ... on DeleteWebhookEndpointSuccess {
       replayed
     }
-    ... on UserError {
-      code
-      message
-      path
-    }
+    ${refused}
   }
 }
 `,
-    variables: { endpoint: open.endpoint },
   },
 ];
 
 /** The steps of a first day with the service. Each has a tab with a document that is ready to send. */
-export const journey: readonly Step[] = [...firstSteps, ...furtherSteps];
+export const journey: readonly Step[] = [...firstSteps, ...furtherSteps].map(stepFrom);
 
 /** Returns the step of the journey whose document has this operation name. */
 export function stepOf(operation: string | null | undefined): Step | undefined {

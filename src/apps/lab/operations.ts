@@ -1,4 +1,4 @@
-import { type DocumentNode, getOperationAST, Kind, parse } from 'graphql';
+import { type DocumentNode, getOperationAST, parse } from 'graphql';
 import type { Client } from 'graphql-ws';
 import { asPost } from '../client/operation.ts';
 import { openSocket } from './socket.ts';
@@ -219,11 +219,8 @@ export class Operations {
 /** Resolves the operation to run: after a change of tabs, GraphiQL may still name that of the previous tab. */
 function withOwnName(request: Request): Request {
   try {
-    const [operation, ...others] = parse(request.query).definitions.filter(
-      ({ kind }) => kind === Kind.OPERATION_DEFINITION,
-    );
-    if (operation?.kind !== Kind.OPERATION_DEFINITION || others.length > 0) return request;
-    return { ...request, operationName: operation.name?.value ?? null };
+    const only = getOperationAST(parse(request.query));
+    return only ? { ...request, operationName: only.name?.value ?? null } : request;
   } catch {
     return request;
   }

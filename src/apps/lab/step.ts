@@ -1,38 +1,7 @@
 /** The building blocks of the lab's journey. */
 
-/** The name of a variable whose value responses can provide. */
-export type CarriedName =
-  | 'customer'
-  | 'source'
-  | 'destination'
-  | 'quote'
-  | 'transaction'
-  | 'cursor'
-  | 'lookup'
-  | 'endpoint';
-
-export type Variables = Readonly<Record<string, string>>;
-
-/** The `data` of a response. Its shape follows the document. */
-// biome-ignore lint/suspicious/noExplicitAny: what a query answers depends on its text
-type Data = any;
-
-export interface Step {
-  /** The name of its operation, which identifies its tab. */
-  readonly operation: string;
-  readonly title: string;
-  /** Its effect, in a sentence or two. */
-  readonly about: string;
-  /** The page that explains it, below /docs. */
-  readonly docs?: string;
-  readonly query: string;
-  readonly variables?: Variables;
-  /** Extracts the values that its response provides to other tabs; undefined if it contains none of them. */
-  readonly gives?: (data: Data) => Partial<Record<CarriedName, string | undefined>> | undefined;
-}
-
-/** The placeholder of a variable until a response provides its value. */
-export const open = {
+/** The placeholders of variables until a response provides their values. */
+const open = {
   customer: 'Customer:…',
   source: 'InternalAccount:…',
   destination: 'ExternalAccount:…',
@@ -41,7 +10,50 @@ export const open = {
   cursor: '…',
   lookup: 'Lookup:…',
   endpoint: 'WebhookEndpoint:…',
-} as const satisfies Record<CarriedName, string>;
+};
+
+/** The name of a variable whose value responses can provide. */
+export type CarriedName = keyof typeof open;
+
+/** The `data` of a response. Its shape follows the document. */
+// biome-ignore lint/suspicious/noExplicitAny: what a query answers depends on its text
+export type Data = any;
+
+/** A step as it is written. */
+export interface WrittenStep {
+  readonly title: string;
+  /** Its effect, in a sentence or two. */
+  readonly about: string;
+  /** The page that explains it, below /docs. */
+  readonly docs?: string;
+  readonly query: string;
+  /** The values of variables that no response provides. */
+  readonly variables?: Readonly<Record<string, string>>;
+  /** Extracts the values that its response provides to other tabs; undefined if it contains none of them. */
+  readonly gives?: (data: Data) => Partial<Record<CarriedName, string | undefined>> | undefined;
+}
+
+export interface Step extends Omit<WrittenStep, 'variables'> {
+  /** The name of its operation, which identifies its tab. */
+  readonly operation: string;
+  /** The text of its variables, in the order of their declaration. */
+  readonly variables: string;
+}
+
+export function stepFrom({ variables: given, ...written }: WrittenStep): Step {
+  const [, operation = ''] = /^\w+ (\w+)/.exec(written.query) ?? [];
+  const names = Array.from(written.query.matchAll(/\$(\w+): /g), ([, name = '']) => name);
+  const known: Readonly<Record<string, string>> = { ...open, ...given };
+  const values = Object.fromEntries(names.map((name) => [name, known[name]]));
+  return { ...written, operation, variables: names.length > 0 ? JSON.stringify(values, null, 2) : '' };
+}
+
+/** The selection of a refusal. */
+export const refused = `... on UserError {
+      code
+      message
+      path
+    }`;
 
 /** Returns the ids of a new quote. */
 export const quoteAndTransaction = ({ createQuote: { quote } }: Data) => ({

@@ -86,10 +86,7 @@ export default function Workbench(props: SessionProps) {
       onPrettifyQuery={prettified}
       plugins={plugins}
       referencePlugin={schemaPlugin}
-      defaultTabs={journey.map((step) => ({
-        query: step.query,
-        variables: step.variables ? JSON.stringify(step.variables, null, 2) : '',
-      }))}
+      defaultTabs={journey.map(({ query, variables }) => ({ query, variables }))}
       schemaDescription
       inputValueDeprecation
     >

@@ -76,23 +76,17 @@ const realTime = played(async (stage, cast) => {
   return succeeded((await service.execute(Deposit, { quoteId, scenario, key: newKey() })).sandboxSend).transaction;
 });
 
+const transfer = (sourceAccountId: string, destinationAccountId: string, decimal: string) => ({
+  ...{ sourceAccountId, destinationAccountId, amount: { decimal }, idempotencyKey: newKey() },
+});
+
 const transferOut = withMoney(async ({ service, amount, scenario }, { account, dollars }) => {
-  const input = {
-    sourceAccountId: account,
-    destinationAccountId: dollars,
-    amount: { decimal: amount },
-    idempotencyKey: newKey(),
-  };
+  const input = transfer(account, dollars, amount);
   return succeeded((await service.execute(TransferOut, { input, scenario })).transferOut).transaction;
 });
 
 const transferIn = played(async ({ service, amount, scenario }, { account, dollars }) => {
-  const input = {
-    sourceAccountId: dollars,
-    destinationAccountId: account,
-    amount: { decimal: amount },
-    idempotencyKey: newKey(),
-  };
+  const input = transfer(dollars, account, amount);
   return succeeded((await service.execute(TransferIn, { input, scenario })).transferIn).transaction;
 });
 

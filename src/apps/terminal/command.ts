@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import type { EventType as EventTypeName } from '../client/generated/operations.ts';
 import type { Answer } from './answer.ts';
 import { type Job as AnyJob, actionOf } from './program.ts';
-import { type Address, Service } from './service.ts';
+import { Service } from './service.ts';
 
 export type { EventTypeName };
 
@@ -18,7 +18,8 @@ export type Work<Args extends unknown[]> = (job: Job, ...args: Args) => Promise<
 export function withService<Args extends [...unknown[], object]>(work: Work<Args>) {
   return actionOf<Args>(async (job, ...args) => {
     const signal = job.screen.untilStopped();
-    const service = new Service(job.screen, signal, args.at(-1) as Partial<Address>);
+    const { url } = args.at(-1) as { readonly url?: string };
+    const service = new Service(job.screen, signal, url);
     return work({ ...job, signal, service }, ...args).catch((error: unknown) => {
       if (signal.aborted) return {};
       throw error;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { InvalidArgumentError } from 'commander';
 import { Webhook } from 'standardwebhooks';
-import { WebhookBodies } from '../client/generated/operations.ts';
+import { WebhookBodies, type WebhookBodiesSubscription } from '../client/generated/operations.ts';
 import { Failure, timeOfDay } from './answer.ts';
 import { eventTypeOf, type Job, type Work } from './command.ts';
 
@@ -10,13 +10,9 @@ export interface ListenOptions {
   readonly type?: readonly string[];
 }
 
-interface Posted {
-  readonly id: string;
-  readonly type: string;
-  readonly webhookBody: string;
-}
+type Posted = Pick<WebhookBodiesSubscription['events'], 'id' | 'type'> & { readonly webhookBody: string };
 
-/** The time that a receiver has to answer, in milliseconds: as long as the service waits with its own webhooks. */
+/** The time that a receiver has to answer, in milliseconds: as long as for the service's own webhooks. */
 const timeoutMs = 15_000;
 
 /** Posts each webhook to a program on this machine, signed, once and in feed order, until it is stopped. */
@@ -35,7 +31,7 @@ export const listen: Work<[string, ListenOptions]> = async (job, to, { after, ty
   let posted = begin;
   let posting = Promise.resolve();
   const filter = type && { types: type.map(eventTypeOf) };
-  const onMessage = ({ events: { webhookBody, cursor, ...event } }: Message) => {
+  const onMessage = ({ events: { webhookBody, cursor, ...event } }: WebhookBodiesSubscription) => {
     posting = posting.then(async () => {
       if (signal.aborted) return;
       if (webhookBody !== null) await post(job, target, secret, { ...event, webhookBody });
@@ -47,15 +43,6 @@ export const listen: Work<[string, ListenOptions]> = async (job, to, { after, ty
   if (!json) screen.err(`\nTo continue: listen ${to} --after ${posted}`);
   return {};
 };
-
-interface Message {
-  readonly events: {
-    readonly id: string;
-    readonly type: string;
-    readonly cursor: string;
-    readonly webhookBody: string | null;
-  };
-}
 
 /** Posts a webhook, signed now, and prints the outcome. @returns whether the receiver accepted it */
 export async function post(

@@ -7,10 +7,6 @@ import { asPost, type Operation, sentAs } from '../client/operation.ts';
 import { Failure } from './answer.ts';
 import type { Screen } from './program.ts';
 
-export interface Address {
-  readonly url: string;
-}
-
 const local = 'http://127.0.0.1:4000';
 const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
@@ -21,7 +17,7 @@ export class Service {
   readonly #screen: Screen;
   readonly #signal: AbortSignal;
 
-  constructor(screen: Screen, signal: AbortSignal, { url }: Partial<Address>) {
+  constructor(screen: Screen, signal: AbortSignal, url: string | undefined) {
     const { environment } = screen;
     const given = url ?? environment.PAYMENTS_URL ?? local;
     if (!URL.canParse(given) || !/^https?:$/.test(new URL(given).protocol))

@@ -35,9 +35,11 @@ export function Pay() {
   const customer = data?.viewer.customer;
   const [sourceId, setSource] = useState<string>();
   const sources = customer?.sources.edges.flatMap(({ node }) => ('balance' in node ? [node] : [])) ?? [];
-  const payable = moneyFirst(sources);
+  // Accounts without money cannot pay, and come last.
+  const isEmpty = ({ balance }: (typeof sources)[number]) => balance.amount === '0';
+  const payable = sources.toSorted((a, b) => Number(isEmpty(a)) - Number(isEmpty(b)));
   const listed = customer?.payees.edges.flatMap(({ node }) => ('accountInfo' in node ? [node] : [])) ?? [];
-  // The chosen one may be on a page that is not read, or no longer.
+  // The chosen payee may be on a page that has not been read, or is no longer read.
   const isListed = !chosen || listed.some(({ id }) => id === chosen.id);
   const paid = [...(isListed ? [] : [chosen]), ...listed].filter(({ status }) => status === 'ACTIVE');
   const payees = Map.groupBy(paid, ({ accountInfo }) => accountInfo.accountType);
@@ -48,7 +50,7 @@ export function Pay() {
     fetchMore({ variables: { first: 100, after: customer?.payees.pageInfo.endCursor } }).catch((error) =>
       setRefusal({ message: reasonOf(error) }),
     );
-  /** The number of changes of the fields: an answer about earlier values is not shown. */
+  /** The number of changes to the fields: an answer about earlier values is not shown. */
   const changes = useRef(0);
   /** Removes messages about earlier values of the fields. */
   const drop = () => {
@@ -223,12 +225,13 @@ type Refused = Extract<
   { readonly message: string }
 >;
 
-/** What the customer reads instead of the operator's words, where no further attempt with the quote succeeds. */
+/** What the customer reads instead of the service's message, for codes with which the quote can no longer be paid. */
 const endings: { readonly [Code in RefusalCode]?: string } = {
   CUSTOMER_FROZEN: 'Your payments are blocked. Please ask our support.',
   ACCOUNT_FROZEN: 'This account is blocked. Please ask our support.',
   USER_NOT_READY: 'You or the payee cannot move money at the moment. Please ask our support.',
   INVALID_BANK_ACCOUNT: 'This payee cannot be paid at the moment.',
+  AMOUNT_OUT_OF_RANGE: 'One payment cannot move this amount.',
 };
 
 /** Returns why a payment was refused, with amounts in the reader's notation, unlike the service's message. */
@@ -243,14 +246,6 @@ interface Refusal {
   readonly isAmount?: boolean;
   /** Whether the quote can no longer be executed. */
   readonly isEnd?: boolean;
-}
-
-/** Sorts the accounts that hold money before the others, which cannot pay. */
-function moneyFirst<Account extends { readonly balance: { readonly amount: string } }>(
-  accounts: readonly Account[],
-): Account[] {
-  const isEmpty = ({ balance }: Account) => balance.amount === '0';
-  return accounts.toSorted((a, b) => Number(isEmpty(a)) - Number(isEmpty(b)));
 }
 
 interface QuoteCardProps {

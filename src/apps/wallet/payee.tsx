@@ -124,7 +124,7 @@ export function NewPayee({ customerId, onAdded }: { customerId: string; onAdded:
         </select>
         <small>{sentence(form.description)}</small>
       </label>
-      {/* After an addition its fields are new, and empty. */}
+      {/* After an addition, the fields are new and empty. */}
       <Details key={`${form.accountType} ${added}`} form={form} faults={outcome.faults ?? {}} />
       <button type="submit" disabled={loading}>
         Add the payee
@@ -299,10 +299,7 @@ function insert(cache: ApolloCache, data: AddPayeeMutation | null | undefined): 
   });
 }
 
-type Refused = {
-  readonly message: string;
-  readonly fields: readonly { path: readonly (string | number)[]; message: string }[];
-};
+type Refused = Extract<AddPayeeMutation['createExternalAccount'], { readonly message: string }>;
 
 /** Assigns each error to its field; errors that belong to no field are shown for the whole form. */
 function refused(form: Form, { message, fields }: Refused): Outcome {

@@ -11,7 +11,7 @@ export interface Service {
   readonly network: Network;
 }
 
-/** Opens the service. The token comes from the wallet's own server (src/api/pages/wallet-token.ts in the sandbox). */
+/** Opens the service. The token comes from the wallet's own server (src/api/pages/pages.ts in the sandbox). */
 export function openService(): Service {
   const network = new Network();
   const payments = openPayments({

@@ -84,7 +84,7 @@ async function check({ database, rails }: Payments, due: DueCheck): Promise<void
   if (outcome.kind !== 'done') await postpone(database.pool, [{ lease: due, dueInMs: retryMs(attempts) }]);
 }
 
-/** Returns an account in the form that the rail checks, as createExternalAccount stored it. */
+/** Returns an account in the form that the rail checks, from the data that createExternalAccount stored. */
 function accountToCheck(account: Account, railAccount: RailAccount): AccountToCheck {
   const beneficiary = trustedJson<Beneficiary | null>(account.beneficiary);
   return {

@@ -118,7 +118,7 @@ function ofApp({ bound }: Caller, input: CreateExternalAccount): CreateExternalA
 type AcceptedAccount = Extract<AccountCheck, { accepted: true }>;
 
 /**
- * Checks an account with the rail. If the rail does not check accounts, it is PENDING.
+ * Checks an account with the rail. If the rail does not check accounts, the account is PENDING.
  * @throws Refusal INVALID_BANK_ACCOUNT
  */
 async function checkWithRail(

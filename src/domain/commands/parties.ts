@@ -4,7 +4,7 @@ import { type FieldPath, Refusal } from '../../core/refusal.ts';
 import { type Account, type Customer, trustedJson } from '../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
 import type { RailAccount } from '../../rails/rail-parts.ts';
-import { forCaller, type Scope, visibleRow } from '../access/visible.ts';
+import { type Scope, sharedForCallers, visibleRow } from '../access/visible.ts';
 
 /** The accounts of a command, and new ids for the rows that it will insert. */
 export interface TransferParties {
@@ -35,18 +35,16 @@ export interface Parties extends TransferParties {
   readonly platformFee: PlatformFeeTerms;
 }
 
-// With an array, Postgres keeps one plan of each statement for all calls. With generate_series up to a parameter, it
-// would plan every call again.
+/** Returns the SQL source of the account that a call names, if the caller may see it. */
+const namedAccount = (name: 'source' | 'destination') =>
+  `public.account a where ${visibleRow('account', 'a')} and a.id = named.${name}`;
 
-/** Returns the SQL source of the account that a parameter names, if the caller may see it. */
-const namedAccount = (parameter: string) =>
-  `public.account a where ${visibleRow('account', 'a')} and a.id = ${parameter}`;
-
-/** Reads the accounts $4 and $5 as `source` and `destination`, and creates as many ids as the array $6 has elements. */
+// With an array, Postgres keeps one plan of each statement for all calls.
+/** Reads the accounts that a call names, and creates as many ids as it needs. */
 const transferPartiesSql = `
-  (select account_snapshot(a) from ${namedAccount('$4')}) as source,
-  (select account_snapshot(a) from ${namedAccount('$5')}) as destination,
-  array(select uuid_v7() from unnest(array_fill(0, array[$6::int]))) as ids`;
+  (select account_snapshot(a) from ${namedAccount('source')}) as source,
+  (select account_snapshot(a) from ${namedAccount('destination')}) as destination,
+  array(select uuid_v7() from unnest(array_fill(0, array[named.ids]))) as ids`;
 
 interface TransferPartiesRow {
   readonly source: Account | null;
@@ -59,39 +57,44 @@ interface PlatformFeeRow {
   readonly variableFeeRate: string | null;
 }
 
-const transferPartiesStatement = forCaller(
-  statement<TransferPartiesRow>('transfer_parties', `select ${transferPartiesSql}`, {
-    source: 'Account',
-    destination: 'Account',
-  }),
+const transferPartiesStatement = sharedForCallers(
+  statement<TransferPartiesRow>(
+    'transfer_parties',
+    `select ${transferPartiesSql} from unnest($4::uuid[], $5::uuid[], $6::int[])
+     with ordinality as named (source, destination, ids, place) order by named.place`,
+    { source: 'Account', destination: 'Account' },
+  ),
 );
 
-const partiesStatement = forCaller(
+const partiesStatement = sharedForCallers(
   statement<TransferPartiesRow & PlatformFeeRow & { customer: Customer | null }>(
     'parties',
     `select fee.fixed_fee::text, fee.variable_fee_rate::text, ${transferPartiesSql},
-     (select to_jsonb(c) from customer c where ${visibleRow('customer', 'c')} and c.id = coalesce(
-        $7, (select a.customer_id from ${namedAccount('$4')}), (select a.customer_id from ${namedAccount('$5')}))) as customer
-   from (select 1) as one left join platform_fee fee on fee.platform_id = $1 and fee.sending_currency = coalesce(
-     $8, (select a.currency from ${namedAccount('$4')}))`,
+     (select to_jsonb(c) from customer c where ${visibleRow('customer', 'c')} and c.id = coalesce(named.customer,
+        (select a.customer_id from ${namedAccount('source')}),
+        (select a.customer_id from ${namedAccount('destination')}))) as customer
+   from unnest($4::uuid[], $5::uuid[], $6::int[], $7::uuid[], $8::text[])
+     with ordinality as named (source, destination, ids, customer, currency, place)
+     left join platform_fee fee on fee.platform_id = $1 and fee.sending_currency = coalesce(
+       named.currency, (select a.currency from ${namedAccount('source')}))
+   order by named.place`,
     { source: 'Account', destination: 'Account', customer: 'Customer' },
   ),
 );
 
 /**
- * Reads a command's accounts in one statement. An account that the caller may not see, or of a different kind, is
- * undefined.
+ * Reads a command's accounts in one statement. An account is undefined if the caller may not see it, or if it is of a
+ * different kind.
  */
 export async function readTransferParties(on: Queryable, caller: Scope, names: Named): Promise<TransferParties> {
   const { source, destination, ids } = names;
-  const [row] = await transferPartiesStatement(on, caller, source?.id ?? null, destination?.id ?? null, ids);
-  if (!row) throw new Error('the statement for parties returned no row');
+  const row = await transferPartiesStatement(on, caller, source?.id ?? null, destination?.id ?? null, ids);
   return transferPartiesOf(row, names);
 }
 
 /**
- * Reads a command's parties in one statement. A party that the caller may not see, or of a different kind, is
- * undefined.
+ * Reads a command's parties in one statement. A party is undefined if the caller may not see it, or if it is of a
+ * different kind.
  */
 export async function readParties(
   on: Queryable,
@@ -100,8 +103,7 @@ export async function readParties(
 ): Promise<Parties> {
   const { source, destination, customer = null, currency = null, ids } = names;
   const accounts = [source?.id ?? null, destination?.id ?? null] as const;
-  const [row] = await partiesStatement(on, caller, ...accounts, ids, customer, currency);
-  if (!row) throw new Error('the statement for parties returned no row');
+  const row = await partiesStatement(on, caller, ...accounts, ids, customer, currency);
   return { ...transferPartiesOf(row, names), customer: row.customer ?? undefined, platformFee: feeOf(row) };
 }
 

@@ -15,7 +15,7 @@ import type { EventFilter, Subscriber } from './subscribers.ts';
 
 /** The number of events that a subscriber may fall behind before it is dropped. */
 const maxBacklog = 1_000;
-/** The interval at which the feed polls for new events, in milliseconds: notifications are only hints. */
+/** The interval at which the feed polls for new events, in milliseconds, since notifications are only hints. */
 const pollMs = 1_000;
 
 /**
@@ -71,7 +71,7 @@ export class Feed {
     return this.#listener.listening;
   }
 
-  /** The number of known events that this process has not dispatched yet, of the platform with the most. */
+  /** The number of known events not yet dispatched by this process, for the platform that is furthest behind. */
   get lag(): number {
     let most = 0n;
     for (const { head, target } of this.#hubs.values()) if (target - head > most) most = target - head;

@@ -7,7 +7,7 @@ import { type Subscriber, SubscriberIndex } from './subscribers.ts';
 export interface Hub {
   readonly platformId: string;
   readonly subscribers: Set<Subscriber>;
-  /** The subscribers that have caught up, indexed by subject, so that an event takes time only for its readers. */
+  /** The subscribers that have caught up, indexed by subject, so that an event costs time only for its readers. */
   readonly live: SubscriberIndex;
   readonly recent: RecentEvents;
   /** The shared read of the newest events. */
@@ -32,7 +32,7 @@ export function newHub(platformId: string, { sequence, epoch }: FeedPosition, re
 /** Returns the position of the last event that was dispatched. */
 export const position = ({ head: sequence, epoch }: Hub): FeedPosition => ({ sequence, epoch });
 
-/** Offers the feed's next event to the subscribers that have caught up; the others read it themselves. */
+/** Offers the feed's next event to the subscribers that have caught up; the other subscribers read it themselves. */
 export function dispatch(hub: Hub, event: Event): void {
   hub.epoch = event.epoch;
   hub.recent.add(event);

@@ -14,7 +14,7 @@ export interface Head {
   readonly sequence: bigint;
 }
 
-/** Listens for the notifications of sequencers on its own connection, which it renews. */
+/** Listens for the notifications of sequencers on its own connection, which it replaces if none arrive. */
 export class FeedListener {
   readonly #connection: OwnConnection;
   /** Connects once, however many polls request it meanwhile, and so counts a failure once. */

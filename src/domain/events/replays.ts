@@ -10,7 +10,7 @@ const portion = 25;
 /** How long a reader may take for a page before the next replay gets its turn, in milliseconds. */
 const turnMs = 100;
 
-/** Replays the feed page by page, in turn, to subscribers that are behind. Live events and requests do not wait. */
+/** Replays the feed page by page, in turn, to subscribers that are behind. Live events and requests go first. */
 export class Replays {
   readonly #reads: FeedReads;
   readonly #turns = new Slots(replayConnections);
@@ -28,7 +28,7 @@ export class Replays {
       });
       await channel.drained();
     }
-    // Since the position was compared with the hub's there was no `await`, so the next event that the hub dispatches is
+    // There was no `await` since the position was compared with the hub's, so the next event that the hub dispatches is
     // the one that follows.
     if (!channel.ended) hub.live.add(subscriber);
   }

@@ -6,7 +6,7 @@ import { changedColumns, formatRate, ownRates, type Rate, type RateChanges, type
 
 /**
  * Changes a platform's own rate limits. Instances cache credentials, and apply the change within two seconds.
- * @returns its current limits, null if those of the settings apply
+ * @returns its current limits, null if those from the settings apply
  * @throws Error for an unknown platform
  */
 export function changeRates(database: Database, name: string, operator: Operator, changes: RateChanges) {

@@ -186,7 +186,7 @@ function checkSettings({ umaDomain, ...settings }: PlatformSettings): PlatformSe
   return { ...settings, umaDomain: domain };
 }
 
-/** @param changesMore whether the same transaction makes further changes, which count as a change of the settings */
+/** @param changesMore whether the same transaction makes further changes, which count as a change to the settings */
 async function changeSettings(
   payments: Payments,
   transaction: Transaction,

@@ -3,7 +3,7 @@ import { type Expecting, invalid, pathsIn, Refusal } from '../../core/refusal.ts
 import type { Account, Quote } from '../../infra/database/rows.ts';
 import { statement } from '../../infra/database/statement.ts';
 import { type Caller, tokenOf } from '../access/caller.ts';
-import { forCaller, visibleRow } from '../access/visible.ts';
+import { sharedForCallers, visibleRow } from '../access/visible.ts';
 import { type CommandPlan, command, type Payments } from '../commands/command.ts';
 import { mergePlans } from '../ledger/merge-plans.ts';
 import { orderIdOfQuote } from '../orders/order-ids.ts';
@@ -35,13 +35,15 @@ export const executeQuote = command((payments, caller, input: ExecuteQuote) => (
   path: at('quoteId'),
 }));
 
-const executableStatement = forCaller(
-  statement<{ quote: Quote; source: Account | null; destination: Account | null }>(
+const executableStatement = sharedForCallers(
+  statement<{ quote: Quote | null; source: Account | null; destination: Account | null }>(
     'executable_quote',
     `select to_jsonb(q) as quote,
      (select account_snapshot(a) from public.account a where a.platform_id = q.platform_id and a.id = q.source_account_id) as source,
      (select account_snapshot(a) from public.account a where a.platform_id = q.platform_id and a.id = q.destination_account_id) as destination
-   from quote q where ${visibleRow('quote', 'q')} and q.id = $4`,
+   from unnest($4::uuid[]) with ordinality as named (id, place)
+     left join quote q on ${visibleRow('quote', 'q')} and q.id = named.id
+   order by named.place`,
     { quote: 'Quote', source: 'Account', destination: 'Account' },
   ),
 );
@@ -49,16 +51,15 @@ const executableStatement = forCaller(
 async function planExecution(payments: Payments, caller: Caller, input: ExecuteQuote): Promise<CommandPlan> {
   const scenario = checkScenario(payments, caller, input.sandboxScenario, { step: 'PULL' });
   const uuid = uuidOf(input.quoteId, 'Quote');
-  const [found] = uuid ? await executableStatement(payments.database.pool, caller, uuid) : [];
-  if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', at('quoteId'));
-  const { quote, source } = found;
+  const { quote, source, destination } = await executableStatement(payments.database.pool, caller, uuid ?? null);
+  if (!quote) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', at('quoteId'));
   if (!source) {
     const message =
       'this quote is executed by its deposit: pay by one of its payment instructions, with the exact reference';
     throw invalid(message, at('quoteId'));
   }
   checkStep(scenario, source.kind === 'EXTERNAL' ? 'PULL' : undefined);
-  const to = quotedDestination(quote, found.destination);
+  const to = quotedDestination(quote, destination);
   const payment = start(quote, source, {
     orderId: orderIdOfQuote(quote),
     rail: payingRail(payments, caller, source),
@@ -68,7 +69,7 @@ async function planExecution(payments: Payments, caller: Caller, input: ExecuteQ
     createdBy: tokenOf(caller),
   });
   const checks = {
-    spend: spendOfQuote(caller, quote, found.destination),
+    spend: spendOfQuote(caller, quote, destination),
     ...requirements({ sender: quote.customerId, source }, to, quote),
   };
   return { ...mergePlans(checks, payment), result: quote.id };

@@ -4,7 +4,7 @@ import { runReconciliation } from './reconciliation.ts';
 
 /** The daily reconciliation: the service compares each day once it is over, and again while it has open differences. */
 
-/** How many days back a day that was missed or has open differences is still compared. */
+/** For how many days the service still compares a day that was missed or has open differences. */
 const missedDays = 7;
 const openDays = 31;
 

@@ -105,9 +105,9 @@ const noteStatement = statement<object>(
 );
 
 /**
- * Stores the differences found, and marks the period's others as gone. A difference about an order counts as the same
- * one, and stays closed, as long as both sides report the same. A difference of a balance counts as the same one until
- * it is closed.
+ * Stores the differences found, and marks the other open differences of the period as gone. A difference about an order
+ * counts as the same one, and stays closed, as long as both sides report the same values. A difference in a balance
+ * counts as the same one until it is closed.
  */
 async function store(
   { client, prisma }: Transaction,

@@ -80,7 +80,7 @@ const INT8 = 20;
 /** The additional time for a statement's result to arrive. After that, the result and its connection count as lost. */
 const graceMs = 2_000;
 /**
- * The time limit for one transaction that Prisma requires, in milliseconds. A transaction that hangs is ended by the
+ * The time limit for one transaction, which Prisma requires, in milliseconds. A transaction that hangs is ended by the
  * session's shorter limits.
  */
 const defaultTransactionMs = 30_000;
@@ -124,8 +124,8 @@ export function connectionConfig({ url, role, use, statementMs, settings }: Conn
 
 /**
  * Returns the parameters of a connection through a pooler. A pooler does not pass on session settings, so they are
- * stored with the login in the database (pooler.ts). All instances use the same connection name, since a pooler sets
- * the name again for each client with another one.
+ * stored with the login in the database (pooler.ts). All instances use the same connection name, since a pooler
+ * sets the name again for a client with a different one.
  */
 function pooledConfig({ url, prepares }: Pooler, { role, use }: ConnectionOptions): ConnectionConfig {
   const address = readAddress(url);

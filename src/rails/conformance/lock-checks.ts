@@ -83,7 +83,7 @@ async function keepsTime(tried: Tried): Promise<void> {
   expectLocked(locked, await locked.drive.outcome(rail));
 }
 
-/** The fraction of a lock's lifetime after which it is used. The rest is for the call. */
+/** The fraction of a lock's lifetime after which it is used. The rest is left for the call. */
 const lastMoment = 0.8;
 
 async function losesAnswers(tried: Tried): Promise<void> {
@@ -104,7 +104,7 @@ async function isDown(tried: Tried): Promise<void> {
 
 function requestOf({ trial }: Tried, side: Side): TrialLock {
   const request = trial.lock?.(side);
-  if (!request) throw new NotTried(`the trial has no lock of the side ${side}`);
+  if (!request) throw new NotTried(`the trial has no request that locks the side ${side}`);
   return request;
 }
 
@@ -133,7 +133,7 @@ export async function lockOf({ times }: Pick<Tried, 'times'>, rail: Rail, reques
  */
 export function expectLocked({ lock }: Locked, outcome: RailOutcome): void {
   if (outcome.kind !== 'settled') {
-    throw new Breach(`the lock held, and the rail answered ${words(outcome)}`);
+    throw new Breach(`the lock held, but the rail answered ${words(outcome)}`);
   }
   if (outcome.sent !== lock.sent || outcome.amount !== lock.received) {
     const said = `took ${outcome.sent} and delivered ${outcome.amount}`;

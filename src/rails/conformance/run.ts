@@ -6,7 +6,7 @@ import { lockChecks } from './lock-checks.ts';
 import { receiverChecks } from './receiver-checks.ts';
 import type { CheckResult, RailTrial, TrialTimes } from './trial.ts';
 
-/** The default time limits, which are the gateway's. */
+/** The default time limits, the same as the gateway's. */
 const usualTimes: TrialTimes = { answerMs: 10_000, outcomeMs: 60_000 };
 
 /**

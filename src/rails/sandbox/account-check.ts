@@ -6,7 +6,7 @@ import type { AccountCheck } from '../rail.ts';
 import type { RailAccount } from '../rail-parts.ts';
 import type { AccountVerification } from '../simulation.ts';
 
-/** An account's first status and the one after a step. Without `later` it stays until a request changes it. */
+/** An account's first status and the one after a step. Without `later`, only a request changes the first one. */
 interface Course<Status> {
   readonly first: Status;
   readonly later?: Status;

@@ -56,7 +56,7 @@ export function sandboxRail({ paceMs, rates }: SandboxRailOptions): SandboxRail 
     paymentInstructions: async (request) => waysToPay(request),
     lookUp: async (umaAddress) => testReceiver(umaAddress),
     expectedMs: (order) => durationMs(order, paceMs),
-    // A first call would start nothing, so it is made only when there is an outcome.
+    // An earlier call would start nothing, so the first one is made when there is an outcome.
     firstAskMs: (order) => durationMs(order, paceMs),
     collectionAmount: () => 10_000n,
     checkAccount: async (account, ownerName, ageMs) => checkSandboxAccount(account, ownerName, { ageMs, paceMs }),
@@ -90,7 +90,7 @@ const simulation: Simulation = {
   accountVerification: verificationOf,
 };
 
-/** Returns the duration of an order, in milliseconds: by its scenario, or the paces of its account or address. */
+/** Returns an order's duration in milliseconds, set by its scenario or else by the paces of its account or address. */
 function durationMs(order: RailRequest, paceMs: number): number {
   const { delayMs } = scenarioAt(order.step, order.scenario);
   if (delayMs !== undefined) return delayMs;
@@ -99,7 +99,7 @@ function durationMs(order: RailRequest, paceMs: number): number {
   return paceMs * Math.max(magicOf(order.account)?.paces ?? 1, umaPaces(order.umaAddress));
 }
 
-/** Returns the outcome of an order that does not settle, by its scenario, or else its account, or else its address. */
+/** Returns the outcome of an order that does not settle, as its scenario, its account or its address determines. */
 function failureOf(order: RailOrder): RailOutcome | undefined {
   const { failureReason, reject, refundFails } = scenarioAt(order.step, order.scenario);
   if (reject) return { kind: 'rejected', explanation: 'refused by the receiving side (sandbox scenario)' };
@@ -117,7 +117,7 @@ function magicOf(account: RailAccount | undefined) {
   return account && magicSuffixes[suffixOf(account)];
 }
 
-/** The result of a customer's identity check, by the suffix of the name; others are APPROVED. */
+/** The results of identity checks, by the suffix of the customer's name; other customers are APPROVED. */
 const statuses: Readonly<Record<string, KycStatus>> = {
   '001': 'PENDING_REVIEW',
   '002': 'REJECTED',

@@ -20,7 +20,7 @@ const paces: Readonly<Record<Part, number>> = {
   'fail.timeout': 60,
 };
 
-/** Returns the behaviour and the currency of a test address; undefined for any other address. */
+/** Returns the behavior and the currency of a test address; undefined for any other address. */
 function partOf(umaAddress: string): { readonly part: Part; readonly currency: string } | undefined {
   const [, part, currency] =
     /^\$(success|pending\.long|fail\.compliance|fail\.timeout)\.([a-z]{3})@(.*)$/.exec(umaAddress) ?? [];

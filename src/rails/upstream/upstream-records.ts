@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The parts of the specified records that the upstream rail reads. Other fields are allowed. */
+/** The parts of the specification's records that the upstream rail reads. Other fields are allowed. */
 
 const wholeAmount = z.number().int().nonnegative();
 

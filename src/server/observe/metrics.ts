@@ -8,7 +8,7 @@ import type { ReadinessWatch } from '../../infra/health/readiness.ts';
 import { type OperatorServer, startOperatorServer } from '../../infra/instruments/operator-server.ts';
 import { DatabaseFigures } from './database-figures.ts';
 
-export interface Observed {
+interface Observed {
   readonly working: Database;
   readonly serving: Database;
   readonly replicas: Replicas | undefined;
@@ -52,7 +52,7 @@ function gaugesOf({ serving, working, replicas, feed, sessions, readiness }: Obs
     subscriptions.set(feed.subscriptions);
     listening.set(feed.listening ? 1 : 0);
     lag.set(feed.lag);
-    // The feed counts by itself, so that it needs no registry.
+    // The feed keeps its own counts, so that it needs no registry.
     read.reset();
     for (const [purpose, count] of Object.entries(feed.eventsRead)) read.inc({ for: purpose }, count);
     for (const [check, holds] of Object.entries(readiness.last)) ready.set({ check }, holds ? 1 : 0);
@@ -100,13 +100,23 @@ function metricsOf(observed: Observed, readsDatabase: boolean): () => Promise<st
   };
 }
 
-/** Serves `/metrics`, `/health/live` and `/health/ready` on a separate port, even if nothing else is served. */
-export async function startMetricsServer(
-  { host, port, readsDatabase }: { readonly host: string; readonly port: number; readonly readsDatabase: boolean },
+interface MetricsSettings {
+  readonly METRICS_PORT?: number | undefined;
+  readonly METRICS_HOST: string;
+  readonly ROLE: string;
+}
+
+/**
+ * Serves `/metrics`, `/health/live` and `/health/ready` on a separate port if the settings name one, even if nothing else
+ * is served. An instance that only serves APIs reads no figures of all platforms.
+ */
+export async function startMetrics(
+  { METRICS_PORT: port, METRICS_HOST: host, ROLE }: MetricsSettings,
   observed: Observed,
   log: Logger,
-): Promise<OperatorServer> {
-  const scrape = metricsOf(observed, readsDatabase);
+): Promise<OperatorServer | undefined> {
+  if (port === undefined) return undefined;
+  const scrape = metricsOf(observed, ROLE !== 'serve');
   return startOperatorServer(
     { host, port },
     {

@@ -4,12 +4,10 @@ import path from 'node:path';
 import { makeFolder, unusableDataDirectory } from '../../infra/database/embedded/data-directory.ts';
 import { type Config, ConfigError } from '../config.ts';
 
-/** A file of the data directory with a key that is generated at the first start. */
+/** A file in the data directory with a key that is generated at the first start. */
 interface KeyFile {
   readonly name: string;
   readonly encoding: 'base64' | 'base64url';
-  readonly pattern: RegExp;
-  readonly characters: number;
   readonly setting: 'SECRET_KEY' | 'CLIENT_TOKEN_KEY';
   /** What a new key would make unusable, for error messages. */
   readonly loss: string;
@@ -18,8 +16,6 @@ interface KeyFile {
 const secretKey: KeyFile = {
   name: 'secret.key',
   encoding: 'base64',
-  pattern: /^[A-Za-z0-9+/_-]{43}=?$/,
-  characters: 44,
   setting: 'SECRET_KEY',
   loss: 'webhook secrets that were encrypted with the old key can then no longer be read',
 };
@@ -27,15 +23,13 @@ const secretKey: KeyFile = {
 const signingKey: KeyFile = {
   name: 'client-token.key',
   encoding: 'base64url',
-  pattern: /^[\w-]{43}$/,
-  characters: 43,
   setting: 'CLIENT_TOKEN_KEY',
   loss: 'client tokens signed with the old key are then refused',
 };
 
 const keyBytes = 32;
 
-type Settings<Key extends 'SECRET_KEY' | 'CLIENT_TOKEN_KEY'> = Pick<Config, Key | 'NODE_ENV' | 'DATA_DIR'>;
+type Settings = Pick<Config, 'SECRET_KEY' | 'CLIENT_TOKEN_KEY' | 'NODE_ENV' | 'DATA_DIR'>;
 
 /**
  * Finds the keys that encrypt stored secrets and sign client tokens: those of the settings or, outside production, keys
@@ -43,20 +37,13 @@ type Settings<Key extends 'SECRET_KEY' | 'CLIENT_TOKEN_KEY'> = Pick<Config, Key 
  * same keys, so unset keys are not generated.
  * @throws ConfigError if a file contains no key, or the data directory cannot be used
  */
-export async function findKeys(settings: Settings<'SECRET_KEY' | 'CLIENT_TOKEN_KEY'>) {
-  return { SECRET_KEY: await findSecretKey(settings), CLIENT_TOKEN_KEY: await findSigningKey(settings) };
-}
-
-/** Finds the key that encrypts stored secrets. */
-export async function findSecretKey({ SECRET_KEY, NODE_ENV, DATA_DIR }: Settings<'SECRET_KEY'>) {
-  if (SECRET_KEY || NODE_ENV === 'production') return SECRET_KEY;
-  return Buffer.from(await readOrMakeKey(path.resolve(DATA_DIR), secretKey), 'base64');
-}
-
-/** Finds the key that signs client tokens. */
-export async function findSigningKey({ CLIENT_TOKEN_KEY, NODE_ENV, DATA_DIR }: Settings<'CLIENT_TOKEN_KEY'>) {
-  if (CLIENT_TOKEN_KEY || NODE_ENV === 'production') return CLIENT_TOKEN_KEY;
-  return readOrMakeKey(path.resolve(DATA_DIR), signingKey);
+export async function findKeys({ SECRET_KEY, CLIENT_TOKEN_KEY, NODE_ENV, DATA_DIR }: Settings) {
+  if (NODE_ENV === 'production') return { SECRET_KEY, CLIENT_TOKEN_KEY };
+  const folder = path.resolve(DATA_DIR);
+  return {
+    SECRET_KEY: SECRET_KEY ?? Buffer.from(await readOrMakeKey(folder, secretKey), 'base64'),
+    CLIENT_TOKEN_KEY: CLIENT_TOKEN_KEY ?? (await readOrMakeKey(folder, signingKey)),
+  };
 }
 
 /**
@@ -74,9 +61,10 @@ async function readOrMakeKey(dataDirectory: string, kind: KeyFile): Promise<stri
   }
 }
 
-function checkedKey(file: string, text: string, { pattern, encoding, characters, loss, setting }: KeyFile): string {
+function checkedKey(file: string, text: string, { encoding, loss, setting }: KeyFile): string {
   const key = text.trimEnd();
-  if (pattern.test(key)) return key;
+  if (/^[A-Za-z0-9+/_-]{43}=?$/.test(key)) return key;
+  const characters = encoding === 'base64' ? 44 : 43;
   const fault = key === '' ? 'is empty' : 'holds something else';
   throw new ConfigError([
     `${file} should hold ${keyBytes} bytes in ${encoding} (${characters} characters) but ${fault}: restore it; or remove it, and the next start creates a new key (${loss}); or set ${setting}`,

@@ -5,7 +5,7 @@ import { statement } from '../../infra/database/statement.ts';
 import { inTransaction, type Transaction } from '../../infra/database/transaction.ts';
 import { type Config, ConfigError } from '../config.ts';
 
-const keySettings = ['SECRET_KEY', 'CLIENT_TOKEN_KEY'] as const;
+export const keySettings = ['SECRET_KEY', 'CLIENT_TOKEN_KEY'] as const;
 type KeySetting = (typeof keySettings)[number];
 
 type Keys = Pick<Config, KeySetting | `${KeySetting}_FALLBACKS`>;
@@ -62,15 +62,11 @@ export async function strangeKey(database: Pick<Database, 'prisma'>, config: Key
   return `SECRET_KEY has the id ${id}, but instances on this database use the key with the id ${ids} and could not read what is encrypted with this one. Set the key of the instances.`;
 }
 
+/** Returns a sentence about each key in use that the settings lack. Settings without any key of a kind need none. */
 function missingOf(inUse: readonly KeyInUse[], config: Keys): string[] {
-  return inUse.flatMap(({ setting, keyId: id }) => missingKey(config, setting as KeySetting, id));
-}
-
-/** Returns a sentence about a key in use that the settings lack. Settings without any key of this kind need none. */
-function missingKey(config: Keys, setting: KeySetting, id: string): string[] {
-  const own = idsOfKeys(config, setting);
-  if (own.length === 0 || own.includes(id)) return [];
-  return [
-    `${setting} has the id ${own.join(', ')}, but instances on this database use the key with the id ${id}: set that key, or add it to ${setting}_FALLBACKS. If it is no longer needed: npm run ops -- keys retire ${id}`,
-  ];
+  return inUse.flatMap(({ setting, keyId: id }) => {
+    const own = idsOfKeys(config, setting as KeySetting);
+    if (own.length === 0 || own.includes(id)) return [];
+    return `${setting} has the id ${own.join(', ')}, but instances on this database use the key with the id ${id}: set that key, or add it to ${setting}_FALLBACKS. If it is no longer needed: npm run ops -- keys retire ${id}`;
+  });
 }

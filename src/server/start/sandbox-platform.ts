@@ -49,7 +49,7 @@ export async function prepareSandboxPlatform(payments: Payments): Promise<LocalS
   };
 }
 
-/** Finds the first sample person who can pay, or creates another: others may have used up the last one. */
+/** Finds the first sample person who can pay, or creates one: users may have spent the money of all. */
 async function findPayer(payments: Payments, caller: Caller): Promise<SandboxPayer> {
   const found = await findAblePerson(payments, caller);
   if (found) return found;
@@ -69,14 +69,13 @@ const enough = 1_000_00n;
 /** The room that a limit must leave for first steps: an amount in the smallest unit, or a number of payments. */
 const room = { amount: 100_00n, payments: 5 };
 
-/** Returns the ids of the customers whose policies stop first steps. */
+/** Returns the ids of the customers whose policies would stop the first steps. */
 async function limitedCustomers({ database }: Payments, platformId: string): Promise<string[]> {
   const policies = await database.prisma.policy.findMany({ where: { platformId, subjectType: 'Customer' } });
-  if (policies.length === 0) return [];
   const limits = await limitsOfPolicies(database, platformId);
   const stops = (policy: (typeof policies)[number]) =>
-    policy.kinds.length + policy.receiverAccountIds.length + policy.receiverCountries.length > 0 ||
-    policy.receiverUmaAddresses.length > 0 ||
+    [policy.kinds, policy.receiverAccountIds, policy.receiverCountries, policy.receiverUmaAddresses].flat().length >
+      0 ||
     policy.hoursFrom !== null ||
     limits
       .get(policy.id)
@@ -103,7 +102,7 @@ async function findAblePerson(payments: Payments, { platformId }: Caller): Promi
         accounts: { some: euros },
       },
     },
-    // A sample person has no other account in dollars.
+    // A sample person has only one account in dollars.
     orderBy: { customerId: 'asc' },
     select: { id: true, customer: { select: { id: true, accounts: { where: euros, orderBy: { id: 'asc' } } } } },
   });
@@ -129,7 +128,7 @@ async function findOrCreate(payments: Payments): Promise<Caller> {
   return caller;
 }
 
-/** Sample persons are numbered. */
+/** The prefix of sample persons' ids, which are numbered. */
 const personPrefix = 'individual-';
 /** The external account that is registered last: once it exists, the sandbox is complete. */
 const lastAccount = 'business-usd';
@@ -139,54 +138,40 @@ async function seed(payments: Payments, caller: Caller): Promise<void> {
   const { prisma } = payments.database;
   const { umaDomain } = await prisma.platform.findFirstOrThrow({ where: { id: platformId } });
   await seedPerson(payments, caller, 1, `$person@${umaDomain}`);
-  const company = await createCustomer(
-    payments,
-    caller,
-    {
-      platformCustomerId: 'business-1',
-      umaAddress: `$company@${umaDomain}`,
-      details: {
-        customerType: 'BUSINESS',
-        legalName: 'Sample Company Inc.',
-        registrationNumber: 'SC-0001',
-        taxId: '12-3456789',
-        address: { line1: '2 Sample Street', city: 'New York', state: 'NY', postalCode: '10001', country: 'US' },
-      },
-    },
-    'seed-business',
-  );
-  await seedAccounts(payments, caller, company.row.id, 'business', accountsOfCompany);
+  const details = {
+    customerType: 'BUSINESS',
+    legalName: 'Sample Company Inc.',
+    registrationNumber: 'SC-0001',
+    taxId: '12-3456789',
+    address: { line1: '2 Sample Street', city: 'New York', state: 'NY', postalCode: '10001', country: 'US' },
+  } as const;
+  const company = { platformCustomerId: 'business-1', umaAddress: `$company@${umaDomain}`, details };
+  await seedCustomer(payments, caller, 'business', company, accountsOfCompany);
 }
 
-/** Creates a sample person with money, and external accounts to pay to. */
+/** Creates a sample person. */
 async function seedPerson(payments: Payments, caller: Caller, number: number, umaAddress?: string): Promise<void> {
   const platformCustomerId = `${personPrefix}${number}`;
-  const { row } = await createCustomer(
-    payments,
-    caller,
-    {
-      platformCustomerId,
-      ...(umaAddress !== undefined && { umaAddress }),
-      details: {
-        customerType: 'INDIVIDUAL',
-        fullName: `Sample Person${number === 1 ? '' : ` ${number}`}`,
-        birthDate: '1990-12-10',
-        nationality: 'US',
-        address: { line1: '1 Sample Street', city: 'San Francisco', state: 'CA', postalCode: '94105', country: 'US' },
-      },
-    },
-    `seed-${platformCustomerId}`,
-  );
-  await seedAccounts(payments, caller, row.id, platformCustomerId, accountsOfPerson);
+  const details = {
+    customerType: 'INDIVIDUAL',
+    fullName: `Sample Person${number === 1 ? '' : ` ${number}`}`,
+    birthDate: '1990-12-10',
+    nationality: 'US',
+    address: { line1: '1 Sample Street', city: 'San Francisco', state: 'CA', postalCode: '94105', country: 'US' },
+  } as const;
+  const one = { platformCustomerId, ...(umaAddress !== undefined && { umaAddress }), details };
+  await seedCustomer(payments, caller, platformCustomerId, one, accountsOfPerson);
 }
 
-async function seedAccounts(
+/** Creates a customer with money, and external accounts to pay to. */
+async function seedCustomer(
   payments: Payments,
   caller: Caller,
-  customerId: string,
   name: string,
+  customer: Parameters<typeof createCustomer>[2],
   external: typeof accountsOfPerson | typeof accountsOfCompany,
 ): Promise<void> {
+  const { id: customerId } = (await createCustomer(payments, caller, customer, `seed-${name}`)).row;
   const accounts = await payments.database.prisma.account.findMany({
     where: {
       ...{ platformId: caller.platformId, customerId, kind: 'INTERNAL' },

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { switchSpans } from '../../infra/instruments/spans.ts';
 import type { Config } from '../config.ts';
 
@@ -19,21 +20,12 @@ export async function startTracing({
   OTEL_TRACES_SAMPLER_ARG: share,
 }: TracingSettings): Promise<{ stop(): Promise<void> } | undefined> {
   if (endpoint === undefined) return undefined;
-  const [
-    api,
-    sdk,
-    { OTLPTraceExporter },
-    { AsyncLocalStorageContextManager },
-    { W3CTraceContextPropagator },
-    resources,
-  ] = await Promise.all([
-    import('@opentelemetry/api'),
-    import('@opentelemetry/sdk-trace'),
-    import('@opentelemetry/exporter-trace-otlp-http'),
-    import('@opentelemetry/context-async-hooks'),
-    import('@opentelemetry/core'),
-    import('@opentelemetry/resources'),
-  ]);
+  const api = await import('@opentelemetry/api');
+  const sdk = await import('@opentelemetry/sdk-trace');
+  const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http');
+  const { AsyncLocalStorageContextManager } = await import('@opentelemetry/context-async-hooks');
+  const { W3CTraceContextPropagator } = await import('@opentelemetry/core');
+  const resources = await import('@opentelemetry/resources');
   const exporter = new OTLPTraceExporter({
     url: `${endpoint.replace(/\/$/, '')}/v1/traces`,
     ...(headers && { headers }),
@@ -52,13 +44,9 @@ export async function startTracing({
   return {
     async stop() {
       switchSpans(false);
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, flushMs);
-      });
       // An unavailable collector does not delay the service's stop.
+      const late = delay(flushMs, undefined, { ref: false });
       await Promise.race([provider.shutdown().catch(() => undefined), late]);
-      clearTimeout(timer);
       for (const one of [api.trace, api.context, api.propagation]) one.disable();
     },
   };

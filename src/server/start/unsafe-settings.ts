@@ -21,13 +21,9 @@ export function refuseUnsafe(config: Config, tlsVerified = process.env.NODE_TLS_
 
 /** Finds the unsafe settings, whether they are allowed or not. */
 export function findUnsafe(config: Config, tlsVerified: boolean): Finding[] {
-  return [...findOpenings(config), ...findWeakKeys(config), ...findUnverified(config, tlsVerified)];
-}
-
-function findOpenings({ CORS_ORIGINS }: Config): Finding[] {
-  if (!CORS_ORIGINS.includes('*')) return [];
   const fault = 'CORS_ORIGINS is *, so web pages of every site may call this service: name the origins of your apps';
-  return [{ kind: 'any-origin', fault }];
+  const openings: Finding[] = config.CORS_ORIGINS.includes('*') ? [{ kind: 'any-origin', fault }] : [];
+  return [...openings, ...findWeakKeys(config), ...findUnverified(config, tlsVerified)];
 }
 
 function findWeakKeys(config: Config): Finding[] {
@@ -69,7 +65,7 @@ function findUnverified(config: Config, tlsVerified: boolean): Finding[] {
   return findings;
 }
 
-/** The minimum number of different characters or bytes in a key. A random key of 32 has more, even in hexadecimal. */
+/** The minimum number of different characters or bytes in a key. A random key of length 32 has more, even in hex. */
 const fewest = 9;
 const placeholder = /change.?me|example|password|secret|sample|your.?key/i;
 

@@ -35,20 +35,20 @@ export const apiBugs: Bugs = {
   },
   'src/api/http/bodies.ts': {
     'http/refused-bodies › a body %s that announces too great a length is answered, and its connection closed': {
-      'if (isTooLong(request)) endWithResponse(request, response);': 'void response;',
+      'if (isTooLong(request)) endWithResponse(response);': 'void response;',
     },
     'http/refused-bodies › a delayed refusal reads nothing of its request; then the connection serves the next one': {
       'if (!request.complete) request.socket.pause();': '',
     },
   },
   'src/api/http/bounded-waits.ts': {
-    'http/outer-edge › without credentials from one address get a quarter of all, and others are served': {
+    'http/outer-edge › without credentials from one address get a quarter of all, and other addresses are served': {
       '>= this.#maxOfGroup ? undefined': '>= Number.POSITIVE_INFINITY ? undefined',
     },
   },
   'src/api/http/callers.ts': {
     'http/deadline › every request is answered at its time limit, whatever part of it waits for a silent database': {
-      'within(msLeft(lookUpMs), ': 'within(lookUpMs * 360, ',
+      'this.#authenticate(response.req, msLeft(lookUpMs))': 'this.#authenticate(response.req, lookUpMs * 360)',
     },
     'access/keys › a token is accepted only from its addresses, even if it was accepted a moment ago': {
       '(viewer.addresses.length > 0 && !isAcceptedFrom(viewer, addressOf(request)))':
@@ -70,14 +70,14 @@ export const apiBugs: Bugs = {
     'http/overload › places are shared equally by the tenants with requests in flight, and bounded in total': {
       'return own < limit / tenants && tenants > 1 && count': 'return own < 0 && tenants > 1 && count',
     },
-    'http/overload › excess requests are refused immediately for a lone platform, and with a delay beside others': {
+    'http/overload › excess requests are refused immediately for a lone platform, and with a delay beside another': {
       'isAlone(tenant);': 'isAlone(tenant) && this.#load.count === 0;',
-      'return this.#limits.turns.isAlone(tenant);': 'return tenant.isPlatform;',
+      'return this.turns.isAlone(tenant);': 'return tenant.isPlatform;',
     },
     'http/overload › slow answers to one tenant do not cause refusals of another': {
       'count < 2 * this.#limits.maxInFlight': 'count < 2 * limit',
     },
-    'http/overload › a request too many is refused with 503 and Retry-After; once there is room it is answered': {
+    'http/overload › one request too many is refused with 503 and Retry-After; once there is room it is answered': {
       '    load.count += change;\n': '    load.count += Math.max(change, 0);\n',
     },
   },
@@ -99,7 +99,7 @@ export const apiBugs: Bugs = {
     },
   },
   'src/api/http/turns.ts': {
-    'http/overload › beside another, a platform runs expensive queries in a quarter of its turns; others pass them': {
+    'http/overload › beside another, a platform runs expensive queries in a quarter of its turns; the rest pass them': {
       'Math.floor(this.#most * expensivePart)': 'this.#most',
     },
     'http/overload › on sockets, for queries and the messages of subscriptions': {
@@ -108,8 +108,8 @@ export const apiBugs: Bugs = {
   },
   'src/api/pages/assets.ts': {
     'http/outer-edge › exists only if a page that uses it is shown': {
-      'shown.flatMap((page) => pages[page]?.files ?? [])':
-        'Object.values(pages).flatMap(({ files }) => (shown ? files : []))',
+      'for (const page of shown) for (const name of pages[page]?.files ?? [])':
+        'for (const { files } of Object.values(pages)) for (const name of files)',
     },
   },
   'src/api/rest/context.ts': {

@@ -13,7 +13,7 @@ export const graphqlBugs: Bugs = {
     },
   },
   'src/api/graphql/limits/alternatives.ts': {
-    'graphql/cost › is that of the dearest kind of subject, if a hundred events show all kinds': {
+    'graphql/cost › is that of the most expensive kind of subject, if a hundred events show all kinds': {
       'if (!types || on === parent': 'if (types || on === parent',
     },
     'graphql/document-size › a selection set costs as much as the most expensive type that a row can have': {
@@ -22,10 +22,10 @@ export const graphqlBugs: Bugs = {
   },
   'src/api/graphql/limits/document-size.ts': {
     'graphql/cost › is recognized in variables, in their defaults and in parts of them': {
-      '`${ownCostOf(field, definition).cost} ': '` ',
+      '`${ownCostOf(argumentValue, field, definition).cost} ': '` ',
     },
     'graphql/budget › checks a cached document again when its variables change, and does not cache refusals': {
-      ' ${sizeOf(field, definition)?.rows}`': '`',
+      ' ${listSizeOf(argumentValue, field, definition)?.rows}`': '`',
     },
   },
   'src/api/graphql/limits/list-sizes.ts': {
@@ -36,8 +36,6 @@ export const graphqlBugs: Bugs = {
     'graphql/cost › is recognized in variables, in their defaults and in parts of them': {
       'Object.assign(sent, variables);': '',
     },
-  },
-  'src/api/graphql/limits/search-cost.ts': {
     'graphql/cost › is charged for a search, once for each way to find its rows: %s(%s)': {
       'let conditions = Number(search.isBelow) + Number(isByChange);': 'let conditions = Number(isByChange);',
       'new Set([value].flat()).size <= 1': 'new Set([value].flat()).size > 0',
@@ -172,7 +170,7 @@ export const graphqlBugs: Bugs = {
     },
   },
   'src/api/graphql/server/sent-documents.ts': {
-    'graphql/trusted-documents › sends these over %s, and none that others may send': {
+    'graphql/trusted-documents › sends these over %s, and none that only others may send': {
       'documents.length === 0 ? hashes.length > 0 : hashes.some((hash) => documents.includes(hash))':
         'documents.length >= 0 && hashes.length > 0',
     },

@@ -96,7 +96,7 @@ export const settlementBugs: Bugs = {
     },
   },
   'src/domain/orders/orders.ts': {
-    'ledger/locks › a platform that answers "later" after the deadline has not answered': {
+    'ledger/locks › a platform that answers "later" after the deadline counts as not having answered': {
       'and t.approval_due_at > clock_timestamp())': ')',
     },
     'rails/upstream-webhooks › late, duplicate and reordered webhooks end a payment once, and do not end the watch for its return':
@@ -105,7 +105,7 @@ export const settlementBugs: Bugs = {
       },
   },
   'src/domain/orders/rail-answer.ts': {
-    'rails/upstream-deposits › a deposit that cannot be stored does not block others, and is examined again': {
+    'rails/upstream-deposits › a deposit that cannot be stored does not block other deposits, and is examined again': {
       'return readableText(value);': 'value',
     },
   },
@@ -130,7 +130,7 @@ export const settlementBugs: Bugs = {
     'rails/upstream-deposits › deposits without a webhook are found, including one that stays under way for a while': {
       'if (isOpen) oldestUnderWay': 'if (unsound.includes(deposit)) oldestUnderWay',
     },
-    'rails/upstream-deposits › a deposit that cannot be stored does not block others, and is examined again': {
+    'rails/upstream-deposits › a deposit that cannot be stored does not block other deposits, and is examined again': {
       "deposits.filter((deposit) => deposit.state === 'SETTLED' && isSound(deposit));\n  if":
         "deposits.filter((deposit) => deposit.state === 'SETTLED');\n  if",
     },
@@ -189,7 +189,7 @@ export const settlementBugs: Bugs = {
     },
   },
   'src/domain/reconciliation/daily.ts': {
-    'rails/differences › a missed day is compared for a week, one with an open difference for a month, each by one instance':
+    'rails/differences › a missed day is caught up within a week, one with an open difference within a month, each by one instance':
       {
         'x.closed_at is null and ': '',
       },

@@ -1,4 +1,4 @@
-import type { JSONObject, JSONValue } from '@modelcontextprotocol/server';
+import type { JSONValue, JSONObject as JsonSchema } from '@modelcontextprotocol/server';
 import {
   astFromValue,
   type DocumentNode,
@@ -98,11 +98,7 @@ function descriptionOf({ description, loc }: OperationDefinitionNode): string | 
  * Finds the places of a mutation's two settings. A mutation without a dry run or with several fields cannot be a
  * tool.
  */
-function placesIn(
-  { schema, document }: Source,
-  { selectionSet }: OperationDefinitionNode,
-  name: string,
-): PaymentPlaces {
+function placesIn({ schema, document }: Source, { selectionSet }: OperationDefinitionNode, name: string) {
   const [field, ...others] = selectionSet.selections;
   if (field?.kind !== Kind.FIELD || others.length > 0)
     throw cannotBeTool(name, 'a mutation must have exactly one field');
@@ -173,18 +169,12 @@ export function valueAt(variables: Readonly<Record<string, unknown>>, [variable,
   return field === undefined ? value : isJsonObject(value) ? value[field] : undefined;
 }
 
-export function withValueAt(
-  variables: Readonly<Record<string, unknown>>,
-  [variable, field]: Place,
-  value: unknown,
-): Record<string, unknown> {
+export function withValueAt(variables: Readonly<Record<string, unknown>>, [variable, field]: Place, value: unknown) {
   const holder = variables[variable];
   if (field === undefined) return { ...variables, [variable]: value };
   // Anything but an object is refused as the input of a mutation.
   return isJsonObject(holder) ? { ...variables, [variable]: { ...holder, [field]: value } } : { ...variables };
 }
-
-type JsonSchema = JSONObject;
 
 /** The JSON Schema of an object, whose properties may be changed before it is sent. */
 interface ObjectSchema extends JsonSchema {

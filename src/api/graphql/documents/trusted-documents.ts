@@ -1,8 +1,8 @@
-import { hash as digest, hash as digestOf } from 'node:crypto';
+import { hash as digest } from 'node:crypto';
 import { stripIgnoredCharacters } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import { Refusal } from '../../../core/refusal.ts';
+import { invalid } from '../../../core/refusal.ts';
 import { lockPlatform } from '../../../core/tenant.ts';
 import type { Caller } from '../../../domain/access/caller.ts';
 import { requirePermission } from '../../../domain/access/operations.ts';
@@ -35,7 +35,7 @@ interface Known {
 
 /** Returns the SHA-256 of a document without the tokens that GraphQL ignores: white space, commas and comments. */
 export function documentDigest(text: string): Buffer {
-  return digestOf('sha256', stripIgnoredCharacters(text), 'buffer');
+  return digest('sha256', stripIgnoredCharacters(text), 'buffer');
 }
 
 /** Stores the documents that platforms have registered. The text of a document never changes. */
@@ -81,8 +81,8 @@ export class TrustedDocuments {
    * Registers documents. A registered document stays unchanged.
    * @param problemIn returns why a document could not be executed, or undefined
    * @returns the number of new documents
-   * @throws Refusal FORBIDDEN, INVALID_INPUT (a document cannot be executed; too many documents); no document is
-   *   registered
+   * @throws Refusal FORBIDDEN, INVALID_INPUT (a document cannot be executed; too many documents): then no document
+   *   is registered
    */
   async register(
     caller: Caller,
@@ -92,7 +92,7 @@ export class TrustedDocuments {
     requirePermission(caller, 'MANAGE');
     for (const { hash, text } of documents) {
       const problem = problemIn(text);
-      if (problem !== undefined) throw new Refusal('INVALID_INPUT', `document ${hash}: ${problem}`);
+      if (problem !== undefined) throw invalid(`document ${hash}: ${problem}`);
     }
     const { platformId } = caller;
     const columns = [
@@ -105,7 +105,7 @@ export class TrustedDocuments {
       const { length } = await registerStatement(client, platformId, ...columns);
       if (length > 0 && (await trustedDocument.count({ where: { platformId } })) > maxDocuments) {
         const message = `a platform can register at most ${maxDocuments} documents: delete those of app versions that are no longer in use`;
-        throw new Refusal('INVALID_INPUT', message);
+        throw invalid(message);
       }
       return length;
     });
@@ -140,46 +140,37 @@ export class TrustedDocuments {
 }
 
 /** A document, and the hash of its text by which clients refer to it. */
-interface HashedDocument {
-  readonly hash: string;
-  readonly text: string;
-}
+type HashedDocument = Pick<TrustedDocument, 'hash' | 'text'>;
 
 /** The manifest written by @apollo/generate-persisted-query-manifest and the Kotlin and iOS tools. */
-const apolloManifest = z.object({
-  format: z.literal('apollo-persisted-query-manifest'),
-  version: z.literal(1),
-  operations: z.array(z.object({ id: z.string(), body: z.string() })),
-});
+const apolloManifest = z
+  .object({
+    format: z.literal('apollo-persisted-query-manifest'),
+    version: z.literal(1),
+    operations: z.array(z.object({ id: z.string(), body: z.string() })),
+  })
+  .transform(({ operations }) => operations.map(({ id, body }) => ({ hash: id, text: body })));
 
 /** Texts by hash, as written by relay-compiler and GraphQL Code Generator's client preset (`persistedDocuments`). */
-const textsByHash = z.record(z.string(), z.string());
+const textsByHash = z
+  .record(z.string(), z.string())
+  .transform((texts) => Object.entries(texts).map(([hash, text]) => ({ hash, text })));
 
 const algorithms: Readonly<Record<number, string>> = { 32: 'md5', 40: 'sha1', 64: 'sha256' };
 
 /** Reads a manifest in any known format. Throws INVALID_INPUT for any other, or if a name is not its text's hash. */
 export function readManifest(json: object): readonly HashedDocument[] {
-  return documentsIn(json).map(({ hash: given, text }) => {
+  const { data: documents } = z.union([apolloManifest, textsByHash]).safeParse(json);
+  if (!documents)
+    throw invalid(
+      'unknown manifest format: expected that of Apollo (format, version, and operations with id and body), or an object that maps hashes to texts, as Relay and GraphQL Code Generator write it',
+    );
+  return documents.map(({ hash: given, text }) => {
     const hash = plainHash(given);
-    if (!isHashOf(hash, text)) {
-      throw new Refusal(
-        'INVALID_INPUT',
-        `${JSON.stringify(given.slice(0, 80))} is not the SHA-256, SHA-1 or MD5 of its document, in hex`,
-      );
-    }
+    if (!isHashOf(hash, text))
+      throw invalid(`${JSON.stringify(given.slice(0, 80))} is not the SHA-256, SHA-1 or MD5 of its document, in hex`);
     return { hash, text };
   });
-}
-
-function documentsIn(json: object): readonly HashedDocument[] {
-  const apollo = apolloManifest.safeParse(json);
-  if (apollo.success) return apollo.data.operations.map(({ id, body }) => ({ hash: id, text: body }));
-  const texts = textsByHash.safeParse(json);
-  if (texts.success) return Object.entries(texts.data).map(([hash, text]) => ({ hash, text }));
-  throw new Refusal(
-    'INVALID_INPUT',
-    'unknown manifest format: expected that of Apollo (format, version, and operations with id and body), or an object that maps hashes to texts, as Relay and GraphQL Code Generator write it',
-  );
 }
 
 /** Returns a hash in its stored form: lower case, without the GraphQL over HTTP prefix (`sha256:`). */

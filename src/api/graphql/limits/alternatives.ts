@@ -1,5 +1,8 @@
 import { type GraphQLNamedType, type GraphQLSchema, isAbstractType, isObjectType } from 'graphql';
 
+/** A type of the schema; undefined if a document names one that does not exist. */
+export type Type = GraphQLNamedType | undefined;
+
 interface Cost {
   readonly cost: number;
   /** The part of the cost that a list incurs once, rather than for each of its rows. */
@@ -27,12 +30,7 @@ export function addAlternatives(
 }
 
 /** Returns the cost that a fragment on a type adds to the enclosing selection set, whose rows are of type `parent`. */
-export function costInFragment(
-  schema: GraphQLSchema,
-  inner: SelectionCost,
-  on: GraphQLNamedType | undefined,
-  parent: GraphQLNamedType | undefined,
-): SelectionCost {
+export function costInFragment(schema: GraphQLSchema, inner: SelectionCost, on: Type, parent: Type): SelectionCost {
   const types = possibleTypes(schema, on);
   // Every row of the parent matches, or the type is unknown.
   if (!types || on === parent || (isAbstractType(on) && isObjectType(parent) && schema.isSubType(on, parent)))
@@ -42,13 +40,13 @@ export function costInFragment(
 }
 
 /** Returns the cost of a row of the most expensive type: a row has one type, and only that type's fragments apply. */
-export function dearestCost(schema: GraphQLSchema, sum: SelectionCost, type: GraphQLNamedType | undefined): Cost {
+export function dearestCost(schema: GraphQLSchema, sum: SelectionCost, type: Type): Cost {
   if (!sum.alternatives) return sum;
   const types = possibleTypes(schema, type) ?? [...sum.alternatives.keys()];
   return types.map((name) => ofType(sum, name)).reduce((one, other) => (other.cost > one.cost ? other : one), sum);
 }
 
-function possibleTypes(schema: GraphQLSchema, type: GraphQLNamedType | undefined): readonly string[] | undefined {
+function possibleTypes(schema: GraphQLSchema, type: Type): readonly string[] | undefined {
   if (isObjectType(type)) return [type.name];
   return isAbstractType(type) ? schema.getPossibleTypes(type).map(({ name }) => name) : undefined;
 }

@@ -4,7 +4,6 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLField,
-  type GraphQLNamedType,
   type GraphQLSchema,
   getNamedType,
   isInterfaceType,
@@ -21,15 +20,16 @@ import {
   dearestCost,
   noCost,
   type SelectionCost,
+  type Type,
 } from './alternatives.ts';
-import { argumentReader, isConnection, listSizes, ownCosts, type SentDocument } from './list-sizes.ts';
+import { argumentReader, isConnection, listSizeOf, ownCostOf, type SentDocument } from './list-sizes.ts';
 
 /**
  * The size of a document: each count is the largest of any of its operations or fragments, used or not. Beyond 2^53 a
  * count is approximate or infinite.
  *
- * Client libraries add `__typename` to every selection set, so one without an alias is not counted in each: it does
- * not change a document's size. If it is alone in its selection set, it does count as a field, at no cost: otherwise
+ * Client libraries add `__typename` to every selection set, so one without an alias does not count: it does not
+ * change a document's size. If it is alone in its selection set, it does count as a field, at no cost: otherwise
  * fragments that contain nothing else could double one another without end, and code that expands fragments would
  * expand them all.
  */
@@ -42,7 +42,7 @@ export interface DocumentSize {
   /** Aliases with fragments expanded, or as written in the whole document, whichever is more. */
   aliases: number;
   directives: number;
-  /** Fields on a mutation's root with fragments expanded, without `__typename`. */
+  /** Fields at a mutation's root with fragments expanded, without `__typename`. */
   mutationFields: number;
   /**
    * The price of each field (its extension `price`), plus 1 for each value of a list in its arguments. A list's fields
@@ -109,15 +109,13 @@ export function measureDocument(request: DocumentRequest): Measure {
 function variableKey(request: DocumentRequest, fields: readonly VariableField[]): string {
   if (fields.length === 0) return '';
   const argumentValue = argumentReader(request);
-  const [sizeOf, ownCostOf] = [listSizes(argumentValue), ownCosts(argumentValue)];
-  return fields
-    .map(({ field, definition }) => `${ownCostOf(field, definition).cost} ${sizeOf(field, definition)?.rows}`)
-    .join();
+  const keyOf = ({ field, definition }: VariableField) =>
+    `${ownCostOf(argumentValue, field, definition).cost} ${listSizeOf(argumentValue, field, definition)?.rows}`;
+  return fields.map(keyOf).join();
 }
 
 function measureAnew(request: DocumentRequest) {
   const { schema, document } = request;
-  const argumentValue = argumentReader(request);
   const pass: Pass = {
     schema,
     fragments: new Map(
@@ -125,8 +123,7 @@ function measureAnew(request: DocumentRequest) {
         .filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION)
         .map((definition) => [definition.name.value, definition]),
     ),
-    sizeOf: listSizes(argumentValue),
-    ownCostOf: ownCosts(argumentValue),
+    argumentValue: argumentReader(request),
     variableFields: [],
     expansions: new Map(),
     aliasesWritten: 0,
@@ -189,7 +186,7 @@ const nothing: Expansion = {
 /** A field that adds a level and no other count. */
 const uncounted: Expansion = { ...nothing, depth: 1 };
 
-/** A field without subfields, the common case. Shared, since it is the most frequent. */
+/** A field without subfields: shared, since it is the most frequent kind. */
 const leaf: Expansion = { ...uncounted, ownFields: 1, fields: 1, cost: 1 };
 const aliasedLeaf: Expansion = { ...leaf, aliases: 1 };
 
@@ -197,8 +194,7 @@ const aliasedLeaf: Expansion = { ...leaf, aliases: 1 };
 interface Pass {
   readonly schema: GraphQLSchema;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-  readonly sizeOf: ReturnType<typeof listSizes>;
-  readonly ownCostOf: ReturnType<typeof ownCosts>;
+  readonly argumentValue: ReturnType<typeof argumentReader>;
   readonly variableFields: VariableField[];
   /**
    * Keyed by definition, since an invalid document may use a name twice; `nothing` while a fragment is counted, to end
@@ -212,7 +208,7 @@ interface Pass {
   schemaField: FieldNode | undefined;
 }
 
-function expand(pass: Pass, selectionSet: SelectionSetNode, parent: GraphQLNamedType | undefined): Expansion {
+function expand(pass: Pass, selectionSet: SelectionSetNode, parent: Type): Expansion {
   const { selections } = selectionSet;
   const sum = { ...nothing };
   const freeTypename = selections.find(isPlainTypename);
@@ -243,7 +239,7 @@ function isPlainTypename(selection: SelectionNode): boolean {
   return selection.name.value === '__typename' && !selection.selectionSet;
 }
 
-function expandSelection(pass: Pass, selection: SelectionNode, parent: GraphQLNamedType | undefined): Expansion {
+function expandSelection(pass: Pass, selection: SelectionNode, parent: Type): Expansion {
   switch (selection.kind) {
     case Kind.FIELD:
       return expandField(pass, selection, parent);
@@ -271,12 +267,7 @@ function expandFragment(pass: Pass, fragment: FragmentDefinitionNode): Expansion
   return expansion;
 }
 
-function inFragment(
-  { schema }: Pass,
-  inner: Expansion,
-  on: GraphQLNamedType | undefined,
-  parent: GraphQLNamedType | undefined,
-): Expansion {
+function inFragment({ schema }: Pass, inner: Expansion, on: Type, parent: Type): Expansion {
   const leadingFragments = inner.leadingFragments + 1;
   const nestedFragments = Math.max(inner.nestedFragments, leadingFragments);
   return { ...inner, ...costInFragment(schema, inner, on, parent), leadingFragments, nestedFragments };
@@ -285,13 +276,13 @@ function inFragment(
 const ofUnknown = { cost: 1, isVariable: false };
 
 /** Counts a field, even if the type does not define it, with its children, since validation comes later. */
-function expandField(pass: Pass, field: FieldNode, parent: GraphQLNamedType | undefined): Expansion {
+function expandField(pass: Pass, field: FieldNode, parent: Type): Expansion {
   const name = field.name.value;
   const alias = field.alias === undefined ? 0 : 1;
   pass.aliasesWritten += alias;
   if (name === '__schema' || name === '__type') pass.schemaField ??= field;
   const definition = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[name] : undefined;
-  const { cost: own, isVariable } = definition ? pass.ownCostOf(field, definition) : ofUnknown;
+  const { cost: own, isVariable } = definition ? ownCostOf(pass.argumentValue, field, definition) : ofUnknown;
   if (definition && isVariable) pass.variableFields.push({ field, definition });
   // In a connection, only the rows repeat.
   const isOnce = definition !== undefined && name !== 'edges' && name !== 'nodes' && isConnection(parent);
@@ -300,7 +291,7 @@ function expandField(pass: Pass, field: FieldNode, parent: GraphQLNamedType | un
   const type = definition && getNamedType(definition.type);
   const inner = field.selectionSet === undefined ? nothing : expand(pass, field.selectionSet, type);
   const below = dearestCost(pass.schema, inner, type);
-  const listSize = definition && pass.sizeOf(field, definition);
+  const listSize = definition && listSizeOf(pass.argumentValue, field, definition);
   if (definition && listSize?.isVariable && !isVariable) pass.variableFields.push({ field, definition });
   const times = listSize?.rows ?? 1;
   const cost = own + below.once + times * (below.cost - below.once);

@@ -31,7 +31,15 @@ interface DocumentsOptions {
 /** Parses, limits and validates documents of every transport, with a cache. Limits are checked for each request. */
 export class Documents {
   readonly #options: DocumentsOptions;
-  readonly #parsed = documentCache();
+  /**
+   * The parsed documents by text, with space for more than a thousand app documents. An entry consists of its text (two
+   * bytes per character), its tree and its validity. Malformed documents are not cached, since parsing stops at the
+   * first error.
+   */
+  readonly #parsed = new LRUCache<string, DocumentNode>({
+    maxSize: 32 * mebibyte,
+    sizeCalculation: (document, text) => 2 * text.length + 6 * kibibyte + 400 * tokensOf(document),
+  });
 
   constructor(options: DocumentsOptions) {
     this.#options = options;
@@ -100,18 +108,15 @@ function parseDocument(text: string): DocumentNode {
     return parse(text, { maxLexicalTokens: maxTokensParsed });
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
-    if (isTokenLimit(error)) throw budgetExceeded('tokens');
+    // graphql-js' error for too many tokens, with or without its typo "more that".
+    if (/^Syntax Error: Document contains more tha[tn] \d+ tokens\./.test(error.message))
+      throw budgetExceeded('tokens');
     throw new GraphQLError(error.message, {
       source: error.source,
       positions: error.positions,
       extensions: { code: 'GRAPHQL_PARSE_FAILED', http: incompleteStatus },
     });
   }
-}
-
-/** Recognises graphql-js' error for too many tokens by its text, with or without its typo "more that". */
-function isTokenLimit({ message }: GraphQLError): boolean {
-  return /^Syntax Error: Document contains more tha[tn] \d+ tokens\./.test(message);
 }
 
 /** The sentence that graphql-js appends to a message: ` Did you mean "a", "b", or "c"?` */
@@ -124,7 +129,7 @@ export function removeSuggestions(errors: readonly GraphQLError[]): void {
 
 /**
  * Finds @skip and @include on a subscription's root field: GraphQL forbids them (5.2.4.1, 2025), and graphql-js 16
- * fails.
+ * fails on them.
  */
 function findConditionalRoots({ definitions }: DocumentNode): GraphQLError[] {
   const fragments = new Map(
@@ -161,10 +166,9 @@ function findConditionalRoots({ definitions }: DocumentNode): GraphQLError[] {
 }
 
 /**
- * Creates the caches of documents and plans. Each is bounded by the weight of its entries, since anyone, even without
- * credentials, can send documents that are never sent again. All other data about a document is in WeakMaps keyed by
- * its tree, and is collected with it. The weights were measured on documents of 14 to 2,000 tokens; an app's document
- * has about 50.
+ * The caches of documents and plans are bounded by the weight of their entries, since anyone, even without credentials,
+ * can send documents that are never sent again. All other data about a document is in WeakMaps keyed by its tree, and is
+ * collected with it. The weights were measured on documents of 14 to 2,000 tokens; an app's document has about 50.
  */
 
 const mebibyte = 2 ** 20;
@@ -175,25 +179,6 @@ function tokensOf(document: DocumentNode): number {
   return document.tokenCount ?? maxTokensParsed;
 }
 
-/**
- * Creates the cache of parsed documents by text, with space for more than a thousand app documents. An entry consists
- * of its text (two bytes per character), its tree and its validity. Malformed documents are not cached, since parsing
- * stops at the first error.
- */
-function documentCache(): LRUCache<string, DocumentNode> {
-  return new LRUCache({
-    maxSize: 32 * mebibyte,
-    sizeCalculation: (document, text) => 2 * text.length + 6 * kibibyte + 400 * tokensOf(document),
-  });
-}
-
-/** Creates the cache of query plans by key, with space for about eight hundred. */
-export function planCache<Plan extends object>() {
-  const plans = new LRUCache<string, Plan>({ maxSize: 16 * mebibyte });
-  return {
-    get: (key: string): Plan | undefined => plans.get(key),
-    set: (key: string, plan: Plan, source: DocumentNode): void => {
-      plans.set(key, plan, { size: 2 * kibibyte + 600 * tokensOf(source) });
-    },
-  };
-}
+/** The capacity of the cache of query plans, with space for about eight hundred, and the size of a document's plan. */
+export const maxPlanBytes = 16 * mebibyte;
+export const planBytes = (source: DocumentNode) => 2 * kibibyte + 600 * tokensOf(source);

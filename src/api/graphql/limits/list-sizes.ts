@@ -1,4 +1,4 @@
-/** Computes the maximum list sizes of a document and the cost of its arguments, before validation. */
+/** Computes the maximum list sizes of a document, and the cost of its arguments and searches, before validation. */
 import {
   type DocumentNode,
   type FieldNode,
@@ -17,7 +17,6 @@ import {
   valueFromASTUntyped,
 } from 'graphql';
 import { defaultPageSize } from '../../../core/paging.ts';
-import { isSearchArgument, searchCost } from './search-cost.ts';
 
 export interface SentDocument {
   readonly document: DocumentNode;
@@ -27,54 +26,36 @@ export interface SentDocument {
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
-interface ListSize {
-  readonly rows: number;
-  readonly isVariable: boolean;
-}
-
 /**
  * The largest size that is counted, so that the cost is a meaningful number. The resolver refuses far smaller sizes.
  */
 const maxRows = 1_000_000;
 
 /**
- * Returns a function that computes the size of each list of a document.
+ * Computes the size of a list of a document.
  * - A connection (any type with `edges` and `pageInfo`) can have `first` or `last` rows, or the default size.
  * - A list with a list argument (`nodes(ids:)`) has a row for each value. A repeated value counts again: it is read
- *   once, but returned each time. The largest selection for one id sent ten times took 1.3 s of CPU and returned 17 MB,
- *   and a hundred ids can be sent.
+ *   once, but returned each time. With the largest selection, ten repeats of an id took 1.3 s of CPU and returned
+ *   17 MB, and a hundred ids can be sent.
  * - For other lists and for fields that are not lists it returns undefined: such lists are short, and their fields
  *   count once.
  */
-export function listSizes(
-  argumentValue: ArgumentReader,
-): (field: FieldNode, definition: GraphQLField<unknown, unknown>) => ListSize | undefined {
-  function sizeOf(
-    values: readonly ValueNode[],
-    sizeFrom: (value: unknown) => number | undefined,
-    defaultSize: number,
-  ): ListSize {
-    const sizes = values.map((value) => sizeFrom(argumentValue(value))).filter((size) => size !== undefined);
-    return {
-      rows: sizes.length === 0 ? defaultSize : Math.max(...sizes),
-      isVariable: values.some(({ kind }) => kind === Kind.VARIABLE),
-    };
-  }
-
-  return (field, definition) => {
-    const valuesOf = (isSizeArgument: (name: string) => boolean) =>
-      (field.arguments ?? []).filter(({ name }) => isSizeArgument(name.value)).map(({ value }) => value);
-    if (isConnection(getNamedType(definition.type))) {
-      return sizeOf(
-        valuesOf((name) => name === 'first' || name === 'last'),
-        pageSize,
-        defaultPageSize,
-      );
-    }
-    if (!isListType(getNullableType(definition.type))) return undefined;
-    const lists = definition.args.filter(({ type }) => isListType(getNullableType(type))).map(({ name }) => name);
-    const values = valuesOf((name) => lists.includes(name));
-    return values.length === 0 ? undefined : sizeOf(values, listLength, 1);
+export function listSizeOf(argumentValue: ArgumentReader, field: FieldNode, definition: Definition) {
+  const isPage = isConnection(getNamedType(definition.type));
+  if (!isPage && !isListType(getNullableType(definition.type))) return undefined;
+  const sizeArguments = isPage
+    ? ['first', 'last']
+    : definition.args.filter(({ type }) => isListType(getNullableType(type))).map(({ name }) => name);
+  const values = (field.arguments ?? [])
+    .filter(({ name }) => sizeArguments.includes(name.value))
+    .map(({ value }) => value);
+  if (!isPage && values.length === 0) return undefined;
+  const sizes = values
+    .map((value) => (isPage ? pageSize : listLength)(argumentValue(value)))
+    .filter((size) => size !== undefined);
+  return {
+    rows: sizes.length === 0 ? defaultPageSize : Math.max(...sizes),
+    isVariable: values.some(({ kind }) => kind === Kind.VARIABLE),
   };
 }
 
@@ -84,6 +65,8 @@ export function isConnection(type: GraphQLNamedType | undefined): boolean {
   const { edges, pageInfo } = type.getFields();
   return edges !== undefined && pageInfo !== undefined;
 }
+
+type Definition = GraphQLField<unknown, unknown>;
 
 type ArgumentReader = (value: ValueNode) => unknown;
 
@@ -96,29 +79,20 @@ export function argumentReader({ document, operationName, variables }: SentDocum
   return (value) => valueFromASTUntyped(value, sent);
 }
 
-interface OwnCost {
-  readonly cost: number;
-  readonly isVariable: boolean;
-}
-
-/** Returns a function that prices a field: its own price, the values in its list arguments, and its search. */
-export function ownCosts(
-  argumentValue: ArgumentReader,
-): (field: FieldNode, definition: GraphQLField<unknown, unknown>) => OwnCost {
-  return (field, definition) => {
-    let [cost, isVariable] = [definition.extensions.price ?? 1, false];
-    const search: Record<string, unknown> = {};
-    for (const { name, value } of field.arguments ?? []) {
-      const type = definition.args.find((arg) => arg.name === name.value)?.type;
-      const isSearched = definition.extensions.search && isSearchArgument(name.value);
-      if (!type || !(isSearched || hasList(type))) continue;
-      const given = argumentValue(value);
-      cost += lengthsOfLists(given, type);
-      if (isSearched) search[name.value] = given;
-      isVariable ||= hasVariable(value);
-    }
-    return { cost: cost + searchCost(definition, search), isVariable };
-  };
+/** Prices a field: its own price, the values in its list arguments, and its search. */
+export function ownCostOf(argumentValue: ArgumentReader, field: FieldNode, definition: Definition) {
+  let [cost, isVariable] = [definition.extensions.price ?? 1, false];
+  const search: Record<string, unknown> = {};
+  for (const { name, value } of field.arguments ?? []) {
+    const type = definition.args.find((arg) => arg.name === name.value)?.type;
+    const isSearched = definition.extensions.search && isSearchArgument(name.value);
+    if (!type || !(isSearched || hasList(type))) continue;
+    const given = argumentValue(value);
+    cost += lengthsOfLists(given, type);
+    if (isSearched) search[name.value] = given;
+    isVariable ||= hasVariable(value);
+  }
+  return { cost: cost + searchCost(definition, search), isVariable };
 }
 
 function lengthsOfLists(value: unknown, type: GraphQLInputType): number {
@@ -171,4 +145,70 @@ const listLength = (value: unknown) => clampSize(Array.isArray(value) ? value.le
  */
 function clampSize(size: number): number {
   return size >= 1 ? Math.min(Math.ceil(size), maxRows) : 1;
+}
+
+/**
+ * How a field of a list's filter finds the rows:
+ *
+ * - `one`: an index finds the one row, or the few rows, with the value;
+ * - `index`: an index has the rows with the value (other than false) in order of creation;
+ * - `created`: a range in order of creation;
+ * - `updated`: a range in order of last change;
+ * - `any`: it excludes no rows;
+ * - `kind`: few of a customer's rows are INTERNAL, which an index has; all others are EXTERNAL.
+ *
+ * Any other field requires a search.
+ */
+type FoundBy = 'one' | 'index' | 'created' | 'updated' | 'any' | 'kind';
+
+declare module 'graphql' {
+  interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
+    /** The price of the field without its subfields: 1 by default. */
+    price?: number;
+    /** The extra cost of searching for its rows, and whether the list belongs to a parent that narrows the search. */
+    search?: { readonly price: number; readonly isBelow: boolean };
+  }
+  interface GraphQLInputFieldExtensions {
+    foundBy?: FoundBy;
+  }
+}
+
+/**
+ * Returns the extra cost of finding a list's rows by its arguments `filter` and `orderBy`: zero if a single index has
+ * exactly these rows in their order. Two conditions require a search, however selective each is: in the worst case all
+ * rows that meet one are read before any of them meets the other. A parent counts as a condition, as does any order
+ * other than creation.
+ */
+function searchCost(
+  definition: Definition,
+  { filter, orderBy }: { readonly filter?: unknown; readonly orderBy?: unknown },
+): number {
+  const { search } = definition.extensions;
+  const given = Object.entries(Object(filter)).filter(([, value]) => value !== null && value !== undefined);
+  const isByChange = orderBy === 'UPDATED';
+  if (!search || (given.length === 0 && !isByChange)) return 0;
+  const fields = fieldsOfFilter(definition);
+  const isOfCustomer = search.isBelow || given.some(([name]) => name === 'customerId');
+  let conditions = Number(search.isBelow) + Number(isByChange);
+  for (const [name, value] of given) {
+    const foundBy = fields[name]?.extensions.foundBy;
+    if (foundBy === 'one' && !search.isBelow) return 0;
+    if (foundBy === 'kind' && isOfCustomer && value === 'INTERNAL') return 0;
+    if (foundBy === 'any' || foundBy === (isByChange ? 'updated' : 'created') || (foundBy === 'kind' && isOfCustomer))
+      continue;
+    const isOneValue = foundBy === 'index' && value !== false && new Set([value].flat()).size <= 1;
+    conditions += isOneValue ? 1 : 2;
+  }
+  return conditions > 1 ? search.price : 0;
+}
+
+/** Returns whether an argument selects or orders rows. */
+export function isSearchArgument(name: string): boolean {
+  return name === 'filter' || name === 'orderBy';
+}
+
+function fieldsOfFilter({ args }: Definition) {
+  const filter = args.find(({ name }) => name === 'filter');
+  const type = filter && getNullableType(filter.type);
+  return isInputObjectType(type) ? type.getFields() : {};
 }

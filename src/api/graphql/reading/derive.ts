@@ -1,6 +1,5 @@
 import {
   type GraphQLField,
-  type GraphQLFieldExtensions,
   type GraphQLInterfaceType,
   type GraphQLNamedType,
   type GraphQLObjectType,
@@ -13,11 +12,10 @@ import {
   isObjectType,
 } from 'graphql';
 import { columnOf } from '../../../infra/database/conditions.ts';
-import { isConnection } from '../limits/list-sizes.ts';
-import { isSearchArgument } from '../limits/search-cost.ts';
+import { isConnection, isSearchArgument } from '../limits/list-sizes.ts';
 import { computedOfRow, computedOfValue, type Select } from './computed.ts';
-import { type MadeRead, valueFields } from './kinds.ts';
-import { type Costs, exposedRead, leaf, memberObject, plainReadText, type Read, type TypeRead } from './reads.ts';
+import { inJson, type MadeRead, valueFields } from './kinds.ts';
+import { type Costs, exposedRead, leaf, plainReadText, type Read, type TypeRead } from './reads.ts';
 
 /**
  * Derives the reads of all fields from what the schema's files declare: exposed columns, the words of schema/words.ts,
@@ -116,7 +114,7 @@ function readOf(type: GraphQLObjectType, field: Field): Read {
   const own = valueFields[type.name]?.[field.name];
   if (own) return own;
   if (exposed !== undefined) {
-    if (isCompositeType(getNamedType(field.type))) return memberObject(exposed);
+    if (isCompositeType(getNamedType(field.type))) return inJson(exposed)({ model, field });
     if (model !== undefined && columnOf(model, exposed) === undefined)
       throw new Error(`${model} has no column ${exposed}`);
     return exposedRead(field, exposed);
@@ -148,15 +146,6 @@ function requireRules(schema: GraphQLSchema, { name, extensions: { read } }: Fie
   }
 }
 
-function price(schema: GraphQLSchema, type: Fields, field: Field): void {
-  const isRoot = type === schema.getQueryType();
-  const isSearched = field.extensions.read && field.args.some(({ name }) => isSearchArgument(name));
-  Object.assign(field.extensions, {
-    price: priceOf(field.extensions, isRoot),
-    ...(isSearched && { search: { price: searchPriceOf(field.extensions), isBelow: !isRoot } }),
-  });
-}
-
 /**
  * The price of a field by how it is read; a plain field of a row costs 1. `npm run soak -- cost` compares the prices
  * with the time that Postgres takes.
@@ -178,26 +167,27 @@ const prices: Readonly<Record<Costs | 'list', number>> = {
   sums: 9_000,
 };
 
-/** Returns the price of a field without its subfields, for each row that has it. */
-function priceOf({ read, costs: own }: GraphQLFieldExtensions<unknown, unknown>, isRoot: boolean): number {
-  const costs = read?.costs ?? own;
-  if (costs) return prices[costs] * waysOf(read);
-  if (!read) return 1;
-  if (isRoot) return prices.read;
-  return read.kind === 'page' ? prices.list * waysOf(read) : Math.max(1, queriesOf(read) * prices.rows);
-}
-
 /**
- * Returns the extra price of searching for the rows of a list or sum: no index has exactly those rows in order, so some
- * 30,000 rows are examined for each way to find a list's rows. A sum examines them in any case.
+ * Stores the price of a field without its subfields, for each row that has it, and the extra price of searching for the
+ * rows of a list or sum: no index has exactly those rows in order, so some 30,000 rows are examined for each way to find
+ * a list's rows. A sum examines them in any case.
  */
-function searchPriceOf({ read }: GraphQLFieldExtensions<unknown, unknown>): number {
-  return read?.costs === 'sums' ? prices.sums : prices.sums * waysOf(read);
-}
-
-/** Returns the number of ways to find a list's or sum's rows: an account has payments from it, and payments to it. */
-function waysOf(read: Read | undefined): number {
-  return read?.ways ?? 1;
+function price(schema: GraphQLSchema, type: Fields, { args, extensions }: Field): void {
+  const { read } = extensions;
+  const isRoot = type === schema.getQueryType();
+  const costs = read?.costs ?? extensions.costs;
+  // An account has payments from it, and payments to it.
+  const ways = read?.ways ?? 1;
+  const ofRead = (one: Read) => (one.kind === 'page' ? prices.list * ways : Math.max(1, queriesOf(one) * prices.rows));
+  const search = read &&
+    args.some(({ name }) => isSearchArgument(name)) && {
+      price: prices.sums * (costs === 'sums' ? 1 : ways),
+      isBelow: !isRoot,
+    };
+  Object.assign(extensions, {
+    price: costs ? prices[costs] * ways : !read ? 1 : isRoot ? prices.read : ofRead(read),
+    ...(search && { search }),
+  });
 }
 
 /** Counts the queries that read a field, for each row that has it: none if the row itself provides the value. */

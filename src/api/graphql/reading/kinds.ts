@@ -75,6 +75,12 @@ export const madeOf =
     return { kind: 'value', env, unless: (of) => isNull(Object.values(env(of))[0] ?? '') };
   };
 
+/** The values of a list that SQL writes with their positions. */
+const eachOf = (list: (env: Env, alias: string) => string): Extract<Read, { kind: 'values' }> => ({
+  kind: 'values',
+  from: (env, alias) => ({ from: [list(env, alias)], orderBy: `${alias}.position`, env: { json: `${alias}.value` } }),
+});
+
 const isNull = (json: string): Sql => [`coalesce(jsonb_typeof(${json}), 'null') = 'null'`];
 
 /** The content of a JSON value: text, an object or a list, according to the field's type. */
@@ -85,16 +91,10 @@ export const inJson =
     if (isLeafType(getNamedType(field.type))) return leaf((env) => [`${json(env)}::text`]);
     if (!isListType(getNullableType(field.type)))
       return { kind: 'value', env: (env) => ({ json: json(env) }), unless: (env) => isNull(json(env)) };
-    return {
-      kind: 'values',
-      from: (env, alias) => ({
-        from: [
-          `jsonb_array_elements(coalesce(nullif(${json(env)}, 'null'), '[]')) with ordinality as ${alias}(value, position)`,
-        ],
-        orderBy: `${alias}.position`,
-        env: { json: `${alias}.value` },
-      }),
-    };
+    return eachOf(
+      (env, alias) =>
+        `jsonb_array_elements(coalesce(nullif(${json(env)}, 'null'), '[]')) with ordinality as ${alias}(value, position)`,
+    );
   };
 
 /** The members of a JSON object as a list: in the object's order, or sorted by name. */
@@ -112,16 +112,11 @@ export const entriesOf =
 /** Reads a list column as the entries that a domain table has for its values; values without an entry are left out. */
 export const fromTable =
   (column: string, table: ReadonlyMap<string, object>): MadeRead =>
-  () => ({
-    kind: 'values',
-    from: ({ row }, alias) => ({
-      from: [
+  () =>
+    eachOf(
+      ({ row }, alias) =>
         `(select ${jsonOf(Object.fromEntries(table))} -> c.name as value, c.position from unnest(${row}.${columnName(column)}) with ordinality as c(name, position)) ${alias} where ${alias}.value is not null`,
-      ],
-      orderBy: `${alias}.position`,
-      env: { json: `${alias}.value` },
-    }),
-  });
+    );
 
 /** Writes a value as JSON, with integers of any size as text. */
 const jsonOf = (value: unknown) =>
@@ -154,8 +149,8 @@ export const nullWhile =
     ]);
 
 /**
- * Writes the FROM clause for the row at the end of relations. Without `visible`, it is visible whenever the first row
- * is.
+ * Writes the FROM clause for the row at the end of a chain of relations. Without `visible`, it is visible whenever the
+ * first row is.
  */
 export function rowThere(
   model: string | undefined,
@@ -240,7 +235,7 @@ export const rowsAt =
     };
   };
 
-/** Finds the rows that one of these relations leads to from a row. */
+/** Finds the rows to which any of these relations of a row leads. */
 export function rowsBelow(
   model: string | undefined,
   relations: readonly string[],
@@ -288,16 +283,12 @@ export const valueFields: Readonly<Record<string, Readonly<Record<string, Read>>
 
 /** The limits of a policy, each with its used amount as computed by a database function. */
 export const limitsOf: MadeRead = () => ({
-  kind: 'values',
+  ...eachOf(
+    ({ row }, alias) =>
+      `jsonb_array_elements(limits_of(${row}.platform_id, ${row}.id)) with ordinality as ${alias}(value, position)`,
+  ),
   // The policy stores its usage, so the payments of a whole window are seldom summed up.
   costs: 'past',
-  from: ({ row }, alias) => ({
-    from: [
-      `jsonb_array_elements(limits_of(${row}.platform_id, ${row}.id)) with ordinality as ${alias}(value, position)`,
-    ],
-    orderBy: `${alias}.position`,
-    env: { json: `${alias}.value` },
-  }),
 });
 
 /** The policy of the row, if the viewer may see it. */

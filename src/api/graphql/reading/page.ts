@@ -11,7 +11,7 @@ import type { KeyBound, Page } from '../../../core/paging.ts';
 import { type ListRows, listRows } from '../../../infra/database/list-rows.ts';
 import { type PageArgs, parsePage } from '../paging.ts';
 import { cursorPlaceholder } from './finish.ts';
-import { byId, type Env, keyIn, type PageKey, type PageRead } from './reads.ts';
+import { type Env, keyIn, type PageKey, type PageRead } from './reads.ts';
 import { Part, type Piece, type Run, type Sql, sql, textOfRun } from './sql.ts';
 
 /** Thrown if a plan cannot read a document, since one of its fields is resolved in JavaScript. */
@@ -213,7 +213,7 @@ export class PageWriter {
     return run.once(this, () => {
       const read = this.#read;
       const args = run.args(this.#selected.field, this.#selected.node);
-      const key = (read.key ?? (() => byId))(args);
+      const key = read.key(args);
       const pageArgs: PageArgs = { sortOrder: key.sortOrder, ...args };
       // A key is used only with the order that has parsed it.
       const page = parsePage(pageArgs, (cursor, argument) => keyIn(read, key, run, cursor, argument) as never);

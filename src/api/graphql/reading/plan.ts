@@ -98,15 +98,13 @@ export class Planner implements DocumentWalker {
   }
 
   #row(type: GraphQLObjectType, nodes: readonly FieldNode[], env: Env): Sql {
-    return inScope(this.object(type, nodes, (selected) => this.#field(selected, env)));
+    return inScope(this.object(type, nodes, (selected) => this.openField(selected, env)));
   }
 
-  root(selected: SelectedField): Sql {
-    return this.#field(selected, {});
-  }
-
-  #field(selected: SelectedField, env: Env): Sql {
-    assertUnrestricted(selected);
+  /** Writes a field that needs no permission of its own: the executor, which checks permissions, resolves the others. */
+  openField(selected: SelectedField, env: Env): Sql {
+    const { key, field } = selected;
+    if (field?.extensions.pothosOptions?.authScopes) throw new LeftToExecutor(`${key} needs a permission`);
     return this.field(selected, env);
   }
 
@@ -135,12 +133,11 @@ export class Planner implements DocumentWalker {
       }
       case 'values': {
         const alias = this.alias();
-        const list = this.#list(
+        return this.#list(
           type,
           below,
           read.from(env, alias, (run) => run.args(field, node)),
         );
-        return read.unless ? sql`case when ${read.unless(env)} then 'null' else ${list} end` : list;
       }
       case 'row': {
         const alias = this.alias();
@@ -201,7 +198,7 @@ export class Planner implements DocumentWalker {
         const parts = Array.from(knownOf(run).keys(), (type): Sql => [tables.get(type) ?? '']);
         if (!isList) return parts[0] ?? `'null'`;
         if (parts.length === 0) return literal(`[${ids.map(() => 'null').join(',')}]`);
-        // A foreign id may contain characters that Postgres rejects.
+        // An id in a different form may contain characters that Postgres rejects.
         const idList = run.bind(ids.map((id) => (knownUuid(id, types) === undefined ? '' : id)));
         return sql`(select '[' || coalesce(string_agg(coalesce(r.json, 'null'), ',' order by u.position), '') || ']' from unnest(${idList}::text[]) with ordinality as u(id, position) left join (${joinSql(parts, ' union all ')}) r on r.id = u.id)`;
       },
@@ -221,11 +218,6 @@ export class Planner implements DocumentWalker {
     };
     return sql`select ${json} as json, ${alias}.id from ${tableOf(model)} ${alias} where ${conditions}${onlyOf(type, alias)}`;
   }
-}
-
-/** Throws for a field that needs its own permission: the executor resolves it, since it checks permissions. */
-function assertUnrestricted({ key, field }: SelectedField): void {
-  if (field?.extensions.pothosOptions?.authScopes) throw new LeftToExecutor(`${key} needs a permission`);
 }
 
 /** Writes the condition on a type's rows, if its interface determines which rows belong to it. */

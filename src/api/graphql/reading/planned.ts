@@ -33,12 +33,7 @@ export function isPlanned(value: unknown): value is Planned {
  * Reads a field with everything that the document selects below it, in one statement. The field belongs to the query,
  * or to a row that no plan has read (a command's result, or a snapshot from the feed).
  */
-export async function readField(
-  parent: unknown,
-  _args: unknown,
-  context: Context,
-  info: GraphQLResolveInfo,
-): Promise<unknown> {
+export async function readField(parent: unknown, _args: unknown, context: Context, info: GraphQLResolveInfo) {
   const model = modelOf(info.parentType);
   const row = model === undefined ? undefined : { table: tableOf(model), json: rowJson(parent as object) };
   return runField(context, info, { row });
@@ -99,7 +94,7 @@ export function readNode(
 
 /**
  * Finds a field below the one being resolved that needs a plan: a resolver cannot compute it from the available row.
- * @param showsExisting whether the available rows existed before: then every field of theirs counts, except their ids
+ * @param showsExisting whether the available rows existed before: then all their fields need a plan, except the ids
  * @returns the first such field, as `Type.field`, or undefined
  */
 export function findFurtherRead(info: GraphQLResolveInfo, showsExisting: boolean): string | undefined {

@@ -23,11 +23,7 @@ export type Read = {
   /** An object built from the same row. Null if `unless` holds. */
   | { readonly kind: 'value'; readonly env: (env: Env) => Env; readonly unless?: (env: Env) => Sql }
   /** A list of objects built from the rows of a query: `from` is its FROM clause, with its order. */
-  | {
-      readonly kind: 'values';
-      readonly from: (env: Env, alias: string, args: ArgumentsOf) => Rows;
-      readonly unless?: (env: Env) => Sql;
-    }
+  | { readonly kind: 'values'; readonly from: (env: Env, alias: string, args: ArgumentsOf) => Rows }
   /** Another row, or null: `from` is the FROM clause with its conditions. */
   | { readonly kind: 'row'; readonly from: (env: Env, alias: string, args: ArgumentsOf) => Sql }
   /** The row of the first of these types for which there is one, or null. */
@@ -37,8 +33,8 @@ export type Read = {
       readonly kind: 'page';
       readonly list: string;
       readonly model: Model;
-      /** The order of rows in a run with these arguments, unless it is by id. */
-      readonly key?: (args: Readonly<Record<string, unknown>>) => PageKey;
+      /** The order of rows in a run with these arguments. */
+      readonly key: (args: Readonly<Record<string, unknown>>) => PageKey;
       readonly where: (viewer: Viewer, args: Readonly<Record<string, unknown>>) => object;
       /**
        * The condition that `of` derives from the arguments, as a Prisma filter, for reads that do not use the SQL of
@@ -134,7 +130,7 @@ const escaped = (expression: string) => `to_json(${expression})::text`;
 
 const plain = (expression: string) => `${expression}::text`;
 
-/** Returns the SQL of a timestamp as a JSON string in UTC, with milliseconds. */
+/** Returns SQL that renders a timestamp as a JSON string in UTC, with milliseconds. */
 export function instant(expression: string): string {
   return `to_char(${expression} at time zone 'UTC', '"\\""YYYY-MM-DD"T"HH24:MI:SS.MS"Z\\""')`;
 }
@@ -161,16 +157,6 @@ export function exposedRead(field: GraphQLField<unknown, unknown>, name: string)
   ]);
 }
 
-/** Reads a member of a JSON value that is an object, or null. */
-export const memberObject = (name: string): Read => ({
-  kind: 'value',
-  env: (env) => ({ json: `(${env.json} -> ${literal(name)})` }),
-  unless: (env) => [`coalesce(jsonb_typeof(${env.json} -> ${literal(name)}), 'null') = 'null'`],
-});
-
-/** Reads an object from the same row as its parent. */
-export const sameRow: Read = { kind: 'value', env: (env) => env };
-
 /** Returns the SQL of a read that does not depend on a run. */
 export function plainReadText(read: Read, row = 'r'): string {
   const env: Env = { row };
@@ -181,7 +167,7 @@ export function plainReadText(read: Read, row = 'r'): string {
       return [...Object.values(read.env(env)), plainText(read.unless?.(env) ?? [])].join(' ');
     case 'values': {
       const { from, orderBy } = read.from(env, 'x', () => ({}));
-      return `${plainText(from)} ${orderBy} ${plainText(read.unless?.(env) ?? [])}`;
+      return `${plainText(from)} ${orderBy}`;
     }
     case 'row':
       return plainText(read.from(env, 'x', () => ({})));

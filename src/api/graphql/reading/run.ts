@@ -1,6 +1,7 @@
 import {
   type DocumentNode,
   type ExecutionArgs,
+  type ExecutionResult,
   type FieldNode,
   type FragmentDefinitionNode,
   GraphQLError,
@@ -13,18 +14,19 @@ import {
   type OperationDefinitionNode,
   visit,
 } from 'graphql';
+import { LRUCache } from 'lru-cache';
 import type { Cursors } from '../../../core/cursors.ts';
 import { oncePer } from '../../../core/once-per.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import { Binding } from '../../../infra/database/conditions.ts';
 import type { Context } from '../context.ts';
 import { abandoned, failure } from '../failure.ts';
-import { planCache } from '../limits/documents.ts';
+import { maxPlanBytes, planBytes } from '../limits/documents.ts';
 import { wrongArgument } from '../wrong-value.ts';
 import { errorJson, fillPlaceholders, type Notes, NotSequenced, parseAnswer } from './finish.ts';
 import { LeftToExecutor } from './page.ts';
 import { Planner } from './plan.ts';
-import { type Read, sameRow } from './reads.ts';
+import type { Read } from './reads.ts';
 import { inScope, literal, PlanStatement, type Requirement, type Run, type Sql, sql } from './sql.ts';
 
 interface RunInput {
@@ -101,13 +103,7 @@ interface QueryPlan {
 }
 
 /** Plans by document number, operation and directive variables; null if a field is resolved in JavaScript. */
-const queryPlans = planCache<{ readonly plan: QueryPlan | null }>();
-
-interface DocumentInfo {
-  readonly number: number;
-  /** The variables of directives: their values are part of a plan's key. */
-  readonly directiveVariables: readonly string[];
-}
+const queryPlans = new LRUCache<string, { readonly plan: QueryPlan | null }>({ maxSize: maxPlanBytes });
 
 let lastNumber = 0;
 
@@ -116,7 +112,8 @@ const documentInfoOf = oncePer(
   (
     _document: DocumentNode | OperationDefinitionNode,
     parts: () => readonly (OperationDefinitionNode | FragmentDefinitionNode | DocumentNode)[],
-  ): DocumentInfo => {
+  ) => {
+    // The variables of directives: their values are part of a plan's key.
     const names = new Set<string>();
     for (const part of parts()) {
       visit(part, {
@@ -132,14 +129,14 @@ const documentInfoOf = oncePer(
 );
 
 /** Returns the plan of a query, cached after its first use; undefined if a field is resolved in JavaScript. */
-export function planQuery({ schema, document, operationName, variableValues }: ExecutionArgs): QueryPlan | undefined {
+function planQuery({ schema, document, operationName, variableValues }: ExecutionArgs): QueryPlan | undefined {
   const { number, directiveVariables } = documentInfoOf(document, () => [document]);
   const directiveValues = directiveVariables.map((name) => conditionKey(variableValues?.[name])).join(' ');
   const key = `${number} ${operationName ?? ''} ${directiveValues}`;
   let cached = queryPlans.get(key);
   if (!cached) {
     cached = { plan: makePlan({ schema, document, operationName, variableValues }) ?? null };
-    queryPlans.set(key, cached, document);
+    queryPlans.set(key, cached, { size: planBytes(document) });
   }
   return cached.plan ?? undefined;
 }
@@ -162,7 +159,7 @@ function makePlan({ schema, document, operationName, variableValues }: Execution
   const planner = new Planner({ schema, fragments, variables: coerced, isTyped: false });
   try {
     const root = { ...operation, kind: Kind.FIELD, name: { kind: Kind.NAME, value: 'query' } } as const;
-    const json = planner.object(query, [root], (selected) => planner.root(selected));
+    const json = planner.object(query, [root], (selected) => planner.openField(selected, {}));
     return { statement: new PlanStatement(withinLimit(sql`select ${inScope(json)} as json`)), operation };
   } catch (error) {
     if (error instanceof LeftToExecutor) return undefined;
@@ -175,11 +172,7 @@ function makePlan({ schema, document, operationName, variableValues }: Execution
  * @returns its `data`, as JSON
  * @throws LeftToExecutor if the executor must run the query, which reports errors in the variables or arguments
  */
-export async function runQuery(
-  { statement, operation }: QueryPlan,
-  args: ExecutionArgs,
-  context: Context,
-): Promise<string> {
+async function runQuery({ statement, operation }: QueryPlan, args: ExecutionArgs, context: Context): Promise<string> {
   const { coerced } = getVariableValues(args.schema, operation.variableDefinitions ?? [], args.variableValues ?? {});
   if (!coerced) throw new LeftToExecutor('the variables are wrong');
   const answer = await runStatement(statement, { variables: coerced }, context);
@@ -204,19 +197,18 @@ interface FieldRead {
   readonly row?: { readonly table: string; readonly json: string } | undefined;
   /** Rows to read by their public ids, instead of the field's own read. */
   readonly nodes?: { readonly types: readonly string[]; readonly ids: readonly string[] } | undefined;
-  /** Arguments that the field does not have in the document: those of the stream that it belongs to. */
+  /** Arguments that the field does not have in the document, but takes from its stream. */
   readonly given?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The reasons why the plans of whole queries failed, by the context of their operation. */
+/**
+ * The reasons why the plans of whole queries failed, by the context of their operation: the fields that the executor then
+ * runs fail for the same reason, without sending a statement.
+ */
 const faults = new WeakMap<Context, unknown>();
 
 /** Reads a field and everything below it in one statement, for the executor: with type names, and errors in place. */
-export async function runField(
-  context: Context,
-  info: GraphQLResolveInfo,
-  { row, nodes, given }: FieldRead,
-): Promise<unknown> {
+export async function runField(context: Context, info: GraphQLResolveInfo, { row, nodes, given }: FieldRead) {
   if (faults.has(context)) throw faults.get(context);
   const [node] = info.fieldNodes;
   const field = info.parentType.getFields()[info.fieldName];
@@ -239,7 +231,7 @@ export async function runField(
     const { schema, fragments, variableValues: variables } = info;
     const planner = new Planner({ schema, fragments, variables, isTyped: true });
     // A message's field for its own row has no read: it shows the available row.
-    const own = field.extensions.read ?? (row && sameRow);
+    const own: Read | undefined = field.extensions.read ?? (row && { kind: 'value', env: (env) => env });
     const read: Read | undefined = nodes ? { kind: 'node', types: nodes.types, idsFromRun: true } : own;
     const json = inScope(
       planner.field({ key: '', field, node, below: info.fieldNodes }, row ? { row: 'r' } : {}, read),
@@ -269,22 +261,10 @@ function withinLimit(read: Sql): Sql {
   return sql`select case when octet_length(a.json) > ${(run) => run.bind(run.maxBytes)}::int then '' else a.json end from (${read} offset 0) a`;
 }
 
-/**
- * Records why a query's plan failed: the fields that the executor then runs fail for the same reason, without sending a
- * statement.
- */
-export function recordFault(context: Context, fault: unknown): void {
-  faults.set(context, fault);
-}
-
 /** The longest wait for a change that is committed but not sequenced yet: usually it takes a few milliseconds. */
 const sequencingTimeoutMs = 2_000;
 
-async function runStatement(
-  statement: PlanStatement,
-  input: RunInput,
-  context: Context,
-): Promise<Pick<Notes, 'errors'> & { readonly json: string }> {
+async function runStatement(statement: PlanStatement, input: RunInput, context: Context) {
   const { viewer, feed, payments } = context;
   // Checked for every read: at the root of a query, and below the result of a mutation.
   if (!viewer.permissions.includes('VIEW')) throw failure('FORBIDDEN', 'this token lacks the permission VIEW');
@@ -312,4 +292,47 @@ async function runStatement(
 function answerTooLarge(limit: number): GraphQLError {
   const message = `The answer would have more than ${limit} bytes: select fewer fields or shorter pages.`;
   return new GraphQLError(message, { extensions: { code: 'COST_LIMIT_EXCEEDED', budget: 'answerBytes', limit } });
+}
+
+type Extensions = NonNullable<ExecutionResult['extensions']>;
+
+/** An answer written entirely by the database: its text is sent unchanged, and parsed only if it is needed as data. */
+export class TextAnswer {
+  readonly #data: string;
+  readonly #extensions: Extensions | undefined;
+
+  constructor(data: string, extensions?: Extensions) {
+    this.#data = data;
+    this.#extensions = extensions;
+  }
+
+  get text(): string {
+    return this.#extensions === undefined
+      ? `{"data":${this.#data}}`
+      : `{"data":${this.#data},"extensions":${JSON.stringify(this.#extensions)}}`;
+  }
+
+  get result(): ExecutionResult {
+    return { data: JSON.parse(this.#data), ...(this.#extensions && { extensions: this.#extensions }) };
+  }
+
+  with(extensions: Extensions): TextAnswer {
+    return new TextAnswer(this.#data, extensions);
+  }
+}
+
+/**
+ * Answers a query with one statement, if the database can produce the whole answer. Returns undefined for other
+ * operations and if the statement fails: the executor then runs the operation, and reports errors with locations.
+ */
+export async function answerByPlan(args: ExecutionArgs, context: Context): Promise<TextAnswer | undefined> {
+  if (!context.viewer.permissions.includes('VIEW')) return undefined;
+  const plan = planQuery(args);
+  if (!plan) return undefined;
+  try {
+    return new TextAnswer(await runQuery(plan, args, context));
+  } catch (error) {
+    if (!(error instanceof LeftToExecutor)) faults.set(context, error);
+    return undefined;
+  }
 }

@@ -26,7 +26,7 @@ export interface Run extends Binding {
   once<Value>(owner: object, make: () => Value): Value;
   /** Stores a value until the answer is complete, and returns its number. */
   note(value: unknown): number;
-  /** Adds a requirement of the statement, checked before it runs; if it does not hold, the run throws its refusal. */
+  /** Adds a requirement, checked before the statement runs; if it does not hold, the run throws its refusal. */
   require(requirement: Requirement): void;
   /** Returns the SQL of the JSON that stands for an error (finish.ts). */
   refuse(error: GraphQLError): string;
@@ -67,7 +67,7 @@ export class Part {
 
 export const isShared = (piece: Piece): piece is Shared => typeof piece === 'object' && 'shared' in piece;
 
-/** Creates a scope from an expression, if it contains shared queries that are not in a scope within it. */
+/** Creates a scope from an expression, if it contains shared queries that are not already in an inner scope. */
 export function inScope(expression: Sql): Sql {
   const hasShared = (sql: Sql): boolean =>
     sql.some((piece) => isShared(piece) || (piece instanceof Part && hasShared(piece.sql)));
@@ -151,14 +151,10 @@ interface SharedText {
 }
 
 class StatementDraft {
-  readonly #texts: string[] = [];
-  #key = '';
-  #shared: SharedText[] = [];
-
   /** Everything in the text that depends on the run: a statement's texts with the same key are identical. */
-  get key(): string {
-    return this.#key;
-  }
+  key = '';
+  readonly #texts: string[] = [];
+  #shared: SharedText[] = [];
 
   get text(): string {
     return this.#texts.join('');
@@ -182,7 +178,7 @@ class StatementDraft {
   #addRunText(sqlOfRun: string | Sql, run: Run): void {
     if (typeof sqlOfRun === 'string') {
       // The length prefix makes the key unambiguous.
-      this.#key += `${sqlOfRun.length}:${sqlOfRun}`;
+      this.key += `${sqlOfRun.length}:${sqlOfRun}`;
       this.#texts.push(sqlOfRun);
       return;
     }
@@ -222,7 +218,7 @@ class StatementDraft {
     const meaning = () =>
       text.replaceAll(/\$(\d+)/g, (_parameter, number) => valueText(run.values[Number(number) - 1]));
     const same = this.#shared.findIndex((one) => one.meaning() === meaning());
-    this.#key += `@${same};`;
+    this.key += `@${same};`;
     const known = this.#shared[same];
     if (known) {
       run.values.length = bound;
@@ -234,15 +230,15 @@ class StatementDraft {
   #addPart(part: Part, run: Run): void {
     const { length } = this.#texts;
     const { length: sharedBefore } = this.#shared;
-    const key = this.#key;
+    const key = this.key;
     const bound = run.values.length;
-    this.#key += `#${part.number};`;
+    this.key += `#${part.number};`;
     try {
       this.add(part.sql, run);
     } catch (error) {
       if (!part.isGuarded || !(error instanceof GraphQLError)) throw error;
       this.#texts.length = length;
-      this.#key = key;
+      this.key = key;
       this.#shared.length = sharedBefore;
       for (const shared of this.#shared) shared.places = shared.places.filter((place) => place < length);
       // Postgres refuses parameters that the text does not use.

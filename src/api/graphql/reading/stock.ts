@@ -11,7 +11,7 @@ import { modelOf, typeReadOf } from './derive.ts';
 import type { ManyOptions } from './kinds.ts';
 import { pairsOf, requireRelation } from './paths.ts';
 import { knownUuid } from './plan.ts';
-import { byId, type KeyRun, keyIn, type PageRead } from './reads.ts';
+import { type KeyRun, keyIn, type PageRead } from './reads.ts';
 import type { Requirement } from './sql.ts';
 
 /**
@@ -50,7 +50,7 @@ function forPrisma<Where>(where: Where): Where {
   return Object.fromEntries(written) as Where;
 }
 
-/** Returns the condition for the rows that belong to a row by a relation; undefined if it has none. */
+/** Returns the condition for the rows to which a relation of a row leads; undefined if it leads to none. */
 function whereBelow(model: string | undefined, name: string, row: Row): Record<string, unknown> | undefined {
   const pairs = pairsOf(requireRelation(model, name)).map(([here, there]) => [there, row[here]] as const);
   return pairs.some(([, value]) => value === null) ? undefined : Object.fromEntries(pairs);
@@ -113,12 +113,7 @@ export async function stockRows(
 }
 
 /** Reads the row with a public id of one of these types, if the caller may see it. */
-export async function stockNode(
-  id: string,
-  types: readonly string[],
-  context: Context,
-  info: GraphQLResolveInfo,
-): Promise<Row | null> {
+export async function stockNode(id: string, types: readonly string[], context: Context, info: GraphQLResolveInfo) {
   const uuid = knownUuid(id, types);
   const [typeName = ''] = id.split(':', 1);
   const type = info.schema.getType(typeName);
@@ -154,7 +149,7 @@ export async function stockPage(
   info: GraphQLResolveInfo,
 ) {
   const { viewer, payments } = context;
-  const key = (read.key ?? (() => byId))(args);
+  const key = read.key(args);
   const required: Requirement[] = [];
   const { cursors } = payments;
   const run: KeyRun = { viewer, cursors, require: (one) => void required.push(one) };

@@ -68,10 +68,8 @@ const edgeDescription =
   'This object as an edge of its list, ready to be inserted into a cached list. The cursor is for the default order, by creation.';
 
 interface ListOptions<Filter> {
-  /** The name of a row, used in the list's type names and cursors. */
+  /** The name of a row, used in the list's type names and cursors, and of its model. */
   readonly name: string;
-  /** The model of its rows; by default the one named `name`. */
-  readonly model?: Model;
   readonly visible: (viewer: Viewer) => object;
   /** The input that filters the list, and the conditions that it translates to. */
   readonly filter?: InputObjectRef<Types, Filter>;
@@ -80,7 +78,7 @@ interface ListOptions<Filter> {
   readonly isOrdered?: boolean;
   /** The sort key, if the list has a single order other than by id. */
   readonly key?: PageKey;
-  /** The name of the list in its cursors, if different. */
+  /** The name of the list in its cursors, if it is not `name`. */
   readonly cursors?: string;
   readonly page: string;
   readonly edge: string;
@@ -95,17 +93,15 @@ export function listOf<Row, Filter = never>(
   type: ObjectRef<Types, Row> | InterfaceRef<Types, Row>,
   options: ListOptions<Filter>,
 ): RowList<Types> {
-  const { name, model = name as Model, cursors = name, visible, filter, where = () => ({}), isOrdered, key } = options;
-  const order = isOrdered
-    ? ({ orderBy }: Readonly<Record<string, unknown>>) => (orderBy === 'UPDATED' ? byChange : byId)
-    : key && (() => key);
+  const { name, cursors = name, visible, filter, where = () => ({}), isOrdered, key = byId } = options;
   return {
     connection: connectionOf(type, options, cursors),
     read: {
       kind: 'page',
       list: cursors,
-      model,
-      ...(order && { key: order }),
+      // Every list is named for its model.
+      model: name as Model,
+      key: ({ orderBy }) => (isOrdered && orderBy === 'UPDATED' ? byChange : key),
       // The arguments defined below.
       where: (viewer, args) => ({ AND: [visible(viewer), where(viewer, args.filter as Filter)] }),
     },

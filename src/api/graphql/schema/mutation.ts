@@ -10,12 +10,12 @@ import type { Context } from '../context.ts';
 import { abandoned } from '../failure.ts';
 import { findFurtherRead } from '../reading/planned.ts';
 import { wrongValuesRefusal } from '../wrong-value.ts';
-import { builder, type InputBuilder, type Types } from './builder.ts';
+import { builder, enumOf, type InputBuilder, type Types } from './builder.ts';
+import { FailureReason } from './enums.ts';
 import { argumentPath } from './input-paths.ts';
 import { edgeOf, type Identified } from './list.ts';
 import { Transaction } from './nouns.ts';
 import { asUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
-import { SandboxScenarioInput } from './scenario.ts';
 
 /** Defines the field with the service's current time, for every type with times that an app may count down to. */
 export const serverTime = {
@@ -26,6 +26,62 @@ export const serverTime = {
   resolve: async (_parent: unknown, _args: object, { payments }: Context) =>
     (await readClock(payments.database.pool)).now,
 } as const;
+
+const SandboxDeposit = enumOf('SandboxDeposit', 'How the simulated deposit for a real-time funded quote arrives.', {
+  SHORT: "Half of the amount arrives: the payment fails, and the customer's account is credited.",
+  TWICE: "Two deposits arrive: the first funds the quote, the second is credited to the customer's account.",
+  LATE: "The deposit arrives after the quote has expired: the payment fails with QUOTE_EXPIRED, and the money is credited to the customer's account.",
+});
+
+const SandboxStep = enumOf('SandboxStep', 'A step of a simulated payment.', {
+  PAY_REQUEST:
+    "For sandboxReceiveUma: the sender has looked up the receiver and the payment is CREATED. Next, the sender's pay request arrives, fails, or does not arrive within the lifetime of a quote (EXPIRED).",
+  PULL: 'For a quote paid from an external account: the money is pulled, before anything is debited.',
+  SETTLEMENT: 'The delivery or collection that ends the payment.',
+});
+
+const SandboxApproval = enumOf('SandboxApproval', "The platform's decision on a simulated incoming payment.", {
+  APPROVE: 'The platform approves immediately, with the information in the customer record.',
+  REJECT: 'The platform rejects immediately: the payment becomes REJECTED.',
+});
+
+export const SandboxScenarioInput = builder.inputType('SandboxScenarioInput', {
+  description:
+    'Sandbox only: how a payment turns out, for cases that the magic suffixes cannot express. Without a scenario, the suffixes decide.',
+  fields: (t) => ({
+    step: t.field({
+      type: SandboxStep,
+      description: 'The step that `delayMs` and `failureReason` apply to; SETTLEMENT by default.',
+    }),
+    delayMs: t.int({
+      description:
+        'The duration of the step in milliseconds, 0 to 3600000. When left out, the step takes its usual time.',
+    }),
+    failureReason: t.field({
+      type: FailureReason,
+      description:
+        'The payment fails with this reason, after the delay. If a deposit funds it, only QUOTE_EXPIRED and QUOTE_EXECUTION_FAILED are possible.',
+    }),
+    reject: t.boolean({ description: 'The receiving side rejects the payment after the delay: it becomes REJECTED.' }),
+    approval: t.field({
+      type: SandboxApproval,
+      description:
+        "For sandboxReceiveUma: the platform's decision, so that no approval request has to be answered. A decision that was made earlier stands.",
+    }),
+    deposit: t.field({
+      type: SandboxDeposit,
+      description: 'How the deposit arrives. For sandboxSend, and for createQuote with a real-time funded source.',
+    }),
+    refundFails: t.boolean({
+      description:
+        'With `failureReason`: the refund fails, too, and the money stays in SUSPENSE, as the ledger entries show.',
+    }),
+    returnAfterMs: t.int({
+      description:
+        'The payment completes, and the bank returns it this many milliseconds later: COMPLETED becomes REFUNDED. Only for payments that leave the service.',
+    }),
+  }),
+});
 
 type IdempotencyKey = string | null | undefined;
 
@@ -69,7 +125,7 @@ interface SuccessField {
   readonly nullable?: boolean;
 }
 
-/** Builds the edge fields of a success: one for each of its rows that belongs to a list, and for a quote's payment. */
+/** Builds the edge fields of a success: one for each row that belongs to a list, and one for a quote's payment. */
 function edgesIn<Success, Field>(
   success: Readonly<Record<string, SuccessField>>,
   make: (options: object) => Field,
@@ -94,7 +150,7 @@ function edgesIn<Success, Field>(
   return Object.fromEntries(fields);
 }
 
-/** Builds the edge of a quote's payment, which the mutation creates or moves with it. Reads the row if selected. */
+/** Builds the edge of a quote's payment, created or changed together with the quote. Reads the row if selected. */
 const paymentEdge =
   ({ cursorOf }: NonNullable<ReturnType<typeof edgeOf>>) =>
   ({ row: quote }: { readonly row: QuoteRow }, _args: unknown, { payments }: Context) => {
@@ -218,7 +274,7 @@ function resolverOf<Input, Success>(
     context: Context,
     info: GraphQLResolveInfo,
   ) => {
-    // The mutations of a document run in sequence. If the client has left or the time is over, the next one does not
+    // The mutations of a document run in sequence. If the client has left or the time is up, the next one does not
     // begin.
     if (context.isAbandoned()) throw abandoned();
     const argumentOf = (path: FieldPath) => argumentPath(info.schema, name, path, args.input);

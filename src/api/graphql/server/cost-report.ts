@@ -1,20 +1,10 @@
 import { type ExecutionArgs, type ExecutionResult, getOperationAST } from 'graphql';
 import { documentBudget } from '../limits/budget.ts';
 import { measureDocument } from '../limits/document-size.ts';
-import { TextAnswer } from '../reading/text-answer.ts';
+import { TextAnswer } from '../reading/run.ts';
 
-/** The cost and size of a document, with their limits (`DocumentSize`). */
-interface CostReport {
-  readonly cost: number;
-  readonly limit: number;
-  readonly depth: number;
-  readonly fields: number;
-  readonly aliases: number;
-  readonly limits: { readonly depth: number; readonly fields: number; readonly aliases: number };
-}
-
-/** Measures the document of an operation for `extensions.cost`. */
-export function costReport({ schema, document, operationName, variableValues }: ExecutionArgs): CostReport {
+/** Measures the document of an operation for `extensions.cost`: its cost and size, with their limits (`DocumentSize`). */
+export function costReport({ schema, document, operationName, variableValues }: ExecutionArgs) {
   const { size } = measureDocument({ schema, document, operationName, variables: variableValues });
   const { cost, depth, fields, aliases } = size;
   const { cost: limit, ...others } = documentBudget;

@@ -1,6 +1,6 @@
 import type { ExecutionResult } from 'graphql';
 import { type HttpStatus, withoutStatus } from '../failure.ts';
-import { TextAnswer } from '../reading/text-answer.ts';
+import { TextAnswer } from '../reading/run.ts';
 
 /** The media types of responses; the first is used if a client has no preference. */
 export const jsonTypes = ['application/json', 'application/graphql-response+json'] as const;

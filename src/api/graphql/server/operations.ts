@@ -16,17 +16,18 @@ import { type ExpensiveTurns, inExpensiveTurn, type TakeTurn } from '../../../co
 import { RateLimited } from '../../../domain/access/limits/rate-limits.ts';
 import type { TokenCap } from '../../../domain/access/limits/token-caps.ts';
 import type { Session, Sessions } from '../../../domain/access/tokens/sessions.ts';
+import { feedHead } from '../../../domain/events/reads.ts';
 import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
 import type { ReadScope, Replicas } from '../../../infra/database/replicas/replicas.ts';
 import { msLeft } from '../../../infra/instruments/request-facts.ts';
 import { type Context, contextIn } from '../context.ts';
 import { badRequest, invalidInput, rateLimited, unprocessableStatus, withoutStatus } from '../failure.ts';
 import { Documents, removeSuggestions } from '../limits/documents.ts';
-import { answerByPlan, TextAnswer } from '../reading/text-answer.ts';
+import { answerByPlan, TextAnswer } from '../reading/run.ts';
 import { costReport, isQuery, requestsOf, withCost } from './cost-report.ts';
 import { asOutcomeUnknown, isTemporaryFailure } from './present-error.ts';
 import { isSafe } from './read-operation.ts';
-import { readFeedHead, selectsFeedCursor, sentReadAfter, withReplicas } from './replica-reads.ts';
+import { selectsFeedCursor, sentReadAfter, withReplicas } from './replica-reads.ts';
 import type { OperationParams, SentDocuments, SentOperation } from './sent-documents.ts';
 import { type Farewell, holdStream, type Place, SharedResults, type StreamMessage, streamMessages } from './streams.ts';
 import { timeOperation, withTimeLimit } from './time-operation.ts';
@@ -107,7 +108,7 @@ export class Operations {
   async prepare(transport: Transport, read: () => SentOperation): Promise<Prepared | readonly GraphQLError[]> {
     try {
       const context = await this.#options.contextOf(transport);
-      const params = await this.#options.sent.complete(read(), async () => context.viewer);
+      const params = await this.#options.sent.complete(read(), context.viewer);
       const { query, operationName, variables } = params;
       const document = this.documents.parse(query);
       const errors = this.documents.check({ document, operationName, variables });
@@ -134,12 +135,7 @@ export class Operations {
     }
   }
 
-  async #completeContext(
-    context: Context,
-    transport: Transport,
-    params: OperationParams,
-    document: DocumentNode,
-  ): Promise<Context> {
+  async #completeContext(context: Context, transport: Transport, params: OperationParams, document: DocumentNode) {
     if (context.viewer.trustedDocumentsOnly) await this.#options.sent.check(context.viewer, document);
     context.readAfter = sentReadAfter(context, transport.response?.req.headers, params);
     context.reportsCost = this.#options.reportsCost || params.extensions?.cost === true;
@@ -187,7 +183,10 @@ export class Operations {
     if (answer) return answer;
     // The executor may send several reads, some of them to the primary, and older data would contradict newer data.
     reads?.requireLatest();
-    if (selectsFeedCursor(args.document)) await readFeedHead(context);
+    // Read before the operation's other reads: a list in the same query then shows all changes before that cursor. With
+    // parallel reads, a change could fall between the two and be missed by both.
+    if (selectsFeedCursor(args.document))
+      context.feedHead = await feedHead(context.payments.database, context.viewer.platformId);
     return execute(args);
   }
 

@@ -25,7 +25,7 @@ export function readOperation({ method, url }: IncomingMessage, body: Uint8Array
   return operationOf(readJson(body));
 }
 
-/** Reads a body as JSON, exactly as it is written. Throws a GraphQLError with the reason if it is not. */
+/** Reads a body as JSON, with values exactly as written. Throws a GraphQLError with the reason if this fails. */
 export function readJson(body: Uint8Array): unknown {
   const text = bodyText(body);
   if (text === undefined) throw badRequest('the body is not valid UTF-8');
@@ -64,10 +64,7 @@ function operationOf(json: unknown): SentOperation {
 }
 
 /** Creates the error of JSON with a value that cannot be represented exactly as written. It names the member. */
-export function inexactRequest(
-  { path, reason }: Pick<InexactJson, 'path' | 'reason'>,
-  within: FieldPath = [],
-): ReturnType<typeof badRequest> {
+export function inexactRequest({ path, reason }: Pick<InexactJson, 'path' | 'reason'>, within: FieldPath = []) {
   const field = dotted([...within, ...path]);
   return badRequest(`${field || 'the request'} ${reason}`, { code: 'INVALID_INPUT', details: { field } });
 }

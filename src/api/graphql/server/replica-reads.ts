@@ -12,11 +12,10 @@ import {
 import { oncePer } from '../../../core/once-per.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import { readAfterHeader, readAfterOf } from '../../../domain/events/read-after.ts';
-import { feedHead } from '../../../domain/events/reads.ts';
 import type { ReadScope, Replicas } from '../../../infra/database/replicas/replicas.ts';
 import { type Context, contextIn } from '../context.ts';
 import { failure } from '../failure.ts';
-import type { TextAnswer } from '../reading/text-answer.ts';
+import type { TextAnswer } from '../reading/run.ts';
 import type { SentOperation } from './sent-documents.ts';
 
 type Answer = ExecutionResult | TextAnswer;
@@ -75,11 +74,3 @@ const mentions = (kind: Kind.ARGUMENT | Kind.FIELD, names: readonly string[]) =>
 const namesCursor = mentions(Kind.ARGUMENT, ['after', 'before']);
 
 export const selectsFeedCursor = mentions(Kind.FIELD, ['feedCursor']);
-
-/**
- * Reads the end of the feed into the context before the operation's other reads. A list in the same query then shows
- * all changes before that cursor. With parallel reads, a change could fall between the two and be missed by both.
- */
-export async function readFeedHead(context: Context): Promise<void> {
-  context.feedHead = await feedHead(context.payments.database, context.viewer.platformId);
-}

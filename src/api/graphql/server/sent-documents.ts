@@ -42,25 +42,19 @@ export class SentDocuments {
 
   /**
    * Returns an operation with its text.
-   * @param authenticate called if it is sent by hash, since hashes belong to the caller's platform
-   * @throws GraphQLError for an operation without a document, or a hash that is unknown or does not match the text; and
-   *   any error of `authenticate`
+   * @param viewer its caller, to whose platform hashes belong
+   * @throws GraphQLError for an operation without a document, or a hash that is unknown or does not match the text
    */
-  complete(sent: SentOperation, authenticate: () => Promise<Viewer>): OperationParams | Promise<OperationParams> {
+  async complete(sent: SentOperation, viewer: Viewer): Promise<OperationParams> {
     const hash = hashIn(sent);
-    if (hash !== undefined) return this.#complete(sent, hash, authenticate);
-    if (hasText(sent)) return sent;
-    throw badRequest('a request needs a query, or the documentId of a registered document');
-  }
-
-  async #complete(sent: SentOperation, hash: string, authenticate: () => Promise<Viewer>): Promise<OperationParams> {
     const { query } = sent;
     if (query) {
-      if (!isHashOf(hash, query)) throw badRequest('provided sha does not match query');
-      if (this.#automatic) await this.#remember(query, hash, authenticate);
+      if (hash !== undefined && !isHashOf(hash, query)) throw badRequest('provided sha does not match query');
+      if (hash !== undefined && !viewer.trustedDocumentsOnly)
+        this.#automatic?.set(keyOf(viewer.platformId, hash), query);
       return { ...sent, query };
     }
-    const viewer = await authenticate();
+    if (hash === undefined) throw badRequest('a request needs a query, or the documentId of a registered document');
     if (!maySend(viewer, [hash])) throw this.#unknown(viewer);
     const text =
       (await this.#trusted.find(viewer.platformId, hash)) ?? this.#automatic?.get(keyOf(viewer.platformId, hash));
@@ -76,21 +70,11 @@ export class SentDocuments {
   /** Refuses a document that is not registered. Throws GraphQLError QUERY_NOT_IN_SAFELIST. */
   async check(viewer: Viewer, document: DocumentNode): Promise<void> {
     if (await this.isRegistered(viewer, document)) return;
-    throw failure(
-      'QUERY_NOT_IN_SAFELIST',
-      'this token may send only registered documents, and this document is not registered',
-      {
-        status: 403,
-      },
-    );
+    const message = 'this token may send only registered documents, and this document is not registered';
+    throw failure('QUERY_NOT_IN_SAFELIST', message, { status: 403 });
   }
 
-  async #remember(text: string, hash: string, authenticate: () => Promise<Viewer>): Promise<void> {
-    const { platformId, trustedDocumentsOnly } = await authenticate();
-    if (!trustedDocumentsOnly) this.#automatic?.set(keyOf(platformId, hash), text);
-  }
-
-  /** Creates the error of an unknown hash in Apollo's terms: NotFound requests the text, NotSupported bars hashes. */
+  /** Creates the error for an unknown hash in Apollo's terms: NotFound asks for the text, NotSupported bars hashes. */
   #unknown({ trustedDocumentsOnly }: Viewer) {
     if (trustedDocumentsOnly) {
       const message = 'no document is registered with this hash, and this token may send only registered documents';
@@ -107,10 +91,6 @@ const digestOf = oncePer((document: DocumentNode) => documentDigest(document.loc
 /** Returns whether a viewer may send a document that is registered under these hashes. */
 function maySend({ documents }: Viewer, hashes: readonly string[]): boolean {
   return documents.length === 0 ? hashes.length > 0 : hashes.some((hash) => documents.includes(hash));
-}
-
-function hasText(sent: SentOperation): sent is OperationParams {
-  return typeof sent.query === 'string' && sent.query !== '';
 }
 
 /** Returns the hash of an operation: from GraphQL over HTTP, or from Apollo's extension, which others use, too. */

@@ -41,14 +41,10 @@ export interface GraphqlOptions
   readonly log: Logger;
 }
 
-export interface GraphqlServer {
-  readonly operations: Operations;
-  /** Responds over HTTP to event streams with their own connection, and to unusual or malformed requests. */
-  readonly yoga: ReturnType<typeof createYogaServer>;
-}
+export type GraphqlServer = ReturnType<typeof createGraphqlServer>;
 
 /** Creates the GraphQL server, which serves HTTP requests, sockets, event streams and tool calls. */
-export function createGraphqlServer(options: GraphqlOptions): GraphqlServer {
+export function createGraphqlServer(options: GraphqlOptions) {
   const { trusted, automaticPersistedQueries, log } = options;
   const operations = new Operations({
     ...options,
@@ -58,6 +54,7 @@ export function createGraphqlServer(options: GraphqlOptions): GraphqlServer {
     contextOf: (transport) => contextOf(options, transport),
     present: (error) => presentError(error, log),
   });
+  // Yoga responds over HTTP to event streams with their own connection, and to unusual or malformed requests.
   return { operations, yoga: createYogaServer(operations, options) };
 }
 

@@ -16,14 +16,13 @@ import { oncePer } from '../../../core/once-per.ts';
 import { inTurn, type TakeTurn } from '../../../core/turn.ts';
 import type { Session, Sessions } from '../../../domain/access/tokens/sessions.ts';
 import { mayDoAllThat, type Viewer } from '../../../domain/access/viewer.ts';
-import type { FeedPosition } from '../../../domain/events/cursor.ts';
 import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
 import { type Context, contextIn } from '../context.ts';
 import { failure } from '../failure.ts';
 import type { Message } from '../schema/streams/stream.ts';
 import type { SentDocuments } from './sent-documents.ts';
 
-/** The number of results that a group stores: members receive an event at about the same time, or execute it again. */
+/** The number of results that a group stores: members get an event at about the same time, or execute it again. */
 const maxStored = 32;
 
 /** The subscriptions that get the same result for the same event. */
@@ -50,7 +49,7 @@ export class SharedResults {
   readonly #serialize: (result: ExecutionResult, args: ExecutionArgs) => string;
   readonly #takeTurn: TakeTurn;
 
-  /** `serialize` writes the JSON that clients get; `takeTurn` waits for an execution's turn in its platform. */
+  /** `serialize` writes the JSON that clients get; `takeTurn` waits for the turn of an execution in its platform. */
   constructor(serialize: (result: ExecutionResult, args: ExecutionArgs) => string, takeTurn: TakeTurn) {
     this.#serialize = serialize;
     this.#takeTurn = takeTurn;
@@ -88,7 +87,7 @@ export class SharedResults {
 
   async #execute(args: ExecutionArgs, payload: unknown): Promise<string> {
     const { platformId } = contextIn(args).viewer;
-    // Whichever follower comes first, its platform is that of all.
+    // All followers have the same platform, whichever comes first.
     const turn = await this.#takeTurn(platformId);
     const result = await inTurn(turn, () =>
       asPlatform(platformId, async () => execute({ ...args, rootValue: payload })),
@@ -145,11 +144,9 @@ const variablesBelowRoot = oncePer((operation: OperationDefinitionNode, document
   return [...names];
 });
 
-export interface StreamMessage {
+/** A message as JSON, and its position in the feed if it has one. */
+export interface StreamMessage extends Partial<Place> {
   readonly text: string;
-  /** Its position in the feed; undefined if it has none. */
-  readonly cursor?: string;
-  readonly position?: FeedPosition;
 }
 
 interface MessageOptions {
@@ -223,8 +220,8 @@ const closeDelayMs = 200;
 export type Farewell = (refusal: { readonly errors: readonly object[] }) => void;
 
 /**
- * Registers an opened subscription with its connection's session. Returns a function that ends this, or the error if
- * the token does not permit the subscription.
+ * Registers an opened subscription with its connection's session. Returns a function that unregisters it, or the error
+ * if the token does not permit the subscription.
  */
 export async function holdStream(
   { sessions, sent }: { readonly sessions: Sessions; readonly sent: SentDocuments },

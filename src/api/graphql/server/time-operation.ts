@@ -3,7 +3,7 @@ import { requestSeconds } from '../../../infra/instruments/instruments.ts';
 import { noteOperation } from '../../../infra/instruments/request-facts.ts';
 import { inSpan } from '../../../infra/instruments/spans.ts';
 import { failure } from '../failure.ts';
-import { TextAnswer } from '../reading/text-answer.ts';
+import { TextAnswer } from '../reading/run.ts';
 
 /** The labels of documents that are sent without an operation name. Most requests repeat a document. */
 const labels = new WeakMap<DocumentNode, string>();
@@ -26,7 +26,7 @@ export async function timeOperation<Answer extends ExecutionResult | TextAnswer>
   return answer;
 }
 
-/** Returns an operation's kind, and the schema's name of its root field or "several", so that there are few labels. */
+/** Returns an operation's kind, and its root field's name in the schema or "several", so that there are few labels. */
 function labelOf({ document, operationName }: ExecutionArgs): string {
   const known = labels.get(document);
   if (known !== undefined) return known;

@@ -1,20 +1,15 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
 import { isAsyncIterable } from 'graphql-yoga';
-import { acceptsEncoding } from '../../http/bodies/answer.ts';
+import { acceptsGzip } from '../../http/bodies/answer.ts';
 import { withoutStatus } from '../failure.ts';
 import { requestStatus } from '../server/http-answer.ts';
 import { readOperation } from '../server/read-operation.ts';
 import type { StreamMessage } from '../server/streams.ts';
 import type { SocketOptions } from './socket-sessions.ts';
 
-/** Serves a subscription that requests an event stream. Returns false for any other request, before execution. */
-export type DistinctConnections = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  body: Buffer,
-) => Promise<boolean>;
+export type DistinctConnections = ReturnType<typeof createDistinctConnections>;
 
 /**
  * How long a client waits before it reopens a stream, in milliseconds; spread, so that not all do so together after a
@@ -25,48 +20,45 @@ const reconnect = { leastMs: 500, spreadMs: 2_000 } as const;
 /**
  * Serves subscriptions as event streams with one connection each (the distinct connections mode of graphql-sse's
  * PROTOCOL.md). The `id` of each message is its cursor, and a stream resumes after the request's Last-Event-ID, so that
- * clients of the HTML standard resume by themselves.
+ * clients of the HTML standard resume by themselves. The returned function returns false, before execution, for any
+ * request that is not for such a subscription.
  */
 export function createDistinctConnections({
   operations,
   keepAliveMs,
   compresses,
-}: Pick<SocketOptions, 'operations' | 'keepAliveMs' | 'compresses'>): DistinctConnections {
-  return async (request, response, body) => {
-    const { authorization, 'last-event-id': lastEventId } = request.headers;
+}: Pick<SocketOptions, 'operations' | 'keepAliveMs' | 'compresses'>) {
+  return async (response: ServerResponse, body: Buffer): Promise<boolean> => {
+    const { authorization, 'last-event-id': lastEventId } = response.req.headers;
     // Undefined if proxies or libraries send it more than once.
     const resumeAfter = typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : undefined;
-    const farewell = (refusal: object) => void sendNext(response, JSON.stringify(refusal));
+    const farewell = (refusal: object) => void sendEvent(response, 'next', JSON.stringify(refusal));
     const prepared = await operations.prepare({ authorization, response, resumeAfter, farewell }, () =>
-      readOperation(request, body),
+      readOperation(response.req, body),
     );
     if (!('document' in prepared) || !prepared.isSubscription) return false;
     const stream = await operations.subscribe(prepared);
     if (!response.destroyed) {
-      if (compresses) compressEvents(request, response);
+      if (compresses) compressEvents(response);
       const status = isAsyncIterable(stream) ? 200 : (requestStatus(stream, 'application/json') ?? 200);
       const retryMs = reconnect.leastMs + Math.floor(Math.random() * reconnect.spreadMs);
-      beginEventStream(response, status, { keepAliveMs, retryMs });
+      beginEventStream(response, status, keepAliveMs, retryMs);
     }
     if (isAsyncIterable(stream)) await sendStream(response, stream);
     else {
       const { errors = [], ...rest } = stream;
-      await sendNext(response, JSON.stringify({ ...rest, errors: errors.map(withoutStatus) }));
+      await sendEvent(response, 'next', JSON.stringify({ ...rest, errors: errors.map(withoutStatus) }));
       await complete(response);
     }
     return true;
   };
 }
 
-function sendNext(response: ServerResponse, data: string, id?: string): Promise<void> {
-  return sendEvent(response, { event: 'next', data, id });
-}
-
 async function sendStream(response: ServerResponse, stream: AsyncIterableIterator<StreamMessage>): Promise<void> {
   response.once('close', () => stream.return?.());
   if (response.destroyed) await stream.return?.();
   try {
-    for await (const { text, cursor } of stream) await sendNext(response, text, cursor);
+    for await (const { text, cursor } of stream) await sendEvent(response, 'next', text, cursor);
   } catch {
     // Clients take `complete` for the end, but resume after a cut.
     response.destroy();
@@ -76,8 +68,8 @@ async function sendStream(response: ServerResponse, stream: AsyncIterableIterato
 }
 
 async function complete(response: ServerResponse): Promise<void> {
-  await sendEvent(response, { event: 'complete', data: '' });
-  endStream(response);
+  await sendEvent(response, 'complete', '');
+  bodyOf(response).end();
 }
 
 /** Writes server-sent events (HTML standard) as in GraphQL over SSE: JSON messages, and comments as keep-alives. */
@@ -91,8 +83,8 @@ const compressors = new WeakMap<ServerResponse, Writable>();
 const compression = { windowBits: 12, memLevel: 4, level: 6, flush: constants.Z_SYNC_FLUSH } as const;
 
 /** Compresses the event stream that will begin on a response, if its client accepts that. */
-function compressEvents(request: IncomingMessage, response: ServerResponse): void {
-  if (!acceptsEncoding(request, 'gzip')) return;
+function compressEvents(response: ServerResponse): void {
+  if (!acceptsGzip(response.req)) return;
   const compressor = createGzip(compression);
   compressors.set(response, compressor);
   response.setHeader('content-encoding', 'gzip');
@@ -111,11 +103,7 @@ function bodyOf(response: ServerResponse): Writable {
  * @param keepAliveMs the milliseconds between two keep-alives
  * @param retryMs how long a standard client waits before it reconnects, in milliseconds
  */
-function beginEventStream(
-  response: ServerResponse,
-  status: number,
-  { keepAliveMs, retryMs }: { readonly keepAliveMs: number; readonly retryMs: number },
-): void {
+function beginEventStream(response: ServerResponse, status: number, keepAliveMs: number, retryMs: number): void {
   response.writeHead(status, {
     'content-type': 'text/event-stream; charset=utf-8',
     // A proxy that compressed the stream would delay its messages.
@@ -131,16 +119,12 @@ function beginEventStream(
   response.once('close', () => clearInterval(ping));
 }
 
-interface ServerEvent {
-  readonly event: 'next' | 'complete';
-  /** JSON on one line, or '' for none. */
-  readonly data: string;
-  /** The Last-Event-ID that a client sends when it reconnects. */
-  readonly id?: string | undefined;
-}
-
-/** Sends a message and waits until the connection accepts more, so that the stream does not run ahead of its reader. */
-async function sendEvent(response: ServerResponse, { event, data, id }: ServerEvent): Promise<void> {
+/**
+ * Sends a message and waits until the connection accepts more, so that the stream does not run ahead of its reader.
+ * @param data JSON on one line, or '' for none
+ * @param id the Last-Event-ID that a client sends when it reconnects
+ */
+async function sendEvent(response: ServerResponse, event: 'next' | 'complete', data: string, id?: string) {
   if (response.destroyed) return;
   const body = bodyOf(response);
   if (body.write(`event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`)) return;
@@ -153,9 +137,4 @@ async function sendEvent(response: ServerResponse, { event, data, id }: ServerEv
     body.on('drain', resume);
     response.on('close', resume);
   });
-}
-
-/** Ends a stream after the messages that have been sent. */
-function endStream(response: ServerResponse): void {
-  bodyOf(response).end();
 }

@@ -38,20 +38,18 @@ export function acceptedTypes({ headers }: IncomingMessage): readonly MediaType[
  */
 export async function answerJsonRequest(
   { operations }: GraphqlServer,
-  request: IncomingMessage,
   response: ServerResponse,
   { type, body }: { readonly type: JsonType; readonly body: Buffer },
 ): Promise<void> {
-  const prepared = await operations.prepare({ authorization: request.headers.authorization, response }, () =>
-    readOperation(request, body),
-  );
+  const { authorization } = response.req.headers;
+  const prepared = await operations.prepare({ authorization, response }, () => readOperation(response.req, body));
   const answer =
     'document' in prepared
       ? prepared.isSubscription
         ? { errors: [streamNeeded()] }
         : await operations.answer(prepared)
       : { errors: prepared };
-  await sendAnswer(request, response, answerOf(answer, type));
+  await sendAnswer(response, answerOf(answer, type));
 }
 
 /** The header fields that belong to a connection, not to a response. */
@@ -60,17 +58,16 @@ const ofConnection: ReadonlySet<string> = new Set(['connection', 'transfer-encod
 /** Responds to a request whose body has been read, through Yoga. */
 export async function answerByYoga(
   { yoga }: GraphqlServer,
-  request: IncomingMessage,
   response: ServerResponse,
   { type, body }: { readonly type: string; readonly body: Buffer },
 ): Promise<void> {
   // The operation is read from the request itself (server.ts): a Fetch request with the method QUERY has no body.
   const answer = await yoga.fetch(
-    `http://localhost${request.url}`,
-    { method: request.method === 'POST' ? 'POST' : 'GET', headers: { accept: type } },
+    `http://localhost${response.req.url}`,
+    { method: response.req.method === 'POST' ? 'POST' : 'GET', headers: { accept: type } },
     { res: response, body },
   );
-  await sendAnswer(request, response, {
+  await sendAnswer(response, {
     status: answer.status,
     // The response is sent as a whole, with its length.
     headers: Object.fromEntries([...answer.headers].filter(([name]) => !ofConnection.has(name.toLowerCase()))),

@@ -1,6 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { CallToolResult, Server as McpServer } from '@modelcontextprotocol/server';
-import type { DocumentNode, GraphQLSchema } from 'graphql';
+import type { DocumentNode, GraphQLError, GraphQLSchema } from 'graphql';
 import { claimOf, isIdempotencyKey } from '../../../core/idempotency.ts';
 import { isJsonObject } from '../../../core/json.ts';
 import { oncePer } from '../../../core/once-per.ts';
@@ -27,7 +27,7 @@ import { readJson } from '../server/read-operation.ts';
 import { type GraphqlOptions, unauthenticated } from '../server/server.ts';
 
 /** Answers a message of the Model Context Protocol whose body has been read. */
-export type McpEndpoint = (request: IncomingMessage, response: ServerResponse, body: Buffer) => Promise<void>;
+export type McpEndpoint = (response: ServerResponse, body: Buffer) => Promise<void>;
 
 interface McpOptions extends Pick<GraphqlOptions, 'payments' | 'trusted' | 'credentials' | 'log'> {
   readonly schema: GraphQLSchema;
@@ -56,34 +56,30 @@ const knownMethods: ReadonlySet<string> = new Set([
  */
 export function createMcpEndpoint(options: McpOptions): McpEndpoint {
   const { log } = options;
-  return async (request, response, body) => {
-    if (request.method !== 'POST') {
+  return async (response, body) => {
+    if (response.req.method !== 'POST') {
       const notAllowed = { code: 'METHOD_NOT_ALLOWED', status: 405, headers: { allow: 'POST' } };
       const error = badRequest('send each message by POST: there are no sessions or streams', notAllowed);
-      return refuse(request, response, error);
+      return refuse(response, error);
     }
     try {
-      const caller = await callerOf(options, request, response);
+      const caller = await callerOf(options, response);
       const message = messageIn(body);
       const operation = `mcp ${knownMethods.has(message.method) ? message.method : 'other'}`;
       noteOperation(operation);
       const end = requestSeconds.startTimer({ api: 'mcp', operation });
-      await answerMessage(caller, request, response, message);
+      await answerMessage(caller, response, message);
       end({ code: String(response.statusCode) });
     } catch (error) {
       // The deadline has passed, and the request was answered.
       if (response.headersSent) throw error;
-      await refuse(request, response, presentError(error, log));
+      await refuse(response, presentError(error, log));
     }
   };
 }
 
-function refuse(
-  request: IncomingMessage,
-  response: ServerResponse,
-  error: ReturnType<typeof presentError>,
-): Promise<void> {
-  return sendAnswer(request, response, answerOf({ errors: [error] }, 'application/json'));
+function refuse(response: ServerResponse, error: GraphQLError): Promise<void> {
+  return sendAnswer(response, answerOf({ errors: [error] }, 'application/json'));
 }
 
 interface Message {
@@ -97,7 +93,7 @@ function messageIn(body: Buffer): Message {
   return { ...json, method: String(json.method) };
 }
 
-/** The answer of a tool, and whether it is a payment that was only validated. */
+/** The result of a tool call, and whether the call only validated a payment. */
 interface ToolRun {
   readonly result: CallToolResult;
   readonly isValid: boolean;
@@ -110,9 +106,9 @@ interface ToolCaller extends McpOptions {
 }
 
 /** Finds the tools of a request's token. Throws a GraphQLError or a Refusal for a token that cannot have any. */
-async function callerOf(options: McpOptions, request: IncomingMessage, response: ServerResponse): Promise<ToolCaller> {
+async function callerOf(options: McpOptions, response: ServerResponse): Promise<ToolCaller> {
   const { credentials, payments, operations } = options;
-  const { authorization } = request.headers;
+  const { authorization } = response.req.headers;
   const viewer = await credentials.authenticate(authorization);
   if (!viewer) throw unauthenticated();
   if (viewer.documents.length === 0)
@@ -143,10 +139,7 @@ const toolsIn = oncePer((document: DocumentNode, schema: GraphQLSchema, text: st
 );
 
 /** Returns the operations of a viewer's own documents. Documents that have been deleted are left out. */
-async function readTools(
-  { trusted, operations, schema }: McpOptions,
-  { platformId, documents }: Viewer,
-): Promise<readonly Tool[]> {
+async function readTools({ trusted, operations, schema }: McpOptions, { platformId, documents }: Viewer) {
   const tools: Tool[] = [];
   for (const hash of documents) {
     const text = await trusted.find(platformId, hash);
@@ -164,7 +157,7 @@ async function readTools(
 /**
  * Answers one message through the SDK, which is loaded with the first message, since most instances serve no agents.
  */
-async function answerMessage(caller: ToolCaller, request: IncomingMessage, response: ServerResponse, message: Message) {
+async function answerMessage(caller: ToolCaller, response: ServerResponse, message: Message) {
   const sdk = await import('@modelcontextprotocol/server');
   const serve = () => {
     const server = new sdk.Server(
@@ -174,7 +167,7 @@ async function answerMessage(caller: ToolCaller, request: IncomingMessage, respo
     serveTools(server, caller, (text) => new sdk.ProtocolError(sdk.INVALID_PARAMS, text));
     return server;
   };
-  const headers = Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>
+  const headers = Object.entries(response.req.headers).flatMap(([name, value]): [string, string][] =>
     typeof value === 'string' ? [[name, value]] : [],
   );
   const sent = new Request('http://localhost/mcp', { method: 'POST', headers });
@@ -187,7 +180,7 @@ async function answerMessage(caller: ToolCaller, request: IncomingMessage, respo
   if (isOlder) await serve().connect(older);
   const answer = await (isOlder ? older : { handleRequest: newer.fetch }).handleRequest(sent, { parsedBody: message });
   const type = answer.headers.get('content-type');
-  await sendAnswer(request, response, {
+  await sendAnswer(response, {
     status: answer.status,
     headers: type === null ? {} : { 'content-type': type },
     body: await answer.text(),

@@ -4,6 +4,7 @@ import { CloseCode, makeServer, type ServerOptions } from 'graphql-ws';
 import type { RawData, WebSocket, WebSocketServer } from 'ws';
 import { InexactJson, parseJson } from '../../../core/json.ts';
 import { Slots } from '../../../core/slots.ts';
+import { clientIn } from '../../../infra/instruments/request-facts.ts';
 import { type Extra, type SocketOptions, socketLimits } from './socket-sessions.ts';
 
 type ProtocolOptions = Pick<SocketOptions, 'pace' | 'addressOf' | 'keepAliveMs' | 'log'>;
@@ -32,7 +33,14 @@ export function serveProtocol(
 ): () => Promise<void> {
   const protocol = makeServer(hooks);
   sockets.on('connection', (socket: WebSocket, request: IncomingMessage) => {
-    const extra: Extra = { socket, request, places: new Slots(socketLimits.operations), leave: new Map() };
+    const extra: Extra = {
+      socket,
+      connection: request.socket,
+      address: options.addressOf(request),
+      client: clientIn(request.headers),
+      places: new Slots(socketLimits.operations),
+      leave: new Map(),
+    };
     const close = (code: number, reason: string) =>
       breaches.has(code) ? void refuse(options, extra, code, reason) : socket.close(code, reason);
     const closed = protocol.opened(
@@ -72,7 +80,7 @@ export function serveProtocol(
   };
 }
 
-/** Parses a message, or returns its error. Inexact JSON in the payload of an operation is that operation's error. */
+/** Parses a message, or returns its error. Inexact JSON in an operation's payload becomes that operation's error. */
 function readMessage(data: RawData): ClientMessage | string {
   const text = String(data);
   let message: unknown;
@@ -103,14 +111,14 @@ async function refuse(options: ProtocolOptions, extra: Extra, code: number, reas
   extra.isRefused = true;
   logBreach(options, extra, reason);
   if (socket.readyState === socket.OPEN) socket.pause();
-  await options.pace.wait(session?.viewer.platformId ?? `address ${options.addressOf(extra.request)}`);
+  await options.pace.wait(session?.viewer.platformId ?? `address ${extra.address}`);
   // A paused socket would not receive the client's answer to the close.
   socket.resume();
   socket.close(code, Buffer.byteLength(reason) <= maxReason ? reason : 'Invalid message received');
 }
 
-function logBreach({ log, addressOf }: ProtocolOptions, { request }: Extra, reason: string): void {
-  log.info({ address: addressOf(request), reason }, 'a client violated the WebSocket protocol and is disconnected');
+function logBreach({ log }: ProtocolOptions, { address }: Extra, reason: string): void {
+  log.info({ address, reason }, 'a client violated the WebSocket protocol and is disconnected');
 }
 
 /** The maximum number of bytes of a reason (RFC 6455, 5.5). */

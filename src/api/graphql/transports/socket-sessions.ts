@@ -25,7 +25,7 @@ export const socketLimits = {
   initSeconds: 3,
   /** The time limit for a client to answer the close of its socket. */
   closeMs: 1_000,
-  /** The maximum that may be buffered for one reader. */
+  /** The maximum number of bytes buffered for one reader. */
   bufferedBytes: 1024 * 1024,
 } as const;
 
@@ -41,7 +41,10 @@ const closeForbidden = 4403;
 
 export type Extra = {
   readonly socket: WebSocket;
-  readonly request: IncomingMessage;
+  /** Its TCP connection. The request that opened it is not kept: it takes as much memory as the socket's own part. */
+  readonly connection: Socket;
+  /** The address of its client, as limits count it. */
+  readonly address: string;
   authorization?: string;
   session?: Session;
   /** The name and version that the client sent about itself. */
@@ -83,20 +86,20 @@ export async function openSession(
   extra: Extra,
   authorization: string | undefined,
 ): Promise<boolean> {
-  const { credentials, sessions, addressOf, pace } = options;
+  const { credentials, sessions, pace } = options;
   let failure: string | undefined;
-  const looking = credentials.authenticateFrom(addressOf(extra.request), authorization);
+  const looking = credentials.authenticateFrom(extra.address, authorization);
   const viewer = await within(lookUpMs, looking).catch((error: unknown) => {
     failure = error instanceof RateLimited ? error.message : 'try again';
     return undefined;
   });
   if (!viewer) {
-    await pace.wait(`address ${addressOf(extra.request)}`);
+    await pace.wait(`address ${extra.address}`);
     // If the lookup failed, the credentials may be right: clients retry after 1013, but not after an exception.
     if (failure !== undefined) extra.socket.close(closeTryAgain, failure);
     return false;
   }
-  options.noteKnown(extra.request.socket);
+  options.noteKnown(extra.connection);
   const refusal = admitSocket(options, extra.socket, viewer);
   if (refusal) {
     await pace.wait(viewer.platformId);
@@ -120,7 +123,7 @@ function admitSocket({ limits, sockets }: SocketOptions, socket: WebSocket, view
   return undefined;
 }
 
-/** Counts an operation against its token's limits. If it exceeds them, returns the error when it is due to be sent. */
+/** Counts an operation against its token's limits. If it exceeds them, returns the error once it may be sent. */
 export async function countOperation(
   { limits, pace }: SocketOptions,
   { session }: Extra,
@@ -135,12 +138,12 @@ export async function countOperation(
  * another subject, or do not permit an open operation. If they cannot be checked now, the old ones remain.
  */
 export async function renewSession(
-  { credentials, addressOf }: SocketOptions,
+  { credentials }: SocketOptions,
   extra: Extra,
   authorization: string | undefined,
 ): Promise<void> {
   if (authorization === undefined || !extra.session) return;
-  const looking = credentials.authenticateFrom(addressOf(extra.request), authorization);
+  const looking = credentials.authenticateFrom(extra.address, authorization);
   const viewer = await within(lookUpMs, looking).catch(() => null);
   if (viewer === null) return;
   if (viewer && (await extra.session.renew(viewer))) extra.authorization = authorization;

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { type ExecutionResult, GraphQLError } from 'graphql';
 import type { ServerOptions } from 'graphql-ws';
 import { isAsyncIterable } from 'graphql-yoga';
@@ -95,7 +96,7 @@ function factsOfOperation({ session, client }: Extra): RequestFacts {
 function acceptUpgrades(server: Server, sockets: WebSocketServer, { acceptsOrigin }: SocketOptions): void {
   server.on('upgrade', (request, socket, head) => {
     // Node removes its own listener from an upgraded connection; without one a reset would end the process.
-    socket.on('error', () => socket.destroy());
+    socket.on('error', destroy);
     const [path] = (request.url ?? '/').split('?', 1);
     if (path !== '/graphql') {
       socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
@@ -107,6 +108,11 @@ function acceptUpgrades(server: Server, sockets: WebSocketServer, { acceptsOrigi
     }
     sockets.handleUpgrade(request, socket, head, (accepted) => sockets.emit('connection', accepted, request));
   });
+}
+
+/** A listener that, unlike a closure, does not keep the request in memory as long as its connection. */
+function destroy(this: Duplex): void {
+  this.destroy();
 }
 
 /** Returns the hooks of graphql-ws, which authenticate the caller, prepare operations and format errors. */
@@ -125,7 +131,7 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
     },
     onConnect: ({ extra, connectionParams }) => {
       extra.resumes = connectionParams?.resume === true;
-      extra.client = clientIn({ ...extra.request.headers, ...connectionParams });
+      extra.client = clientIn(connectionParams ?? {}) ?? extra.client;
       extra.acknowledgements = new Acknowledgements((payload) => {
         if (extra.socket.readyState === extra.socket.OPEN) extra.socket.send(JSON.stringify({ type: 'ping', payload }));
       });
@@ -258,11 +264,10 @@ async function openSocketStream(
 }
 
 /** Sends a message whose payload is already JSON. Resolves when the system has accepted it. */
-function sendNext({ socket, request }: Extra, id: string, payload: string): Promise<void> {
+function sendNext({ socket, connection }: Extra, id: string, payload: string): Promise<void> {
   if (socket.readyState !== socket.OPEN) return Promise.resolve();
-  const connection = request.socket;
   if (connection.writableCorked === 0) {
-    // Until it is uncorked, messages of this socket's other operations join it, and all go to the system in one call.
+    // Until it is uncorked, messages of this socket's other operations join this one: the system gets all in one call.
     connection.cork();
     process.nextTick(() => connection.uncork());
   }
@@ -317,6 +322,6 @@ function sendAll(
 }
 
 /** Returns whether a socket is open. Its connection may be broken without the socket having noticed. */
-function isOpen({ socket, request }: Extra): boolean {
-  return socket.readyState === socket.OPEN && !request.socket.destroyed;
+function isOpen({ socket, connection }: Extra): boolean {
+  return socket.readyState === socket.OPEN && !connection.destroyed;
 }

@@ -19,13 +19,9 @@ const options = { level: constants.Z_BEST_SPEED };
 const compress = promisify(gzip) as (body: string | Buffer, settings: typeof options) => Promise<Buffer>;
 
 /** Sends a response as a whole, compressed if its client accepts that and it is long enough. */
-export async function sendAnswer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { status, headers, body }: Answer,
-): Promise<void> {
+export async function sendAnswer(response: ServerResponse, { status, headers, body }: Answer): Promise<void> {
   const length = Buffer.byteLength(body);
-  if (length < compressedFrom || !acceptsEncoding(request, 'gzip')) {
+  if (length < compressedFrom || !acceptsGzip(response.req)) {
     response.writeHead(status, { ...headers, 'content-length': length }).end(body);
     return;
   }
@@ -34,7 +30,7 @@ export async function sendAnswer(
   response.writeHead(status, { ...headers, 'content-encoding': 'gzip', 'content-length': bytes.length }).end(bytes);
 }
 
-/** Returns whether a client accepts a response in an encoding (RFC 9110, 12.5.3). */
-export function acceptsEncoding(request: IncomingMessage, encoding: 'gzip'): boolean {
-  return new Negotiator(request).encodings([encoding]).includes(encoding);
+/** Returns whether a client accepts a compressed response (RFC 9110, 12.5.3). */
+export function acceptsGzip(request: IncomingMessage): boolean {
+  return new Negotiator(request).encodings(['gzip']).includes('gzip');
 }

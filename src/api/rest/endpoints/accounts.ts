@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { AccountDetails } from '../../../core/account-fields.ts';
 import { maxAmount } from '../../../core/checks.ts';
 import { accountNameIn, publicId } from '../../../core/ids.ts';
-import { dotted, type FieldPath, type PathTable, Refusal, translatePath } from '../../../core/refusal.ts';
+import { dotted, type FieldPath, invalid, type PathTable, Refusal, translatePath } from '../../../core/refusal.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import { visibleAccounts } from '../../../domain/access/visible.ts';
 import { accountWarnings } from '../../../domain/accounts/account-details.ts';
@@ -19,7 +19,7 @@ import {
 import { readRow, readRows } from '../../../infra/database/read-rows.ts';
 import type { Account } from '../../../infra/database/rows.ts';
 import { externalAccountRecord, internalAccountRecord } from '../../records/account-record.ts';
-import type { RestApp } from '../app.ts';
+import type { RestApp } from '../context.ts';
 import { Endpoints } from '../endpoint.ts';
 import { addPagedList, addWholeList, anyOf, rowList } from '../lists.ts';
 import { AccountInfoInputSchema, AccountInfoSchema } from '../schemas/account-info.ts';
@@ -206,7 +206,6 @@ export function externalAccountEndpoints(app: RestApp, payments: Payments): void
       'Once the account is ACTIVE, money can be sent to it and, if it is a bank account, pulled from it. An account that the owner has already registered in this currency is refused with CONFLICT, and the error names it.',
     at: 'post /customers/external-accounts',
     body: CustomerAccountBody,
-    errors: [404],
     run: (input, { viewer, key }) => createAccount(payments, viewer, input, key),
     ...created,
   });
@@ -217,6 +216,7 @@ export function externalAccountEndpoints(app: RestApp, payments: Payments): void
     description: "Like an account of a customer, but for the platform's own money.",
     at: 'post /platform/external-accounts',
     body: z.strictObject(accountFields).openapi('CreatePlatformExternalAccount'),
+    errors: [],
     run: (input, { viewer, key }) => createAccount(payments, viewer, input, key),
     ...created,
   });
@@ -251,7 +251,6 @@ function changeEndpoints(endpoints: Endpoints, payments: Payments): void {
       })
       .openapi('UpdateExternalAccount'),
     answer: [200, ExternalAccountSchema, 'The changed account.'],
-    errors: [404],
     run: (input, { viewer, key }) => updateExternalAccount(payments, viewer, input, key),
     record: externalAccountRecord,
   });
@@ -263,7 +262,6 @@ function changeEndpoints(endpoints: Endpoints, payments: Payments): void {
     at: 'delete /customers/external-accounts/{accountId}',
     params,
     answer: [200, ExternalAccountSchema, 'The deleted account.'],
-    errors: [404],
     run: (input, { viewer, key }) => deleteExternalAccount(payments, viewer, input, key),
     record: externalAccountRecord,
   });
@@ -279,9 +277,7 @@ async function createAccount(
   const { accountInfo, platformAccountId, defaultUmaDepositAccount = false, ...rest } = given;
   const { accountType, beneficiary, platformAccountId: nestedId, ...info } = accountInfo;
   if (platformAccountId !== undefined && nestedId !== undefined && platformAccountId !== nestedId) {
-    throw new Refusal('INVALID_INPUT', 'this value is given twice, with different contents', {
-      path: ['platformAccountId'],
-    });
+    throw invalid('this field is given twice, with different values', ['platformAccountId']);
   }
   // The schema of the type allows only text.
   const account = { accountType, details: info as AccountDetails, beneficiary };
@@ -325,7 +321,7 @@ export async function checkNamedAccount(
   }
   const owner = account.customerId === null ? undefined : publicId('Customer', account.customerId);
   if (named.customerId !== undefined && named.customerId !== owner) {
-    throw new Refusal('INVALID_INPUT', 'the account belongs to another customer or to the platform', {
+    throw invalid('the account belongs to another customer or to the platform', {
       path: path.customerId,
       value: named.customerId,
     });

@@ -14,8 +14,7 @@ import { TransactionType, TrustedDocumentPolicy } from '../../../infra/database/
 import { checkConfigEndpoint, setConfigEndpoint, stateOf } from '../../webhooks/endpoints/endpoint-changes.ts';
 import { findConfigEndpoint } from '../../webhooks/endpoints/endpoint-queries.ts';
 import { checkUrl } from '../../webhooks/endpoints/endpoints.ts';
-import type { RestApp, RestModules } from '../app.ts';
-import { demandedTag, type RestEnvironment, setTag } from '../context.ts';
+import { demandedTag, type RestApp, type RestEnvironment, type RestModules, setTag } from '../context.ts';
 import {
   Endpoints,
   errorResponses,
@@ -26,7 +25,7 @@ import {
   withRequestPaths,
 } from '../endpoint.ts';
 import { RestError } from '../errors.ts';
-import { amount, changed, id, listed, listOf, time } from '../schemas/fields.ts';
+import { amount, changed, id, listed, listOf, time, whole } from '../schemas/fields.ts';
 
 /** The settings of every currency, in their JSON form. */
 const settings = {
@@ -108,12 +107,9 @@ const ChangedConfigSchema = z
   })
   .openapi('ChangedPlatformConfig', { description: 'The settings, with the secret of a new webhookEndpoint.' });
 
-const fixedAmount = z
-  .int()
-  .min(0)
-  .max(Number.MAX_SAFE_INTEGER)
-  .optional()
-  .describe('Fixed: only the value that GET returns is accepted; any other is refused with 501.');
+const fixedAmount = whole(
+  'Fixed: only the value that GET returns is accepted; any other is refused with 501.',
+).optional();
 
 const UpdateConfigBody = z
   .strictObject({
@@ -165,10 +161,7 @@ function checkOffered({ currencyCode: _code, ...given }: CurrencySetting, positi
 }
 
 /** Reads the settings and their entity tag, which also covers the webhook endpoint. */
-async function readConfig(
-  { payments, webhooks }: RestModules,
-  caller: Caller,
-): Promise<{ record: z.infer<typeof ConfigSchema>; tag: string }> {
+async function readConfig({ payments, webhooks }: RestModules, caller: Caller) {
   const [platform, endpoint] = await Promise.all([
     readPlatform(payments, caller),
     findConfigEndpoint(webhooks.payments.database.prisma, caller),

@@ -9,21 +9,21 @@ import { type CreateCustomer, type CustomerDetails, createCustomer } from '../..
 import { CustomerType, KycStatus } from '../../../infra/database/generated/client/client.ts';
 import { readRow } from '../../../infra/database/read-rows.ts';
 import { individualTypes, customerRecord as record } from '../../records/customer-record.ts';
-import type { RestApp } from '../app.ts';
+import type { RestApp } from '../context.ts';
 import { Endpoints } from '../endpoint.ts';
 import { addPagedList, anyOf, createdParameters, flag, orderParameters, rowList, updatedParameters } from '../lists.ts';
 import {
   AddressSchema,
   changed,
   changedMetadata,
-  countryCode,
-  day,
+  companyFields,
   id,
   listed,
   listOf,
   metadata,
   newMetadata,
   ownKey,
+  personFields,
   text,
   time,
 } from '../schemas/fields.ts';
@@ -35,12 +35,7 @@ const umaAddress = z
   .openapi({ description: 'UMA address, $name@domain, in the domain of the platform.', example: '$grace@example.com' });
 const platformCustomerId = ownKey().describe("The platform's own id of the customer.");
 
-const individualFields = {
-  fullName: text(longest.name).optional().describe('Full name.'),
-  birthDate: day('Date of birth.').optional(),
-  nationality: countryCode('Nationality, as an ISO 3166-1 alpha-2 code.').optional(),
-  address: AddressSchema.optional(),
-};
+const individualFields = { fullName: text(longest.name).optional().describe('Full name.'), ...personFields };
 
 const BeneficialOwnerSchema = z
   .strictObject({
@@ -53,9 +48,7 @@ const BeneficialOwnerSchema = z
       .optional()
       .openapi({ description: 'Phone number in E.164 format.', example: '+14155550123' }),
     taxId: text(longest.number).optional().describe('Tax number.'),
-    birthDate: day('Date of birth.').optional(),
-    nationality: countryCode('Nationality, as an ISO 3166-1 alpha-2 code.').optional(),
-    address: AddressSchema.optional(),
+    ...personFields,
     percentageOwnership: z
       .number('must be a number of at most 15 digits')
       .min(0)
@@ -67,11 +60,7 @@ const BeneficialOwnerSchema = z
   .openapi('BeneficialOwner', { description: 'A person who owns or controls a company.' });
 
 const businessInfo = z
-  .strictObject({
-    legalName: text(longest.name).describe('Legal name.'),
-    registrationNumber: text(longest.number).optional().describe('Number in the company register.'),
-    taxId: text(longest.number).optional().describe('Tax number.'),
-  })
+  .strictObject(companyFields)
   .openapi('BusinessInfo', { description: 'The details of a company.' });
 
 const created = { platformCustomerId, umaAddress: umaAddress.optional(), metadata: newMetadata };
@@ -120,9 +109,9 @@ const UpdateCustomerBody = z
         metadata: changedMetadata,
         businessInfo: z
           .strictObject({
-            legalName: businessInfo.shape.legalName.nullish(),
-            registrationNumber: businessInfo.shape.registrationNumber.nullable(),
-            taxId: businessInfo.shape.taxId.nullable(),
+            legalName: companyFields.legalName.nullish(),
+            registrationNumber: companyFields.registrationNumber.nullable(),
+            taxId: companyFields.taxId.nullable(),
           })
           .openapi('UpdateBusinessInfo')
           .nullish(),
@@ -176,25 +165,20 @@ export const CustomerSchema = z
   ])
   .openapi('Customer', { description: 'A person or company for whom the platform moves money.' });
 
+const names = <Fields extends object>(fields: Fields) => Object.keys(fields) as (keyof Fields & string)[];
+
 const paths: PathTable<CreateCustomer & UpdateCustomer> = [
   [['details'], ['customerType']],
-  [['details', 'fullName'], ['fullName']],
-  [['details', 'birthDate'], ['birthDate']],
-  [['details', 'nationality'], ['nationality']],
-  [['details', 'address'], ['address']],
-  [
-    ['details', 'legalName'],
-    ['businessInfo', 'legalName'],
-  ],
-  [
-    ['details', 'registrationNumber'],
-    ['businessInfo', 'registrationNumber'],
-  ],
-  [
-    ['details', 'taxId'],
-    ['businessInfo', 'taxId'],
-  ],
-  [['details', 'beneficialOwners'], ['beneficialOwners']],
+  ...([...names(personFields), 'fullName', 'beneficialOwners'] as const).map(
+    (name) => [['details', name], [name]] as const,
+  ),
+  ...names(companyFields).map(
+    (name) =>
+      [
+        ['details', name],
+        ['businessInfo', name],
+      ] as const,
+  ),
 ];
 
 const params = z.object({ customerId: id('Customer', 'The id of the customer.') });
@@ -210,7 +194,6 @@ function detailsOf(body: z.infer<typeof CreateCustomerBody> | z.infer<typeof Upd
 
 /** Adds the endpoints of customers (specification 4.11, decision 47). */
 export function customerEndpoints(app: RestApp, payments: Payments): void {
-  const { database } = payments;
   const endpoints = new Endpoints(app, 'Customers');
 
   endpoints.command('createCustomer', {
@@ -219,6 +202,7 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
     at: 'post /customers',
     body: CreateCustomerBody,
     answer: [201, CustomerSchema, 'The new customer.'],
+    errors: [],
     paths,
     run: (body, { viewer, key }) => {
       const { platformCustomerId, umaAddress, metadata } = body;
@@ -245,7 +229,7 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
     },
     item: CustomerSchema,
     name: 'CustomerPage',
-    list: rowList(database, 'Customer', { where: whereCustomers, record }),
+    list: rowList(payments.database, 'Customer', { where: whereCustomers, record }),
   });
 
   endpoints.readOne('getCustomer', {
@@ -255,7 +239,7 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
     params,
     answer: [CustomerSchema, 'The customer.'],
     type: 'Customer',
-    find: (viewer, id) => readRow(database, 'Customer', { AND: [visibleCustomers(viewer), { id }] }),
+    find: (viewer, id) => readRow(payments.database, 'Customer', { AND: [visibleCustomers(viewer), { id }] }),
     missing: ['USER_NOT_FOUND', 'no such customer'],
     record,
   });

@@ -4,7 +4,7 @@ import type { PathTable } from '../../../core/refusal.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
 import { type ExchangeRate, type RatesQuery, readExchangeRates } from '../../../domain/pricing/exchange-rates.ts';
 import { jsonInteger, jsonNumber } from '../../records/fields.ts';
-import type { RestApp } from '../app.ts';
+import type { RestApp } from '../context.ts';
 import { Endpoints, withRequestPaths } from '../endpoint.ts';
 import { addWholeList, repeatable } from '../lists.ts';
 import { amount, CurrencySchema, rate, time } from '../schemas/fields.ts';

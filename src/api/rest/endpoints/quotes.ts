@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { type FieldPath, type PathTable, Refusal } from '../../../core/refusal.ts';
+import { type FieldPath, invalid, type PathTable } from '../../../core/refusal.ts';
 import { longest } from '../../../core/texts.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import { visibleQuotes } from '../../../domain/access/visible.ts';
@@ -14,7 +14,7 @@ import { QuoteStatus } from '../../../infra/database/generated/client/client.ts'
 import { readRow } from '../../../infra/database/read-rows.ts';
 import type { Quote } from '../../../infra/database/rows.ts';
 import { type PaymentParties, paymentParties, quoteRecord, readPaymentParties } from '../../records/payment-records.ts';
-import type { RestApp } from '../app.ts';
+import type { RestApp } from '../context.ts';
 import { Endpoints, withRequestPaths } from '../endpoint.ts';
 import { addPagedList, anyOf, createdParameters, rowList } from '../lists.ts';
 import { amountInput, factList, facts, id, newMetadata, text } from '../schemas/fields.ts';
@@ -37,7 +37,6 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
     at: 'post /quotes',
     body: CreateQuoteBody,
     answer: [201, QuoteSchema, 'The new quote.'],
-    errors: [404],
     run: async (body, { viewer, key }) => {
       // The refusals of this conversion already name fields of the request.
       const input = await toQuoteInput(payments, viewer, body);
@@ -83,7 +82,6 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
     at: 'post /quotes/{quoteId}/execute',
     params,
     answer: [200, QuoteSchema, 'The quote, which is now PROCESSING.'],
-    errors: [404],
     run: (input, { viewer, key }) => executeQuote(payments, viewer, input, key),
     record,
   });
@@ -95,7 +93,6 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
     at: 'post /quotes/{quoteId}/cancel',
     params,
     answer: [200, QuoteSchema, 'The quote, which is now EXPIRED.'],
-    errors: [404],
     run: (input, { viewer, key }) => cancelQuote(payments, viewer, input, key),
     record,
   });
@@ -301,10 +298,7 @@ async function destinationOf(
 /** Returns a value that may appear in two fields, refusing two different values. `field` is the path of `second`. */
 function sameValue(first: string | undefined, second: string | undefined, field: string): string | undefined {
   if (first !== undefined && second !== undefined && first !== second) {
-    throw new Refusal('INVALID_INPUT', `${second} conflicts with ${first} in another field`, {
-      path: [field],
-      value: second,
-    });
+    throw invalid(`${second} conflicts with ${first} in another field`, { path: [field], value: second });
   }
   return first ?? second;
 }
@@ -313,9 +307,7 @@ function senderInfoOf({ senderCustomerInfo, senderUserInfo }: Body): Readonly<Re
   if (!senderCustomerInfo || !senderUserInfo) return senderCustomerInfo ?? senderUserInfo;
   const names = new Set([...Object.keys(senderCustomerInfo), ...Object.keys(senderUserInfo)]);
   if ([...names].some((name) => senderCustomerInfo[name] !== senderUserInfo[name])) {
-    throw new Refusal('INVALID_INPUT', 'conflicts with the same information under its other name', {
-      path: ['senderUserInfo'],
-    });
+    throw invalid('conflicts with the same information under its other name', ['senderUserInfo']);
   }
   return senderCustomerInfo;
 }

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { publicId, uuidOf } from '../../../core/ids.ts';
-import { type PathTable, Refusal } from '../../../core/refusal.ts';
+import { invalid, type PathTable, Refusal } from '../../../core/refusal.ts';
 import { canonicalText } from '../../../core/texts.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import { visibleCustomers } from '../../../domain/access/visible.ts';
@@ -13,7 +13,7 @@ import {
 } from '../../../domain/receivers/lookups.ts';
 import type { Lookup } from '../../../infra/database/rows.ts';
 import { amountRecord, currencyRecord, jsonInteger, jsonNumber } from '../../records/fields.ts';
-import type { RestApp } from '../app.ts';
+import type { RestApp } from '../context.ts';
 import { Endpoints, withRequestPaths } from '../endpoint.ts';
 import { AmountSchema, amount, CurrencySchema, id, listed, rate, time } from '../schemas/fields.ts';
 
@@ -84,10 +84,7 @@ const query = z.strictObject({
 
 const paths: PathTable<LookUpReceiver> = [[['umaAddress'], ['receiverUmaAddress']]];
 
-/**
- * Adds the lookup of receivers on two identical paths, one of them for older clients (specification 4.14, decision
- * 11).
- */
+/** Adds the lookup of receivers on two paths, one of them for older clients (specification 4.14, decision 11). */
 export function receiverEndpoints(app: RestApp, payments: Payments): void {
   const endpoints = new Endpoints(app, 'Receivers');
   const shared = {
@@ -128,11 +125,7 @@ export function receiverEndpoints(app: RestApp, payments: Payments): void {
 }
 
 /** Returns the sender's id. Throws USER_NOT_FOUND, or INVALID_INPUT if the platform's id is ambiguous (decision 11). */
-async function senderOf(
-  payments: Payments,
-  viewer: Viewer,
-  { customerId, platformUserId }: z.infer<typeof query>,
-): Promise<string | undefined> {
+async function senderOf(payments: Payments, viewer: Viewer, { customerId, platformUserId }: z.infer<typeof query>) {
   if (platformUserId === undefined) return customerId;
   const uuid = customerId === undefined ? undefined : (uuidOf(customerId, 'Customer') ?? null);
   const [customer, another] =
@@ -148,10 +141,8 @@ async function senderOf(
           select: { id: true },
           take: 2,
         });
-  if (another) {
-    const problem = 'several customers have this platformCustomerId: use customerId instead';
-    throw new Refusal('INVALID_INPUT', problem, { path: ['platformUserId'] });
-  }
+  const problem = 'several customers have this platformCustomerId: use customerId instead';
+  if (another) throw invalid(problem, ['platformUserId']);
   if (!customer) throw new Refusal('USER_NOT_FOUND', 'no such customer', { path: ['platformUserId'] });
   return publicId('Customer', customer.id);
 }

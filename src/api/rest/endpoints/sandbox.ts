@@ -9,7 +9,7 @@ import type { Transaction } from '../../../infra/database/rows.ts';
 import { instructionRecords, internalAccountRecord } from '../../records/account-record.ts';
 import { customerRecord } from '../../records/customer-record.ts';
 import { readPaymentParties, transactionRecord } from '../../records/payment-records.ts';
-import type { RestApp } from '../app.ts';
+import type { RestApp } from '../context.ts';
 import { Endpoints } from '../endpoint.ts';
 import { amountInput, id } from '../schemas/fields.ts';
 import { TransactionSchema } from '../schemas/payment-schemas.ts';
@@ -72,7 +72,6 @@ export function sandboxEndpoints(app: RestApp, payments: Payments): void {
     at: 'post /sandbox/uma/receive',
     body: ReceiveUmaBody,
     answer: [200, TransactionSchema, 'The payment, which is PENDING.'],
-    errors: [404],
     run: ({ receivingCurrencyAmount: amount, ...given }, { viewer, key }) =>
       sandboxReceiveUma(payments, viewer, { ...given, receivingCurrencyAmount: BigInt(amount) }, key),
     record,

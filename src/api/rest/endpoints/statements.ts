@@ -6,7 +6,7 @@ import { statementCsv } from '../../../domain/statements/csv.ts';
 import { readStatementHead, statementEntries } from '../../../domain/statements/statement.ts';
 import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
 import { iterateHere } from '../../../infra/instruments/iterate-here.ts';
-import type { RestApp } from '../app.ts';
+import type { RestApp } from '../context.ts';
 import { accesses, Endpoints, errorResponses } from '../endpoint.ts';
 import { requiredMoment } from '../lists.ts';
 import { id } from '../schemas/fields.ts';

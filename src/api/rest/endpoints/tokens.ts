@@ -12,7 +12,7 @@ import { visibleApiTokens, visibleClientTokens } from '../../../domain/access/vi
 import type { Payments } from '../../../domain/commands/command.ts';
 import type { Database } from '../../../infra/database/database.ts';
 import { ClientGrant, Permission, type Prisma } from '../../../infra/database/generated/client/client.ts';
-import type { RestApp } from '../app.ts';
+import type { RestApp } from '../context.ts';
 import { asRow, Endpoints } from '../endpoint.ts';
 import { addPagedList, choice, createdParameters, flag, moment, rowList, updatedParameters } from '../lists.ts';
 import { id, listed, listOf, text, time } from '../schemas/fields.ts';
@@ -144,7 +144,6 @@ export function tokenEndpoints(app: RestApp, { database }: Payments): void {
       ),
     }),
     answer: [204, null, 'The token is deleted.'],
-    errors: [404],
     run: (input, { viewer, key }) => asRow(revokeApiToken(database, viewer, input, key)),
   });
 }
@@ -177,6 +176,7 @@ function newTokenEndpoints(endpoints: Endpoints, database: Database): void {
         documents: documents.optional(),
       })
       .openapi('CreateToken'),
+    errors: [],
     run: (input, { viewer, key }) => asRow(issueApiToken(database, viewer, input, key)),
     ...created,
   });
@@ -193,7 +193,6 @@ function newTokenEndpoints(endpoints: Endpoints, database: Database): void {
         overlapHours: z.int().min(0).max(maxOverlapHours).describe('How long the old token stays valid, in hours.'),
       })
       .openapi('RotateToken'),
-    errors: [404],
     run: (input, { viewer, key }) => asRow(rotateApiToken(database, viewer, input, key)),
     ...created,
   });

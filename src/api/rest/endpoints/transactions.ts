@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Refusal } from '../../../core/refusal.ts';
+import { invalid } from '../../../core/refusal.ts';
 import { longest } from '../../../core/texts.ts';
 import { visibleTransactions } from '../../../domain/access/visible.ts';
 import { approveTransaction, rejectTransaction } from '../../../domain/approvals/approvals.ts';
@@ -14,7 +14,7 @@ import {
   readPaymentParties,
   transactionRecord,
 } from '../../records/payment-records.ts';
-import type { RestApp } from '../app.ts';
+import type { RestApp } from '../context.ts';
 import { Endpoints } from '../endpoint.ts';
 import {
   addPagedList,
@@ -64,8 +64,7 @@ function filterOf({ startDate, endDate, minAmount: min, maxAmount: max, ...rest 
   const filter = { ...rest, createdAfter: startDate, createdBefore: endDate };
   if (min === undefined && max === undefined) return filter;
   const { currency } = rest;
-  if (currency == null)
-    throw new Refusal('INVALID_INPUT', 'a range of amounts needs a currency', { path: ['currency'] });
+  if (currency == null) throw invalid('a range of amounts needs a currency', ['currency']);
   return { ...filter, currency: undefined, amount: { currency, min, max } };
 }
 
@@ -120,7 +119,6 @@ export function transactionEndpoints(app: RestApp, payments: Payments): void {
       .openapi('ApproveTransaction'),
     isBodyOptional: true,
     answer: [200, TransactionSchema, 'The payment, which has now begun.'],
-    errors: [404],
     run: ({ receiverCustomerInfo: info, ...given }, { viewer, key }) =>
       approveTransaction(payments, viewer, { ...given, receiverCustomerInfo: info && factList(info) }, key),
     record,
@@ -139,7 +137,6 @@ export function transactionEndpoints(app: RestApp, payments: Payments): void {
       .openapi('RejectTransaction'),
     isBodyOptional: true,
     answer: [200, TransactionSchema, 'The payment, which is now REJECTED.'],
-    errors: [404],
     run: (input, { viewer, key }) => rejectTransaction(payments, viewer, input, key),
     record,
   });

@@ -7,7 +7,7 @@ import type { Transfer } from '../../../domain/transfers/transfer.ts';
 import { transferIn, transferInternal, transferOut } from '../../../domain/transfers/transfers.ts';
 import type { Transaction } from '../../../infra/database/rows.ts';
 import { readPaymentParties, transactionRecord } from '../../records/payment-records.ts';
-import type { RestApp } from '../app.ts';
+import type { RestApp } from '../context.ts';
 import { Endpoints } from '../endpoint.ts';
 import { amountInput, id, newMetadata, text } from '../schemas/fields.ts';
 import { TransactionSchema } from '../schemas/payment-schemas.ts';
@@ -76,7 +76,6 @@ export function transferEndpoints(app: RestApp, payments: Payments): void {
   const { database } = payments;
   const endpoints = new Endpoints(app, 'Transfers');
   const shared = {
-    errors: [404],
     paths,
     record: async (row: Transaction) => transactionRecord(row, await readPaymentParties(database.pool, row)),
   } as const;

@@ -5,7 +5,7 @@ import {
   readManifest,
   type TrustedDocuments,
 } from '../../graphql/documents/trusted-documents.ts';
-import type { RestApp } from '../app.ts';
+import type { RestApp } from '../context.ts';
 import { Endpoints } from '../endpoint.ts';
 import { time } from '../schemas/fields.ts';
 

@@ -8,10 +8,10 @@ import { testConfigEndpoint } from '../../webhooks/endpoints/endpoint-changes.ts
 import { findConfigEndpoint } from '../../webhooks/endpoints/endpoint-queries.ts';
 import { resend } from '../../webhooks/endpoints/replay.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
-import type { RestApp } from '../app.ts';
+import type { RestApp } from '../context.ts';
 import { asRow, Endpoints } from '../endpoint.ts';
 import { addPagedList, anyOf } from '../lists.ts';
-import { id, time } from '../schemas/fields.ts';
+import { id, time, whole } from '../schemas/fields.ts';
 
 // The specification requires names with underscores (decision 51).
 const TestSchema = z
@@ -39,6 +39,7 @@ export function webhookEndpoints(app: RestApp, webhooks: Webhooks): void {
       .openapi('TestWebhook'),
     isBodyOptional: true,
     answer: [200, TestSchema, 'The receiver answered.'],
+    errors: [],
     run: (input, { viewer, key }) => testConfigEndpoint(webhooks, viewer, input, key),
     record: ({ url, responseStatus }) => ({ response_status: responseStatus, url }),
   });
@@ -55,11 +56,7 @@ const DeliverySchema = z
       .array(
         z.object({
           at: time('When the attempt began.'),
-          durationMs: z
-            .int()
-            .min(0)
-            .max(Number.MAX_SAFE_INTEGER)
-            .describe('How long the attempt took, in milliseconds.'),
+          durationMs: whole('How long the attempt took, in milliseconds.'),
           responseStatus: z
             .int()
             .min(100)
@@ -118,7 +115,6 @@ export function webhookDeliveryEndpoints(app: RestApp, webhooks: Webhooks): void
     at: 'post /webhooks/deliveries/{deliveryId}/resend',
     params: z.object({ deliveryId: id('WebhookDelivery', 'The id of the delivery.') }),
     answer: [204, null, 'The delivery is sent again; the list shows its attempts.'],
-    errors: [404],
     run: (input, { viewer, key }) => asRow(resend(webhooks, viewer, input, key)),
   });
 }

@@ -4,7 +4,7 @@ import { type AccountType, accountTypes } from '../../../core/account-types.ts';
 import { longest } from '../../../core/texts.ts';
 import type { ExternalAccountType } from '../../../infra/database/generated/client/client.ts';
 import type { AccountInfoRecord } from '../../records/account-record.ts';
-import { AddressSchema, countryCode, day, ownKey, text } from './fields.ts';
+import { AddressSchema, companyFields, ownKey, personFields, text } from './fields.ts';
 
 // Builds the schemas of the types of external accounts from the domain's table of them.
 
@@ -12,18 +12,14 @@ const IndividualBeneficiary = z
   .strictObject({
     beneficiaryType: z.literal('INDIVIDUAL').describe('The type of the owner: a person.'),
     fullName: text(longest.name).describe('Full name.'),
-    birthDate: day('Date of birth.').optional(),
-    nationality: countryCode('Nationality, as an ISO 3166-1 alpha-2 code.').optional(),
-    address: AddressSchema.optional(),
+    ...personFields,
   })
   .openapi('IndividualBeneficiary');
 
 const BusinessBeneficiary = z
   .strictObject({
     beneficiaryType: z.literal('BUSINESS').describe('The type of the owner: a company.'),
-    legalName: text(longest.name).describe('Legal name.'),
-    registrationNumber: text(longest.number).optional().describe('Number in the company register.'),
-    taxId: text(longest.number).optional().describe('Tax number.'),
+    ...companyFields,
     address: AddressSchema.optional(),
   })
   .openapi('BusinessBeneficiary');

@@ -28,6 +28,9 @@ export function amount(description: string, minimum = 0) {
   return z.int().openapi({ type: 'integer', format: 'int64', minimum, maximum, description, example: 12550 });
 }
 
+/** Defines a number of things, or of milliseconds. */
+export const whole = (description: string) => z.int().min(0).max(maximum).describe(description);
+
 /** Defines a rate in a response: a number with at most 15 digits. */
 export function rate(description: string) {
   return z.number().openapi({ minimum: 0, maximum, description });
@@ -56,7 +59,6 @@ export function time(description: string) {
   return z.string().openapi({ format: 'date-time', description, example: '2026-01-31T09:30:00.000Z' });
 }
 
-/** Returns the id of a type in examples. */
 export const exampleId = (type: string) => `${type}:0199d5c1-7a3c-7b6e-9f51-2f6f3c1d8e42`;
 
 /** Defines a public id of a type, such as `Customer:…`. */
@@ -134,7 +136,6 @@ export const text = (maxLength: number, isKey = false) =>
     })
     .openapi({ minLength: 1, maxLength });
 
-/** Defines a key chosen by the platform. */
 export const ownKey = () => text(longest.key, true);
 
 /** Defines facts about a party, by name. */
@@ -159,7 +160,6 @@ const country = z
     pattern: '^[A-Z]{2}$',
   });
 
-/** Defines a country: ISO 3166-1 alpha-2. */
 export function countryCode(description: string) {
   return country.openapi({ description });
 }
@@ -174,3 +174,15 @@ export const AddressSchema = z
     country,
   })
   .openapi('Address', { description: 'A postal address.' });
+
+/** The details of persons and of companies that customers and the owners of bank accounts have in common. */
+export const personFields = {
+  birthDate: day('Date of birth.').optional(),
+  nationality: countryCode('Nationality, as an ISO 3166-1 alpha-2 code.').optional(),
+  address: AddressSchema.optional(),
+};
+export const companyFields = {
+  legalName: text(longest.name).describe('Legal name.'),
+  registrationNumber: text(longest.number).optional().describe('Number in the company register.'),
+  taxId: text(longest.number).optional().describe('Tax number.'),
+};

@@ -2,16 +2,12 @@ import { publicId, uuidOf } from '../../../core/ids.ts';
 import { checkVersion, type Expecting, Refusal } from '../../../core/refusal.ts';
 import type { Caller } from '../../../domain/access/caller.ts';
 import { forCaller, visibleRow, visibleToPlatform } from '../../../domain/access/visible.ts';
-import type { Prisma, WebhookEndpoint } from '../../../infra/database/generated/client/client.ts';
+import type { Prisma } from '../../../infra/database/generated/client/client.ts';
 import { statement } from '../../../infra/database/statement.ts';
 import type { Transaction } from '../../../infra/database/transaction.ts';
 
 /** Reads an endpoint. Throws WEBHOOK_ENDPOINT_NOT_FOUND if it is unknown or belongs to a different platform. */
-export async function readEndpoint(
-  prisma: Prisma.TransactionClient,
-  caller: Caller,
-  id: string,
-): Promise<WebhookEndpoint> {
+export async function readEndpoint(prisma: Prisma.TransactionClient, caller: Caller, id: string) {
   const where = { AND: [visibleToPlatform(caller), { id }] };
   return (await prisma.webhookEndpoint.findFirst({ where })) ?? notFound();
 }
@@ -36,7 +32,7 @@ export async function lockEndpoint(
   caller: Caller,
   id: string,
   expecting: Expecting = {},
-): Promise<WebhookEndpoint> {
+) {
   await lockStatement(client, caller, id);
   const endpoint = await readEndpoint(prisma, caller, id);
   checkVersion(expecting, publicId('WebhookEndpoint', id), endpoint.version);
@@ -44,16 +40,12 @@ export async function lockEndpoint(
 }
 
 /** Finds the endpoint of the platform's settings, or null. */
-export function findConfigEndpoint(prisma: Prisma.TransactionClient, caller: Caller): Promise<WebhookEndpoint | null> {
+export function findConfigEndpoint(prisma: Prisma.TransactionClient, caller: Caller) {
   return prisma.webhookEndpoint.findFirst({ where: { AND: [visibleToPlatform(caller), { ofConfig: true }] } });
 }
 
 /** Finds the endpoint at this URL, or null: if there are several, that of the settings, otherwise the oldest. */
-export function findEndpointByUrl(
-  prisma: Prisma.TransactionClient,
-  caller: Caller,
-  url: string,
-): Promise<WebhookEndpoint | null> {
+export function findEndpointByUrl(prisma: Prisma.TransactionClient, caller: Caller, url: string) {
   return prisma.webhookEndpoint.findFirst({
     where: { AND: [visibleToPlatform(caller), { url }] },
     orderBy: [{ ofConfig: 'desc' }, { id: 'asc' }],

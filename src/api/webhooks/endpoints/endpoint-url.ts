@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { Refusal } from '../../../core/refusal.ts';
+import { invalid } from '../../../core/refusal.ts';
 import { isLoopbackAddress } from '../../../infra/net/addresses.ts';
 
 const ports: ReadonlySet<string> = new Set(['', '443', '8443']);
@@ -18,7 +18,7 @@ export function isLoopbackHost(url: URL): boolean {
  */
 export function parseEndpointUrl(text: string, loopbackAllowed: boolean): URL {
   const refuse = (reason: string): never => {
-    throw new Refusal('INVALID_INPUT', `the URL ${reason}`, ['url']);
+    throw invalid(`the URL ${reason}`, ['url']);
   };
   if (text.length > maxLength) refuse(`must have at most ${maxLength} characters`);
   if (/[\s\p{Cc}\\]/u.test(text)) refuse('must not have spaces, control characters or backslashes');

@@ -1,38 +1,30 @@
+import type { Given } from '../../../core/conditions.ts';
 import { keyPath } from '../../../core/idempotency.ts';
 import { publicId } from '../../../core/ids.ts';
-import { type Expecting, Refusal } from '../../../core/refusal.ts';
+import { type Expecting, invalid, Refusal } from '../../../core/refusal.ts';
 import { checkText, longest } from '../../../core/texts.ts';
 import type { Caller } from '../../../domain/access/caller.ts';
 import { runIdempotent } from '../../../domain/access/run-idempotent.ts';
-import type { EventType, WebhookEndpoint } from '../../../infra/database/generated/client/client.ts';
+import type { EventType } from '../../../infra/database/generated/client/client.ts';
 import { loopbackAllowed, requireBox, type Webhooks, webhookTypes } from '../webhooks.ts';
 import {
   changeEndpoint,
   changeSecret,
   type EndpointChange,
-  type EndpointWithSecret,
   insertEndpoint,
   removeEndpoint,
 } from './endpoint-changes.ts';
 import { endpointUuid, lockEndpoint, readEndpoint } from './endpoint-queries.ts';
 import { parseEndpointUrl } from './endpoint-url.ts';
 
-interface NewEndpoint {
-  readonly url: string;
-  readonly eventTypes?: readonly EventType[] | null | undefined;
-  readonly description?: string | null | undefined;
-}
+type NewEndpoint = Pick<EndpointChange, 'eventTypes' | 'description'> & { readonly url: string };
+type NamedEndpoint = Expecting & { readonly endpointId: string };
 
 /**
  * Creates an endpoint, which gets all new events, and sends it a test event.
  * @returns the endpoint and its signing secret, which is not shown again; a repeat of the call is refused with CONFLICT
  */
-export function createEndpoint(
-  webhooks: Webhooks,
-  caller: Caller,
-  input: NewEndpoint,
-  idempotencyKey: string | null | undefined,
-): Promise<EndpointWithSecret & { replayed: boolean }> {
+export function createEndpoint(webhooks: Webhooks, caller: Caller, input: NewEndpoint, idempotencyKey: Given<string>) {
   checkUrl(webhooks, caller, input.url);
   const eventTypes = readTypes(input.eventTypes) ?? [...webhookTypes];
   const description = checkText(input.description, ['description'], longest.memo);
@@ -60,9 +52,9 @@ export function checkUrl(webhooks: Webhooks, caller: Caller, url: string): void 
 export function updateEndpoint(
   webhooks: Webhooks,
   caller: Caller,
-  input: EndpointChange & { readonly endpointId: string },
-  idempotencyKey: string | null | undefined,
-): Promise<{ endpoint: WebhookEndpoint; replayed: boolean }> {
+  input: EndpointChange & NamedEndpoint,
+  idempotencyKey: Given<string>,
+) {
   const id = endpointUuid(input.endpointId);
   if (input.url !== null && input.url !== undefined)
     parseEndpointUrl(input.url, loopbackAllowed(webhooks, caller.environment));
@@ -88,9 +80,9 @@ export function updateEndpoint(
 export function deleteEndpoint(
   webhooks: Webhooks,
   caller: Caller,
-  input: { readonly endpointId: string } & Expecting,
-  idempotencyKey: string | null | undefined,
-): Promise<{ deletedId: string; replayed: boolean }> {
+  input: NamedEndpoint,
+  idempotencyKey: Given<string>,
+) {
   const id = endpointUuid(input.endpointId);
   const answer = { deletedId: publicId('WebhookEndpoint', id) };
   return runIdempotent(webhooks.payments.database, caller, {
@@ -107,12 +99,7 @@ export function deleteEndpoint(
 }
 
 /** Replaces an endpoint's signing secret. For a day, both secrets sign, so that a receiver can switch without a gap. */
-export function rotateSecret(
-  webhooks: Webhooks,
-  caller: Caller,
-  input: { readonly endpointId: string } & Expecting,
-  idempotencyKey: string | null | undefined,
-): Promise<EndpointWithSecret & { replayed: boolean }> {
+export function rotateSecret(webhooks: Webhooks, caller: Caller, input: NamedEndpoint, idempotencyKey: Given<string>) {
   requireBox(webhooks);
   const id = endpointUuid(input.endpointId);
   return runIdempotent(webhooks.payments.database, caller, {
@@ -132,15 +119,9 @@ function readTypes(types: readonly EventType[] | null | undefined): EventType[] 
   const allowed: ReadonlySet<EventType> = new Set(webhookTypes);
   const refused = types.find((type) => !allowed.has(type));
   if (refused !== undefined)
-    throw new Refusal(
-      'INVALID_INPUT',
-      `${refused} is only in the feed; webhooks exist for ${webhookTypes.join(', ')}`,
-      ['eventTypes'],
-    );
+    throw invalid(`${refused} is only in the feed; webhooks exist for ${webhookTypes.join(', ')}`, ['eventTypes']);
   if (types.length === 0)
-    throw new Refusal('INVALID_INPUT', 'give at least one type of event, or leave the list out for all', [
-      'eventTypes',
-    ]);
+    throw invalid('give at least one type of event, or leave the list out for all', ['eventTypes']);
   return [...new Set(types)];
 }
 

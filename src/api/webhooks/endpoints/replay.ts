@@ -1,6 +1,7 @@
+import type { Given } from '../../../core/conditions.ts';
 import type { Cursors } from '../../../core/cursors.ts';
 import { uuidOf } from '../../../core/ids.ts';
-import { pathsIn, Refusal } from '../../../core/refusal.ts';
+import { invalid, pathsIn, Refusal } from '../../../core/refusal.ts';
 import type { Caller } from '../../../domain/access/caller.ts';
 import { runIdempotent } from '../../../domain/access/run-idempotent.ts';
 import { visibleEvents, visibleToPlatform } from '../../../domain/access/visible.ts';
@@ -21,10 +22,10 @@ const lastSequence = 2n ** 62n;
 
 export interface Replay {
   readonly endpointId: string;
-  readonly eventId?: string | null | undefined;
+  readonly eventId?: Given<string>;
   /** The cursors before and after a range of the feed, both exclusive; one of them may be left out. */
-  readonly after?: string | null | undefined;
-  readonly before?: string | null | undefined;
+  readonly after?: Given<string>;
+  readonly before?: Given<string>;
 }
 
 const at = pathsIn<Replay>();
@@ -66,12 +67,7 @@ const replayStatement = statement<object>(
  * endpoint does not receive is sent only if it is named by its own id.
  * @returns the number of events
  */
-export function replay(
-  webhooks: Webhooks,
-  caller: Caller,
-  input: Replay,
-  idempotencyKey: string | null | undefined,
-): Promise<{ count: number; replayed: boolean }> {
+export function replay(webhooks: Webhooks, caller: Caller, input: Replay, idempotencyKey: Given<string>) {
   const id = endpointUuid(input.endpointId);
   return runIdempotent(webhooks.payments.database, caller, {
     operation: 'replayWebhookEvents',
@@ -85,11 +81,7 @@ export function replay(
       const range = [caller.platformId, id, after.toString(), before.toString(), named];
       const [counted] = await countStatement(client, ...range);
       if ((counted?.count ?? 0) > maxEvents)
-        throw new Refusal(
-          'INVALID_INPUT',
-          `the range has more than ${maxEvents} events: replay it in parts`,
-          at('before'),
-        );
+        throw invalid(`the range has more than ${maxEvents} events: replay it in parts`, at('before'));
       const { length: count } = await replayStatement(client, ...range);
       return { result: { count }, answer: { count } };
     },
@@ -105,8 +97,7 @@ async function rangeOf(
 ) {
   const hasRange = (after ?? before ?? undefined) !== undefined;
   if (eventId !== null && eventId !== undefined) {
-    if (hasRange)
-      throw new Refusal('INVALID_INPUT', 'give either one event or a range, not both', at(after ? 'after' : 'before'));
+    if (hasRange) throw invalid('give either one event or a range, not both', at(after ? 'after' : 'before'));
     const uuid = uuidOf(eventId, 'Event', 'Webhook');
     const event =
       uuid &&
@@ -117,16 +108,15 @@ async function rangeOf(
     if (!event) throw new Refusal('EVENT_NOT_FOUND', 'no such event', at('eventId'));
     return { after: event.sequence - 1n, before: event.sequence + 1n, named: true };
   }
-  if (!hasRange)
-    throw new Refusal('INVALID_INPUT', 'name one event, or a range with one or two cursors', at('eventId'));
+  if (!hasRange) throw invalid('name one event, or a range with one or two cursors', at('eventId'));
   /** Returns the sequence of the event at a cursor. */
   const sequenceAt = async (field: 'after' | 'before', cursor: string | null | undefined) => {
     if (cursor === null || cursor === undefined) return undefined;
     const position = positionOf(cursors, caller.platformId, cursor);
-    if (!position) throw new Refusal('INVALID_INPUT', 'the cursor does not belong to this feed', at(field));
+    if (!position) throw invalid('the cursor does not belong to this feed', at(field));
     if (await hasPosition(client, caller.platformId, position)) return position.sequence;
     const undone = 'the change at the cursor has been undone, because the database was restored from an earlier backup';
-    throw new Refusal('INVALID_INPUT', undone, at(field));
+    throw invalid(undone, at(field));
   };
   return {
     after: (await sequenceAt('after', after)) ?? 0n,
@@ -149,8 +139,8 @@ export function resend(
   webhooks: Webhooks,
   caller: Caller,
   input: { readonly deliveryId: string },
-  idempotencyKey: string | null | undefined,
-): Promise<{ delivery: WebhookDelivery; replayed: boolean }> {
+  idempotencyKey: Given<string>,
+) {
   const id = uuidOf(input.deliveryId, 'WebhookDelivery') ?? notFound();
   return runIdempotent(webhooks.payments.database, caller, {
     operation: 'resendWebhookDelivery',

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import type { Given } from '../../../core/conditions.ts';
 import { outsideWait } from '../../../core/outside-wait.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import type { Caller } from '../../../domain/access/caller.ts';
@@ -30,17 +31,6 @@ export async function announceTest(client: pg.PoolClient, platformId: string, en
   return row.eventId;
 }
 
-interface TestOutcome {
-  /** The URL of the endpoint at the time of the call. */
-  readonly url: string;
-  readonly delivered: boolean;
-  /** The HTTP status of the response; null if there was none, or none yet. */
-  readonly responseStatus: number | null;
-  readonly ended: boolean;
-  /** Why the first attempt failed, if it did. */
-  readonly error: string | null;
-}
-
 /**
  * Sends a test event to an endpoint and waits for the outcome of its first attempt.
  * @throws Refusal FORBIDDEN, WEBHOOK_ENDPOINT_NOT_FOUND, CONFLICT (the endpoint is disabled), RATE_LIMITED (too many
@@ -50,8 +40,8 @@ export function sendTest(
   webhooks: Webhooks,
   caller: Caller,
   input: { readonly endpointId: string },
-  idempotencyKey: string | null | undefined,
-): Promise<TestOutcome & { replayed: boolean }> {
+  idempotencyKey: Given<string>,
+) {
   return limited(webhooks, caller, async () => {
     const id = endpointUuid(input.endpointId);
     const { eventId, url, replayed } = await runIdempotent(webhooks.payments.database, caller, {
@@ -68,6 +58,7 @@ export function sendTest(
       repeat: async (result) => ({ eventId: String(result.eventId), url: String(result.url) }),
     });
     const outcome = await afterCommit(outsideWait(firstOutcome(webhooks, caller, id, eventId)));
+    // The URL of the endpoint at the time of the call.
     return { url, ...outcome, replayed };
   });
 }
@@ -93,12 +84,7 @@ async function limited<Result>(
   }
 }
 
-async function firstOutcome(
-  webhooks: Webhooks,
-  caller: Caller,
-  id: string,
-  eventId: string,
-): Promise<Omit<TestOutcome, 'url'>> {
+async function firstOutcome(webhooks: Webhooks, caller: Caller, id: string, eventId: string) {
   const { prisma } = webhooks.payments.database;
   const deadline = Date.now() + waitMs;
   let pauseMs = pollMs;
@@ -116,8 +102,10 @@ async function firstOutcome(
     if (ended || Date.now() >= deadline)
       return {
         delivered: delivery?.status === 'DELIVERED',
+        /** The HTTP status of the response; null if there was none, or none yet. */
         responseStatus: attempt?.responseStatus ?? null,
         ended,
+        /** Why the first attempt failed, if it did. */
         error: attempt?.error ?? null,
       };
     await delay(pauseMs);

@@ -4,41 +4,41 @@ import type * as of from './operations.ts';
 
 export type * from './operations.ts';
 export const AddPayee =
-  'sha256:8af6139faf9d55afcf385fce4b9f2945102567dd3e72dfa23070392d2f648dd3' as Operation<of.AddPayeeMutation, of.AddPayeeMutationVariables>;
+  'sha256:f180d9612be36dac355f8dbb8db107975391b5b8a9e77d3a95ecdebb60123560' as Operation<of.AddPayeeMutation, of.AddPayeeMutationVariables>;
 export const CancelQuote =
   'sha256:7d3d9983cdf0b4ce8c5b45c278748a2999fd10ea2742013566bc2b4d37d6c226' as Operation<of.CancelQuoteMutation, of.CancelQuoteMutationVariables>;
 export const CreateQuote =
-  'sha256:384d86a159c5a0c9205c6ce705c89d8b2574235cdd319812d6c9deed583d1a90' as Operation<of.CreateQuoteMutation, of.CreateQuoteMutationVariables>;
+  'sha256:bf5f9854f07c71e38b4d75e35f0d0af6dba60dc8f58807f76e98e024daee6aa8' as Operation<of.CreateQuoteMutation, of.CreateQuoteMutationVariables>;
 export const ExecuteQuote =
-  'sha256:91e9a6e57aa31aab782aa8b3a0a7d0c28aee38c3e8663ab47f755605dccf5069' as Operation<of.ExecuteQuoteMutation, of.ExecuteQuoteMutationVariables>;
+  'sha256:c6ef8ce44cffd706149d296d5b3604214b4019eca7bc5a121b87f9561158d292' as Operation<of.ExecuteQuoteMutation, of.ExecuteQuoteMutationVariables>;
 export const History =
-  'sha256:d06d1eb25710377d13ba860791dbc6a32dc461062893a25e7edf99f451db31d0' as Operation<of.HistoryQuery, of.HistoryQueryVariables>;
+  'sha256:3c4bf68528aa90788afa6ac633d5f040c170d4560648049ee06fd67822dc73a3' as Operation<of.HistoryQuery, of.HistoryQueryVariables>;
 export const Home =
-  'sha256:fdd26cb00a92f57a9be59b3099c04e5e75dd8472c66359dac83db971320f9fd9' as Operation<of.HomeQuery, of.HomeQueryVariables>;
+  'sha256:1791e2a6abcd387016ec2dec352aa52961dba4254dd31e93913b11e767c08f69' as Operation<of.HomeQuery, of.HomeQueryVariables>;
 export const LookUpReceiver =
-  'sha256:2eb8cdbd871f21d0d8ab88a38a8bd5e55f07f28756e44567894c207fcb564f32' as Operation<of.LookUpReceiverMutation, of.LookUpReceiverMutationVariables>;
+  'sha256:c8fab55d420c2e87c55c850e9370a14ddc172bfba93b30282d4d61b4f2120aa6' as Operation<of.LookUpReceiverMutation, of.LookUpReceiverMutationVariables>;
 export const PayIn =
-  'sha256:757a43491fcca793ae8dcd9c05d6edcff8b89df267c52ec78585f5a6d491b6fe' as Operation<of.PayInQuery, of.PayInQueryVariables>;
+  'sha256:2787effcfcc2c5ac77336f4f6b585515eeb2b71de6caa420833a8026bc90d99f' as Operation<of.PayInQuery, of.PayInQueryVariables>;
 export const PayeeForm =
   'sha256:1aa51609ba45a51687540f1e6f4762f4dc766b695a9c839ff788575f50b64703' as Operation<of.PayeeFormQuery, of.PayeeFormQueryVariables>;
 export const PayeePicker =
-  'sha256:a82d0b4a31ee0775aab25e49a9ec033623dd2c4884dff872606d0dc5df626fed' as Operation<of.PayeePickerQuery, of.PayeePickerQueryVariables>;
+  'sha256:a17c8d82786bc90e956b665b1a0b3649a3b81c7e593912d4c706757795fd9ed2' as Operation<of.PayeePickerQuery, of.PayeePickerQueryVariables>;
 export const Quote =
-  'sha256:c059877c307ec27755ab0acc4e2f5607a12f90e53313942f2ab297722e7b92cf' as Operation<of.QuoteQuery, of.QuoteQueryVariables>;
+  'sha256:ee12621c34d12e109c73d2eab306338185a3b72d2c5e88436c90f57b087daed6' as Operation<of.QuoteQuery, of.QuoteQueryVariables>;
 export const Receipt =
-  'sha256:af7d6f9101212c547bed20bf664161e2236e44537713fabde9261a751996f615' as Operation<of.ReceiptQuery, of.ReceiptQueryVariables>;
+  'sha256:940aa03829536cb3f36b90bededccf124b73d5a861ca1856676a94416077b38e' as Operation<of.ReceiptQuery, of.ReceiptQueryVariables>;
 export const Statement =
   'sha256:7ed70ce485ec3b11f4ba975989106fe86a45bcf97334a145730f3b6d303e9880' as Operation<of.StatementQuery, of.StatementQueryVariables>;
 export const Transactions =
-  'sha256:d02f6181a37e563568b0de5eff6c5e7016e58a507ab2d96d58421fd9f01341fa' as Operation<of.TransactionsQuery, of.TransactionsQueryVariables>;
+  'sha256:dfcc0871afe71ce1b9ae3808fd5c3f5f0602b3291e7e0a86952672a1f29ff8b0' as Operation<of.TransactionsQuery, of.TransactionsQueryVariables>;
 export const Transaction =
-  'sha256:4f3cee3fb10d825566982149b8748faaa84db1579199379309649789de70e19e' as Operation<of.TransactionQuery, of.TransactionQueryVariables>;
+  'sha256:85b338618788952142f304ab0548ab7532be26a4bb98d2bb2b84076db558e682' as Operation<of.TransactionQuery, of.TransactionQueryVariables>;
 export const FollowTransaction =
-  'sha256:52a57fb7c2fc49e5fa827dff3087b28551232a62e60dcfed7e4654ffbe9b4b37' as Operation<of.FollowTransactionSubscription, of.FollowTransactionSubscriptionVariables>;
+  'sha256:d3fbb931395da2beee35e31c14f1320c5ce50cb984cabc0305be86e43cd577b1' as Operation<of.FollowTransactionSubscription, of.FollowTransactionSubscriptionVariables>;
 export const FollowTransactions =
-  'sha256:79d0c0300aa885c829806165bf57e8508fa99bdfd67f7390c80bffb2ccbe12b7' as Operation<of.FollowTransactionsSubscription, of.FollowTransactionsSubscriptionVariables>;
+  'sha256:86a0e66cb9b3ed08534739c18af9f3f2446fb180bc9b73976134c3553f7925c1' as Operation<of.FollowTransactionsSubscription, of.FollowTransactionsSubscriptionVariables>;
 export const TransactionList =
-  'sha256:149784ff1d9fd81148abc32eab4aeb6baad10030db25411e262c4db2a5261eed' as Operation<of.TransactionListSubscription, of.TransactionListSubscriptionVariables>;
+  'sha256:5de8497005ff2a9db41fea80315ab0b5fe5eeb105359d9c29834994caabb69b0' as Operation<of.TransactionListSubscription, of.TransactionListSubscriptionVariables>;
 export const FollowAccounts =
   'sha256:29e69873b581f7f387f973ff276f1be18cc7ea6b09e0f57080d7f9deacd67020' as Operation<of.FollowAccountsSubscription, of.FollowAccountsSubscriptionVariables>;
 export const SupportSearch =
@@ -86,6 +86,6 @@ export const WebhookBodies =
 export const WebhookBody =
   'sha256:a86476c14c236add8ac1adf3f405e6777fedb23d867caad2524b51eacdb60ce1' as Operation<of.WebhookBodyQuery, of.WebhookBodyQueryVariables>;
 export const FollowPayment =
-  'sha256:0518c837c576fca410807da13a2e6e4828c319eb64357f5d9a365e1cffec5a3d' as Operation<of.FollowPaymentSubscription, of.FollowPaymentSubscriptionVariables>;
+  'sha256:cfef501169ac5283b46a33dee9faf0b7fcd33572182d45ded876d6ae7002a8ff' as Operation<of.FollowPaymentSubscription, of.FollowPaymentSubscriptionVariables>;
 export const Deliveries =
   'sha256:91071a5733578cfe7d728608d5abbd4655828f231d0d84d2e5660990cc191989' as Operation<of.DeliveriesQuery, of.DeliveriesQueryVariables>;

@@ -841,7 +841,7 @@ export type SolanaWalletInput = {
 
 /** When a stream of named transactions completes. */
 export type StreamEnd =
-  /** When no further change of any of them is possible: no return by a bank, and no pending refund. */
+  /** When no further change to any of them is possible: no return by a bank, and no pending refund. */
   | 'FINAL'
   /** When all of them have a terminal status. */
   | 'TERMINAL';
@@ -892,7 +892,7 @@ export type TransactionStatus =
   | 'EXPIRED'
   /** The payment was not delivered: `failureReason` says why, and `refund` says where the money went. */
   | 'FAILED'
-  /** The payment waits for its execution, its funds, an approval or the bank. */
+  /** The payment is waiting for its execution, for funds, for an approval or for the bank. */
   | 'PENDING'
   /** The money is on its way. */
   | 'PROCESSING'
@@ -1013,12 +1013,12 @@ export type AddPayeeMutationVariables = Exact<{
 
 
 export type AddPayeeMutation = { createExternalAccount:
-    | { __typename: 'ConflictError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }>, existing:
+    | { __typename: 'ConflictError', code: RefusalCode, message: string, existing:
         | { id: string }
         | { id: string }
         | { id: string }
         | { id: string }
-        | { displayName: string, maskedNumber: string, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, id: string, currency: { code: string, symbol: string, decimals: number }, accountInfo:
+        | { id: string, displayName: string, maskedNumber: string, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, currency: { code: string, symbol: string, decimals: number }, accountInfo:
             | { accountType: ExternalAccountType }
             | { accountType: ExternalAccountType }
             | { accountType: ExternalAccountType }
@@ -1044,9 +1044,9 @@ export type AddPayeeMutation = { createExternalAccount:
         | { id: string }
         | { id: string }
         | { id: string }
-       | null }
+       | null, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'CreateExternalAccountSuccess', replayed: boolean, warnings: Array<{ path: Array<string | number>, message: string }>, accountEdge: { cursor: string, node:
-          | { status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, id: string, displayName: string, maskedNumber: string, accountInfo:
+          | { id: string, displayName: string, maskedNumber: string, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, currency: { code: string, symbol: string, decimals: number }, accountInfo:
               | { accountType: ExternalAccountType }
               | { accountType: ExternalAccountType }
               | { accountType: ExternalAccountType }
@@ -1063,8 +1063,8 @@ export type AddPayeeMutation = { createExternalAccount:
               | { accountType: ExternalAccountType }
               | { accountType: ExternalAccountType }
               | { accountType: ExternalAccountType }
-            , currency: { code: string, symbol: string, decimals: number } }
-          | { id: string, displayName: string, maskedNumber: string, currency: { code: string, symbol: string, decimals: number } }
+             }
+          | { id: string }
          } }
     | { __typename: 'ForbiddenError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'IdempotencyMismatchError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
@@ -1113,7 +1113,7 @@ export type CreateQuoteMutationVariables = Exact<{
 
 export type CreateQuoteMutation = { createQuote:
     | { __typename: 'ConflictError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'CreateQuoteSuccess', serverTime: ScalarText<'DateTime'>, quote: { id: string, status: QuoteStatus, version: number, createdAt: ScalarText<'DateTime'>, expiresAt: ScalarText<'DateTime'>, description: string | null, lockedCurrencySide: LockedCurrencySide, exchangeRate: string, totalSendingAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string } }, totalReceivingAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string } }, feesIncluded: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string } }, source:
+    | { __typename: 'CreateQuoteSuccess', serverTime: ScalarText<'DateTime'>, quote: { id: string, status: QuoteStatus, version: number, createdAt: ScalarText<'DateTime'>, expiresAt: ScalarText<'DateTime'>, description: string | null, lockedCurrencySide: LockedCurrencySide, exchangeRate: string, totalSendingAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, totalReceivingAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, feesIncluded: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, source:
           | { displayName: string, maskedNumber: string | null }
           | { displayName: string, maskedNumber: string | null }
           | { displayName: string, maskedNumber: string | null }
@@ -1140,9 +1140,9 @@ export type CreateQuoteMutation = { createQuote:
         >, transaction: { id: string, status: TransactionStatus } } }
     | { __typename: 'ForbiddenError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'IdempotencyMismatchError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'InsufficientFundsError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }>, available: { formatted: string } | null, required: { formatted: string } | null }
+    | { __typename: 'InsufficientFundsError', code: RefusalCode, message: string, available: { formatted: string } | null, required: { formatted: string } | null, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'InvalidInputError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'LimitExceededError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }>, limit: { period: PolicyPeriod, leftPayments: number | null, leftAmount: { amount: ScalarText<'BigInt'>, formatted: string, currency: { code: string } } | null } | null }
+    | { __typename: 'LimitExceededError', code: RefusalCode, message: string, limit: { period: PolicyPeriod, leftPayments: number | null, leftAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null } | null, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'NotFoundError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'UnavailableError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
@@ -1156,7 +1156,7 @@ export type ExecuteQuoteMutationVariables = Exact<{
 
 
 export type ExecuteQuoteMutation = { executeQuote:
-    | { __typename: 'ConflictError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }>, existing:
+    | { __typename: 'ConflictError', code: RefusalCode, message: string, existing:
         | { id: string }
         | { id: string }
         | { id: string }
@@ -1170,19 +1170,156 @@ export type ExecuteQuoteMutation = { executeQuote:
         | { id: string }
         | { id: string }
         | { id: string }
-       | null }
+       | null, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'ExecuteQuoteSuccess', replayed: boolean, quote: { id: string, status: QuoteStatus, version: number, transaction: { id: string, status: TransactionStatus, version: number } } }
     | { __typename: 'ForbiddenError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'IdempotencyMismatchError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'InsufficientFundsError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }>, available: { formatted: string } | null, required: { formatted: string } | null }
+    | { __typename: 'InsufficientFundsError', code: RefusalCode, message: string, available: { formatted: string } | null, required: { formatted: string } | null, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'InvalidInputError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'LimitExceededError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }>, limit: { period: PolicyPeriod, leftPayments: number | null, leftAmount: { amount: ScalarText<'BigInt'>, formatted: string, currency: { code: string } } | null } | null }
+    | { __typename: 'LimitExceededError', code: RefusalCode, message: string, limit: { period: PolicyPeriod, leftPayments: number | null, leftAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null } | null, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'NotFoundError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'QuoteExpiredError', code: RefusalCode, message: string, expiredAt: ScalarText<'DateTime'>, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'QuoteExpiredError', expiredAt: ScalarText<'DateTime'>, code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'UnavailableError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'ValidatedPayment', approvalDueAt: ScalarText<'DateTime'> | null }
    };
+
+export type MoneyPartsFragment = { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } };
+
+type AccountParts_ExternalAccount_Fragment = { status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, id: string, version: number, displayName: string, maskedNumber: string, currency: { code: string, symbol: string, decimals: number } };
+
+type AccountParts_InternalAccount_Fragment = { id: string, version: number, displayName: string, maskedNumber: string, balance: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, currency: { code: string, symbol: string, decimals: number } };
+
+export type AccountPartsFragment =
+  | AccountParts_ExternalAccount_Fragment
+  | AccountParts_InternalAccount_Fragment
+;
+
+export type PayeePartsFragment = { id: string, displayName: string, maskedNumber: string, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, currency: { code: string, symbol: string, decimals: number }, accountInfo:
+    | { accountType: ExternalAccountType }
+    | { accountType: ExternalAccountType }
+    | { accountType: ExternalAccountType }
+    | { accountType: ExternalAccountType }
+    | { accountType: ExternalAccountType }
+    | { accountType: ExternalAccountType }
+    | { accountType: ExternalAccountType }
+    | { accountType: ExternalAccountType }
+    | { accountType: ExternalAccountType }
+    | { accountType: ExternalAccountType }
+    | { accountType: ExternalAccountType }
+    | { accountType: ExternalAccountType }
+    | { accountType: ExternalAccountType }
+    | { accountType: ExternalAccountType }
+    | { accountType: ExternalAccountType }
+    | { accountType: ExternalAccountType }
+   };
+
+export type TransactionPartsFragment = { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
+    | { __typename: 'AccountSource', displayName: string, maskedNumber: string | null }
+    | { __typename: 'RealtimeFundingSource', displayName: string, maskedNumber: string | null }
+    | { __typename: 'UmaSource', displayName: string, maskedNumber: string | null }
+   | null, destination:
+    | { __typename: 'AccountDestination', displayName: string, maskedNumber: string | null }
+    | { __typename: 'UmaDestination', displayName: string, maskedNumber: string | null }
+   };
+
+export type QuotePartsFragment = { id: string, status: QuoteStatus, version: number, createdAt: ScalarText<'DateTime'>, expiresAt: ScalarText<'DateTime'>, description: string | null, lockedCurrencySide: LockedCurrencySide, exchangeRate: string, totalSendingAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, totalReceivingAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, feesIncluded: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, source:
+    | { displayName: string, maskedNumber: string | null }
+    | { displayName: string, maskedNumber: string | null }
+    | { displayName: string, maskedNumber: string | null }
+  , destination:
+    | { displayName: string, maskedNumber: string | null }
+    | { displayName: string, maskedNumber: string | null }
+  , paymentInstructions: Array<
+    | { __typename: 'BaseWalletInstruction', accountType: ExternalAccountType, reference: string | null }
+    | { __typename: 'CadAccountInstruction', accountType: ExternalAccountType, reference: string | null }
+    | { __typename: 'ClabeInstruction', accountType: ExternalAccountType, reference: string | null }
+    | { __typename: 'GbpAccountInstruction', accountType: ExternalAccountType, reference: string | null }
+    | { __typename: 'IbanInstruction', accountType: ExternalAccountType, reference: string | null }
+    | { __typename: 'Layer2WalletInstruction', accountType: ExternalAccountType, reference: string | null }
+    | { __typename: 'LightningInstruction', accountType: ExternalAccountType, reference: string | null }
+    | { __typename: 'NgnAccountInstruction', accountType: ExternalAccountType, reference: string | null }
+    | { __typename: 'PhpAccountInstruction', accountType: ExternalAccountType, reference: string | null }
+    | { __typename: 'PixInstruction', accountType: ExternalAccountType, reference: string | null }
+    | { __typename: 'PolygonWalletInstruction', accountType: ExternalAccountType, reference: string | null }
+    | { __typename: 'SgdAccountInstruction', accountType: ExternalAccountType, reference: string | null }
+    | { __typename: 'SolanaWalletInstruction', accountType: ExternalAccountType, reference: string | null }
+    | { __typename: 'TronWalletInstruction', accountType: ExternalAccountType, reference: string | null }
+    | { __typename: 'UpiInstruction', accountType: ExternalAccountType, reference: string | null }
+    | { __typename: 'UsAccountInstruction', accountType: ExternalAccountType, reference: string | null }
+  >, transaction: { id: string, status: TransactionStatus } };
+
+type RefusalParts_ConflictError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
+
+type RefusalParts_CustomerInUseError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
+
+type RefusalParts_ForbiddenError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
+
+type RefusalParts_IdempotencyMismatchError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
+
+type RefusalParts_InsufficientFundsError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
+
+type RefusalParts_InvalidInputError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
+
+type RefusalParts_LimitExceededError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
+
+type RefusalParts_NotFoundError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
+
+type RefusalParts_OutcomeUnknownError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
+
+type RefusalParts_QuoteExpiredError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
+
+type RefusalParts_UnavailableError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
+
+export type RefusalPartsFragment =
+  | RefusalParts_ConflictError_Fragment
+  | RefusalParts_CustomerInUseError_Fragment
+  | RefusalParts_ForbiddenError_Fragment
+  | RefusalParts_IdempotencyMismatchError_Fragment
+  | RefusalParts_InsufficientFundsError_Fragment
+  | RefusalParts_InvalidInputError_Fragment
+  | RefusalParts_LimitExceededError_Fragment
+  | RefusalParts_NotFoundError_Fragment
+  | RefusalParts_OutcomeUnknownError_Fragment
+  | RefusalParts_QuoteExpiredError_Fragment
+  | RefusalParts_UnavailableError_Fragment
+;
+
+type PaymentRefusalParts_ConflictError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
+
+type PaymentRefusalParts_CustomerInUseError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
+
+type PaymentRefusalParts_ForbiddenError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
+
+type PaymentRefusalParts_IdempotencyMismatchError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
+
+type PaymentRefusalParts_InsufficientFundsError_Fragment = { code: RefusalCode, message: string, available: { formatted: string } | null, required: { formatted: string } | null, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
+
+type PaymentRefusalParts_InvalidInputError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
+
+type PaymentRefusalParts_LimitExceededError_Fragment = { code: RefusalCode, message: string, limit: { period: PolicyPeriod, leftPayments: number | null, leftAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null } | null, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
+
+type PaymentRefusalParts_NotFoundError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
+
+type PaymentRefusalParts_OutcomeUnknownError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
+
+type PaymentRefusalParts_QuoteExpiredError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
+
+type PaymentRefusalParts_UnavailableError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
+
+export type PaymentRefusalPartsFragment =
+  | PaymentRefusalParts_ConflictError_Fragment
+  | PaymentRefusalParts_CustomerInUseError_Fragment
+  | PaymentRefusalParts_ForbiddenError_Fragment
+  | PaymentRefusalParts_IdempotencyMismatchError_Fragment
+  | PaymentRefusalParts_InsufficientFundsError_Fragment
+  | PaymentRefusalParts_InvalidInputError_Fragment
+  | PaymentRefusalParts_LimitExceededError_Fragment
+  | PaymentRefusalParts_NotFoundError_Fragment
+  | PaymentRefusalParts_OutcomeUnknownError_Fragment
+  | PaymentRefusalParts_QuoteExpiredError_Fragment
+  | PaymentRefusalParts_UnavailableError_Fragment
+;
 
 export type HistoryQueryVariables = Exact<{
   filter?: TransactionFilter | null | undefined;
@@ -1193,7 +1330,7 @@ export type HistoryQueryVariables = Exact<{
 }>;
 
 
-export type HistoryQuery = { viewer: { feedCursor: string }, transactions: { totalCount: number, edges: Array<{ cursor: string, node: { id: string, type: TransactionType, status: TransactionStatus, terminal: boolean, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, description: string | null, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, version: number, sentAmount: { decimal: string, formatted: string, currency: { code: string } } | null, receivedAmount: { decimal: string, formatted: string, currency: { code: string } } | null, source:
+export type HistoryQuery = { viewer: { feedCursor: string }, transactions: { totalCount: number, edges: Array<{ cursor: string, node: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
           | { __typename: 'AccountSource', displayName: string, maskedNumber: string | null }
           | { __typename: 'RealtimeFundingSource', displayName: string, maskedNumber: string | null }
           | { __typename: 'UmaSource', displayName: string, maskedNumber: string | null }
@@ -1209,15 +1346,15 @@ export type HomeQueryVariables = Exact<{
 
 
 export type HomeQuery = { viewer: { serverTime: ScalarText<'DateTime'>, feedCursor: string, expiresAt: ScalarText<'DateTime'> | null, environment: Environment, permissions: Array<Permission>, grants: Array<ClientGrant>, customer: { id: string, name: string | null, umaAddress: string, kycStatus: KycStatus, version: number, accounts: { edges: Array<{ cursor: string, node:
-            | { id: string, displayName: string, maskedNumber: string, version: number }
-            | { id: string, displayName: string, maskedNumber: string, version: number, balance: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } }
-           }> }, transactions: { edges: Array<{ cursor: string, node: { id: string, type: TransactionType, status: TransactionStatus, terminal: boolean, failureReason: FailureReason | null, description: string | null, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, version: number, sentAmount: { decimal: string, formatted: string, currency: { code: string } } | null, receivedAmount: { decimal: string, formatted: string, currency: { code: string } } | null, source:
-              | { displayName: string, maskedNumber: string | null }
-              | { displayName: string, maskedNumber: string | null }
-              | { displayName: string, maskedNumber: string | null }
+            | { status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, id: string, version: number, displayName: string, maskedNumber: string, currency: { code: string, symbol: string, decimals: number } }
+            | { id: string, version: number, displayName: string, maskedNumber: string, balance: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, currency: { code: string, symbol: string, decimals: number } }
+           }> }, transactions: { edges: Array<{ cursor: string, node: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
+              | { __typename: 'AccountSource', displayName: string, maskedNumber: string | null }
+              | { __typename: 'RealtimeFundingSource', displayName: string, maskedNumber: string | null }
+              | { __typename: 'UmaSource', displayName: string, maskedNumber: string | null }
              | null, destination:
-              | { displayName: string, maskedNumber: string | null }
-              | { displayName: string, maskedNumber: string | null }
+              | { __typename: 'AccountDestination', displayName: string, maskedNumber: string | null }
+              | { __typename: 'UmaDestination', displayName: string, maskedNumber: string | null }
              } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null } };
 
 export type LookUpReceiverMutationVariables = Exact<{
@@ -1231,7 +1368,7 @@ export type LookUpReceiverMutation = { lookUpReceiver:
     | { __typename: 'ForbiddenError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'IdempotencyMismatchError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'InvalidInputError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'LookUpReceiverSuccess', serverTime: ScalarText<'DateTime'>, lookup: { id: string, umaAddress: string, vaspName: string | null, expiresAt: ScalarText<'DateTime'>, supportedCurrencies: Array<{ estimatedExchangeRate: string | null, currency: { code: string, name: string, symbol: string, decimals: number }, minAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string }, maxAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string } }>, requiredPayerFields: Array<{ name: string, mandatory: boolean }> } }
+    | { __typename: 'LookUpReceiverSuccess', serverTime: ScalarText<'DateTime'>, lookup: { id: string, umaAddress: string, vaspName: string | null, expiresAt: ScalarText<'DateTime'>, supportedCurrencies: Array<{ estimatedExchangeRate: string | null, currency: { code: string, name: string, symbol: string, decimals: number }, minAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, maxAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } }>, requiredPayerFields: Array<{ name: string, mandatory: boolean }> } }
     | { __typename: 'NotFoundError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'UnavailableError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
@@ -1243,7 +1380,7 @@ export type PayInQueryVariables = Exact<{
 }>;
 
 
-export type PayInQuery = { viewer: { serverTime: ScalarText<'DateTime'>, feedCursor: string }, quote: { id: string, status: QuoteStatus, expiresAt: ScalarText<'DateTime'>, totalSendingAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string } }, paymentInstructions: Array<
+export type PayInQuery = { viewer: { serverTime: ScalarText<'DateTime'>, feedCursor: string }, quote: { id: string, status: QuoteStatus, expiresAt: ScalarText<'DateTime'>, totalSendingAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, paymentInstructions: Array<
       | { __typename: 'BaseWalletInstruction', address: string, assetType: string, accountType: ExternalAccountType, reference: string | null }
       | { __typename: 'CadAccountInstruction', accountNumber: string, bankCode: string, bankName: string, branchCode: string, accountType: ExternalAccountType, reference: string | null }
       | { __typename: 'ClabeInstruction', clabeNumber: string, accountType: ExternalAccountType, reference: string | null }
@@ -1276,11 +1413,11 @@ export type PayeePickerQueryVariables = Exact<{
 }>;
 
 
-export type PayeePickerQuery = { viewer: { permissions: Array<Permission>, grants: Array<ClientGrant>, policies: Array<{ id: string, limits: Array<{ period: PolicyPeriod, renewsAt: ScalarText<'DateTime'> | null, leftPayments: number | null, leftAmount: { amount: ScalarText<'BigInt'>, formatted: string, currency: { code: string } } | null }> }>, customer: { id: string, kycStatus: KycStatus, sources: { edges: Array<{ cursor: string, node:
-            | { id: string, displayName: string, maskedNumber: string }
-            | { id: string, displayName: string, maskedNumber: string, balance: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } }
+export type PayeePickerQuery = { viewer: { permissions: Array<Permission>, grants: Array<ClientGrant>, policies: Array<{ id: string, limits: Array<{ period: PolicyPeriod, renewsAt: ScalarText<'DateTime'> | null, leftPayments: number | null, leftAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null }> }>, customer: { id: string, kycStatus: KycStatus, sources: { edges: Array<{ cursor: string, node:
+            | { status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, id: string, version: number, displayName: string, maskedNumber: string, currency: { code: string, symbol: string, decimals: number } }
+            | { id: string, version: number, displayName: string, maskedNumber: string, balance: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, currency: { code: string, symbol: string, decimals: number } }
            }> }, payees: { edges: Array<{ cursor: string, node:
-            | { status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, id: string, displayName: string, maskedNumber: string, accountInfo:
+            | { id: string, displayName: string, maskedNumber: string, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, currency: { code: string, symbol: string, decimals: number }, accountInfo:
                 | { accountType: ExternalAccountType }
                 | { accountType: ExternalAccountType }
                 | { accountType: ExternalAccountType }
@@ -1297,8 +1434,8 @@ export type PayeePickerQuery = { viewer: { permissions: Array<Permission>, grant
                 | { accountType: ExternalAccountType }
                 | { accountType: ExternalAccountType }
                 | { accountType: ExternalAccountType }
-              , currency: { code: string, symbol: string, decimals: number } }
-            | { id: string, displayName: string, maskedNumber: string, currency: { code: string, symbol: string, decimals: number } }
+               }
+            | { id: string }
            }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, paidLast: { edges: Array<{ cursor: string, node: { id: string, createdAt: ScalarText<'DateTime'>, destination:
               | { __typename: 'AccountDestination', accountId: string, displayName: string, maskedNumber: string | null, currency: { code: string } }
               | { __typename: 'UmaDestination', umaAddress: string, displayName: string, maskedNumber: string | null, currency: { code: string } }
@@ -1310,7 +1447,7 @@ export type QuoteQueryVariables = Exact<{
 }>;
 
 
-export type QuoteQuery = { viewer: { serverTime: ScalarText<'DateTime'>, feedCursor: string }, quote: { id: string, status: QuoteStatus, version: number, createdAt: ScalarText<'DateTime'>, expiresAt: ScalarText<'DateTime'>, description: string | null, lockedCurrencySide: LockedCurrencySide, exchangeRate: string, totalSendingAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string } }, totalReceivingAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string } }, feesIncluded: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string } }, source:
+export type QuoteQuery = { viewer: { serverTime: ScalarText<'DateTime'>, feedCursor: string }, quote: { id: string, status: QuoteStatus, version: number, createdAt: ScalarText<'DateTime'>, expiresAt: ScalarText<'DateTime'>, description: string | null, lockedCurrencySide: LockedCurrencySide, exchangeRate: string, totalSendingAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, totalReceivingAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, feesIncluded: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, source:
       | { displayName: string, maskedNumber: string | null }
       | { displayName: string, maskedNumber: string | null }
       | { displayName: string, maskedNumber: string | null }
@@ -1342,14 +1479,14 @@ export type ReceiptQueryVariables = Exact<{
 }>;
 
 
-export type ReceiptQuery = { viewer: { serverTime: ScalarText<'DateTime'>, feedCursor: string }, transaction: { id: string, type: TransactionType, status: TransactionStatus, terminal: boolean, failureReason: FailureReason | null, version: number, description: string | null, reconciliationReference: string | null, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, settledAt: ScalarText<'DateTime'> | null, expectedSettlementAt: ScalarText<'DateTime'> | null, exchangeRate: string | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string } } | null, fees: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string } } | null, source:
+export type ReceiptQuery = { viewer: { serverTime: ScalarText<'DateTime'>, feedCursor: string }, transaction: { reconciliationReference: string | null, settledAt: ScalarText<'DateTime'> | null, expectedSettlementAt: ScalarText<'DateTime'> | null, exchangeRate: string | null, id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, fees: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
       | { __typename: 'AccountSource', displayName: string, maskedNumber: string | null }
       | { __typename: 'RealtimeFundingSource', displayName: string, maskedNumber: string | null }
       | { __typename: 'UmaSource', umaAddress: string, displayName: string, maskedNumber: string | null }
      | null, destination:
       | { __typename: 'AccountDestination', displayName: string, maskedNumber: string | null }
       | { __typename: 'UmaDestination', umaAddress: string, displayName: string, maskedNumber: string | null }
-    , counterpartyInformation: Array<{ name: string, value: string }>, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, refund: { reference: string, initiatedAt: ScalarText<'DateTime'>, settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, quote: { id: string, status: QuoteStatus } | null } | null };
+    , counterpartyInformation: Array<{ name: string, value: string }>, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, refund: { reference: string, initiatedAt: ScalarText<'DateTime'>, settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, quote: { id: string, status: QuoteStatus } | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null } | null };
 
 export type StatementQueryVariables = Exact<{
   accountId: string;
@@ -1373,26 +1510,6 @@ export type StatementQuery = { account:
                } | null } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, currency: { code: string, name: string } }
    | null };
 
-export type MoneyPartsFragment = { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } };
-
-type AccountParts_ExternalAccount_Fragment = { status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, id: string, version: number, displayName: string, maskedNumber: string, currency: { code: string, symbol: string, decimals: number } };
-
-type AccountParts_InternalAccount_Fragment = { id: string, version: number, displayName: string, maskedNumber: string, balance: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, currency: { code: string, symbol: string, decimals: number } };
-
-export type AccountPartsFragment =
-  | AccountParts_ExternalAccount_Fragment
-  | AccountParts_InternalAccount_Fragment
-;
-
-export type TransactionPartsFragment = { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
-    | { displayName: string, maskedNumber: string | null }
-    | { displayName: string, maskedNumber: string | null }
-    | { displayName: string, maskedNumber: string | null }
-   | null, destination:
-    | { displayName: string, maskedNumber: string | null }
-    | { displayName: string, maskedNumber: string | null }
-   };
-
 export type TransactionsQueryVariables = Exact<{
   filter?: TransactionFilter | null | undefined;
   first?: number | null | undefined;
@@ -1402,12 +1519,12 @@ export type TransactionsQueryVariables = Exact<{
 
 
 export type TransactionsQuery = { viewer: { feedCursor: string }, transactions: { edges: Array<{ cursor: string, node: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
-          | { displayName: string, maskedNumber: string | null }
-          | { displayName: string, maskedNumber: string | null }
-          | { displayName: string, maskedNumber: string | null }
+          | { __typename: 'AccountSource', displayName: string, maskedNumber: string | null }
+          | { __typename: 'RealtimeFundingSource', displayName: string, maskedNumber: string | null }
+          | { __typename: 'UmaSource', displayName: string, maskedNumber: string | null }
          | null, destination:
-          | { displayName: string, maskedNumber: string | null }
-          | { displayName: string, maskedNumber: string | null }
+          | { __typename: 'AccountDestination', displayName: string, maskedNumber: string | null }
+          | { __typename: 'UmaDestination', displayName: string, maskedNumber: string | null }
          } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type TransactionQueryVariables = Exact<{
@@ -1417,12 +1534,12 @@ export type TransactionQueryVariables = Exact<{
 
 
 export type TransactionQuery = { transaction: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
-      | { displayName: string, maskedNumber: string | null }
-      | { displayName: string, maskedNumber: string | null }
-      | { displayName: string, maskedNumber: string | null }
+      | { __typename: 'AccountSource', displayName: string, maskedNumber: string | null }
+      | { __typename: 'RealtimeFundingSource', displayName: string, maskedNumber: string | null }
+      | { __typename: 'UmaSource', displayName: string, maskedNumber: string | null }
      | null, destination:
-      | { displayName: string, maskedNumber: string | null }
-      | { displayName: string, maskedNumber: string | null }
+      | { __typename: 'AccountDestination', displayName: string, maskedNumber: string | null }
+      | { __typename: 'UmaDestination', displayName: string, maskedNumber: string | null }
      } | null };
 
 export type FollowTransactionSubscriptionVariables = Exact<{
@@ -1432,12 +1549,12 @@ export type FollowTransactionSubscriptionVariables = Exact<{
 
 
 export type FollowTransactionSubscription = { transactionUpdates: { cursor: string, status: TransactionStatus, terminal: boolean, transaction: { final: boolean, expectedSettlementAt: ScalarText<'DateTime'> | null, id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, refund: { settledAt: ScalarText<'DateTime'> | null } | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, ledgerEntries: Array<{ id: string, kind: JournalKind, system: LedgerParty | null, account: { id: string, displayName: string } | null, amount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } }>, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
-        | { displayName: string, maskedNumber: string | null }
-        | { displayName: string, maskedNumber: string | null }
-        | { displayName: string, maskedNumber: string | null }
+        | { __typename: 'AccountSource', displayName: string, maskedNumber: string | null }
+        | { __typename: 'RealtimeFundingSource', displayName: string, maskedNumber: string | null }
+        | { __typename: 'UmaSource', displayName: string, maskedNumber: string | null }
        | null, destination:
-        | { displayName: string, maskedNumber: string | null }
-        | { displayName: string, maskedNumber: string | null }
+        | { __typename: 'AccountDestination', displayName: string, maskedNumber: string | null }
+        | { __typename: 'UmaDestination', displayName: string, maskedNumber: string | null }
        } } };
 
 export type FollowTransactionsSubscriptionVariables = Exact<{
@@ -1447,12 +1564,12 @@ export type FollowTransactionsSubscriptionVariables = Exact<{
 
 
 export type FollowTransactionsSubscription = { transactionUpdates: { cursor: string, previousStatus: TransactionStatus | null, status: TransactionStatus, terminal: boolean, transaction: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
-        | { displayName: string, maskedNumber: string | null }
-        | { displayName: string, maskedNumber: string | null }
-        | { displayName: string, maskedNumber: string | null }
+        | { __typename: 'AccountSource', displayName: string, maskedNumber: string | null }
+        | { __typename: 'RealtimeFundingSource', displayName: string, maskedNumber: string | null }
+        | { __typename: 'UmaSource', displayName: string, maskedNumber: string | null }
        | null, destination:
-        | { displayName: string, maskedNumber: string | null }
-        | { displayName: string, maskedNumber: string | null }
+        | { __typename: 'AccountDestination', displayName: string, maskedNumber: string | null }
+        | { __typename: 'UmaDestination', displayName: string, maskedNumber: string | null }
        } } };
 
 export type TransactionListSubscriptionVariables = Exact<{
@@ -1463,19 +1580,19 @@ export type TransactionListSubscriptionVariables = Exact<{
 
 
 export type TransactionListSubscription = { transactionChanges: { cursor: string, snapshot: { edges: Array<{ cursor: string, node: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
-            | { displayName: string, maskedNumber: string | null }
-            | { displayName: string, maskedNumber: string | null }
-            | { displayName: string, maskedNumber: string | null }
+            | { __typename: 'AccountSource', displayName: string, maskedNumber: string | null }
+            | { __typename: 'RealtimeFundingSource', displayName: string, maskedNumber: string | null }
+            | { __typename: 'UmaSource', displayName: string, maskedNumber: string | null }
            | null, destination:
-            | { displayName: string, maskedNumber: string | null }
-            | { displayName: string, maskedNumber: string | null }
+            | { __typename: 'AccountDestination', displayName: string, maskedNumber: string | null }
+            | { __typename: 'UmaDestination', displayName: string, maskedNumber: string | null }
            } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null, changes: Array<{ op: ListOperation, changed: Array<string>, node: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
-          | { displayName: string, maskedNumber: string | null }
-          | { displayName: string, maskedNumber: string | null }
-          | { displayName: string, maskedNumber: string | null }
+          | { __typename: 'AccountSource', displayName: string, maskedNumber: string | null }
+          | { __typename: 'RealtimeFundingSource', displayName: string, maskedNumber: string | null }
+          | { __typename: 'UmaSource', displayName: string, maskedNumber: string | null }
          | null, destination:
-          | { displayName: string, maskedNumber: string | null }
-          | { displayName: string, maskedNumber: string | null }
+          | { __typename: 'AccountDestination', displayName: string, maskedNumber: string | null }
+          | { __typename: 'UmaDestination', displayName: string, maskedNumber: string | null }
          } }> } };
 
 export type FollowAccountsSubscriptionVariables = Exact<{
@@ -1913,10 +2030,18 @@ export type WebhookBodyQuery = { node:
 export type FollowPaymentSubscriptionVariables = Exact<{
   id: string;
   until: StreamEnd;
+  locale?: string | null | undefined;
 }>;
 
 
-export type FollowPaymentSubscription = { transactionUpdates: { cursor: string, status: TransactionStatus, terminal: boolean, transaction: { id: string, type: TransactionType, final: boolean, failureReason: FailureReason | null, sentAmount: { formatted: string } | null, receivedAmount: { formatted: string } | null, fees: { formatted: string } | null, refund: { settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'>, cursor: string }> } } };
+export type FollowPaymentSubscription = { transactionUpdates: { cursor: string, status: TransactionStatus, terminal: boolean, transaction: { final: boolean, id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, fees: { formatted: string } | null, refund: { settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'>, cursor: string }>, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
+        | { __typename: 'AccountSource', displayName: string, maskedNumber: string | null }
+        | { __typename: 'RealtimeFundingSource', displayName: string, maskedNumber: string | null }
+        | { __typename: 'UmaSource', displayName: string, maskedNumber: string | null }
+       | null, destination:
+        | { __typename: 'AccountDestination', displayName: string, maskedNumber: string | null }
+        | { __typename: 'UmaDestination', displayName: string, maskedNumber: string | null }
+       } } };
 
 export type DeliveriesQueryVariables = Exact<{
   first: number;
@@ -1940,51 +2065,41 @@ export const AddPayee = `mutation AddPayee($input: CreateExternalAccountInput!) 
         cursor
         node {
           id
-          displayName
-          maskedNumber
-          currency {
-            code
-            symbol
-            decimals
-          }
-          ... on ExternalAccount {
-            status
-            beneficiaryVerificationStatus
-            accountInfo {
-              accountType
-            }
-          }
+          ...PayeeParts
         }
       }
     }
-    ... on UserError {
-      code
-      message
-      fields {
-        path
-        code
-        message
-      }
-    }
+    ...RefusalParts
     ... on ConflictError {
       existing {
         id
-        ... on ExternalAccount {
-          displayName
-          maskedNumber
-          currency {
-            code
-            symbol
-            decimals
-          }
-          status
-          beneficiaryVerificationStatus
-          accountInfo {
-            accountType
-          }
-        }
+        ...PayeeParts
       }
     }
+  }
+}
+fragment PayeeParts on ExternalAccount {
+  id
+  displayName
+  maskedNumber
+  currency {
+    code
+    symbol
+    decimals
+  }
+  status
+  beneficiaryVerificationStatus
+  accountInfo {
+    accountType
+  }
+}
+fragment RefusalParts on UserError {
+  code
+  message
+  fields {
+    path
+    code
+    message
   }
 }` as Operation<AddPayeeMutation, AddPayeeMutationVariables>;
 
@@ -2019,87 +2134,85 @@ export const CreateQuote = `mutation CreateQuote($input: CreateQuoteInput!, $loc
     ... on CreateQuoteSuccess {
       serverTime
       quote {
-        id
-        status
-        version
-        createdAt
-        expiresAt
-        description
-        lockedCurrencySide
-        exchangeRate
-        totalSendingAmount {
-          amount
-          decimal
-          formatted(locale: $locale)
-          currency {
-            code
-          }
-        }
-        totalReceivingAmount {
-          amount
-          decimal
-          formatted(locale: $locale)
-          currency {
-            code
-          }
-        }
-        feesIncluded {
-          amount
-          decimal
-          formatted(locale: $locale)
-          currency {
-            code
-          }
-        }
-        source {
-          displayName
-          maskedNumber
-        }
-        destination {
-          displayName
-          maskedNumber
-        }
-        paymentInstructions {
-          __typename
-          accountType
-          reference
-        }
-        transaction {
-          id
-          status
-        }
+        ...QuoteParts
       }
     }
-    ... on UserError {
-      code
-      message
-      fields {
-        path
-        code
-        message
+    ...PaymentRefusalParts
+  }
+}
+fragment QuoteParts on Quote {
+  id
+  status
+  version
+  createdAt
+  expiresAt
+  description
+  lockedCurrencySide
+  exchangeRate
+  totalSendingAmount {
+    ...MoneyParts
+  }
+  totalReceivingAmount {
+    ...MoneyParts
+  }
+  feesIncluded {
+    ...MoneyParts
+  }
+  source {
+    displayName
+    maskedNumber
+  }
+  destination {
+    displayName
+    maskedNumber
+  }
+  paymentInstructions {
+    __typename
+    accountType
+    reference
+  }
+  transaction {
+    id
+    status
+  }
+}
+fragment MoneyParts on Money {
+  amount
+  decimal
+  formatted(locale: $locale)
+  currency {
+    code
+    symbol
+    decimals
+  }
+}
+fragment PaymentRefusalParts on UserError {
+  ...RefusalParts
+  ... on InsufficientFundsError {
+    available {
+      formatted(locale: $locale)
+    }
+    required {
+      formatted(locale: $locale)
+    }
+  }
+  ... on LimitExceededError {
+    limit {
+      period
+      leftPayments
+      leftAmount {
+        ...MoneyParts
       }
     }
-    ... on InsufficientFundsError {
-      available {
-        formatted(locale: $locale)
-      }
-      required {
-        formatted(locale: $locale)
-      }
-    }
-    ... on LimitExceededError {
-      limit {
-        period
-        leftPayments
-        leftAmount {
-          amount
-          formatted(locale: $locale)
-          currency {
-            code
-          }
-        }
-      }
-    }
+  }
+}
+fragment RefusalParts on UserError {
+  code
+  message
+  fields {
+    path
+    code
+    message
   }
 }` as Operation<CreateQuoteMutation, CreateQuoteMutationVariables>;
 
@@ -2122,36 +2235,7 @@ export const ExecuteQuote = `mutation ExecuteQuote($input: ExecuteQuoteInput!, $
     ... on ValidatedPayment {
       approvalDueAt
     }
-    ... on UserError {
-      code
-      message
-      fields {
-        path
-        code
-        message
-      }
-    }
-    ... on InsufficientFundsError {
-      available {
-        formatted(locale: $locale)
-      }
-      required {
-        formatted(locale: $locale)
-      }
-    }
-    ... on LimitExceededError {
-      limit {
-        period
-        leftPayments
-        leftAmount {
-          amount
-          formatted(locale: $locale)
-          currency {
-            code
-          }
-        }
-      }
-    }
+    ...PaymentRefusalParts
     ... on QuoteExpiredError {
       expiredAt
     }
@@ -2160,6 +2244,45 @@ export const ExecuteQuote = `mutation ExecuteQuote($input: ExecuteQuoteInput!, $
         id
       }
     }
+  }
+}
+fragment PaymentRefusalParts on UserError {
+  ...RefusalParts
+  ... on InsufficientFundsError {
+    available {
+      formatted(locale: $locale)
+    }
+    required {
+      formatted(locale: $locale)
+    }
+  }
+  ... on LimitExceededError {
+    limit {
+      period
+      leftPayments
+      leftAmount {
+        ...MoneyParts
+      }
+    }
+  }
+}
+fragment RefusalParts on UserError {
+  code
+  message
+  fields {
+    path
+    code
+    message
+  }
+}
+fragment MoneyParts on Money {
+  amount
+  decimal
+  formatted(locale: $locale)
+  currency {
+    code
+    symbol
+    decimals
   }
 }` as Operation<ExecuteQuoteMutation, ExecuteQuoteMutationVariables>;
 
@@ -2172,46 +2295,51 @@ export const History = `query History($filter: TransactionFilter = {executed: tr
     edges {
       cursor
       node {
-        id
-        type
-        status
-        terminal
-        failureReason
-        approvalDueAt
-        description
-        createdAt
-        updatedAt
-        version
-        sentAmount {
-          decimal
-          formatted(locale: $locale)
-          currency {
-            code
-          }
-        }
-        receivedAmount {
-          decimal
-          formatted(locale: $locale)
-          currency {
-            code
-          }
-        }
-        source {
-          __typename
-          displayName
-          maskedNumber
-        }
-        destination {
-          __typename
-          displayName
-          maskedNumber
-        }
+        ...TransactionParts
       }
     }
     pageInfo {
       hasNextPage
       endCursor
     }
+  }
+}
+fragment TransactionParts on Transaction {
+  id
+  version
+  type
+  status
+  terminal
+  createdAt
+  updatedAt
+  description
+  failureReason
+  approvalDueAt
+  sentAmount {
+    ...MoneyParts
+  }
+  receivedAmount {
+    ...MoneyParts
+  }
+  source {
+    __typename
+    displayName
+    maskedNumber
+  }
+  destination {
+    __typename
+    displayName
+    maskedNumber
+  }
+}
+fragment MoneyParts on Money {
+  amount
+  decimal
+  formatted(locale: $locale)
+  currency {
+    code
+    symbol
+    decimals
   }
 }` as Operation<HistoryQuery, HistoryQueryVariables>;
 
@@ -2233,22 +2361,7 @@ export const Home = `query Home($recent: Int = 10, $locale: String = "en") {
         edges {
           cursor
           node {
-            id
-            displayName
-            maskedNumber
-            version
-            ... on InternalAccount {
-              balance {
-                amount
-                decimal
-                formatted(locale: $locale)
-                currency {
-                  code
-                  symbol
-                  decimals
-                }
-              }
-            }
+            ...AccountParts
           }
         }
       }
@@ -2256,37 +2369,7 @@ export const Home = `query Home($recent: Int = 10, $locale: String = "en") {
         edges {
           cursor
           node {
-            id
-            type
-            status
-            terminal
-            failureReason
-            description
-            createdAt
-            updatedAt
-            version
-            sentAmount {
-              decimal
-              formatted(locale: $locale)
-              currency {
-                code
-              }
-            }
-            receivedAmount {
-              decimal
-              formatted(locale: $locale)
-              currency {
-                code
-              }
-            }
-            source {
-              displayName
-              maskedNumber
-            }
-            destination {
-              displayName
-              maskedNumber
-            }
+            ...TransactionParts
           }
         }
         pageInfo {
@@ -2295,6 +2378,64 @@ export const Home = `query Home($recent: Int = 10, $locale: String = "en") {
         }
       }
     }
+  }
+}
+fragment AccountParts on Account {
+  id
+  version
+  displayName
+  maskedNumber
+  currency {
+    code
+    symbol
+    decimals
+  }
+  ... on InternalAccount {
+    balance {
+      ...MoneyParts
+    }
+  }
+  ... on ExternalAccount {
+    status
+    beneficiaryVerificationStatus
+  }
+}
+fragment MoneyParts on Money {
+  amount
+  decimal
+  formatted(locale: $locale)
+  currency {
+    code
+    symbol
+    decimals
+  }
+}
+fragment TransactionParts on Transaction {
+  id
+  version
+  type
+  status
+  terminal
+  createdAt
+  updatedAt
+  description
+  failureReason
+  approvalDueAt
+  sentAmount {
+    ...MoneyParts
+  }
+  receivedAmount {
+    ...MoneyParts
+  }
+  source {
+    __typename
+    displayName
+    maskedNumber
+  }
+  destination {
+    __typename
+    displayName
+    maskedNumber
   }
 }` as Operation<HomeQuery, HomeQueryVariables>;
 
@@ -2317,14 +2458,10 @@ export const LookUpReceiver = `mutation LookUpReceiver($input: LookUpReceiverInp
           }
           estimatedExchangeRate
           minAmount {
-            amount
-            decimal
-            formatted(locale: $locale)
+            ...MoneyParts
           }
           maxAmount {
-            amount
-            decimal
-            formatted(locale: $locale)
+            ...MoneyParts
           }
         }
         requiredPayerFields {
@@ -2333,15 +2470,26 @@ export const LookUpReceiver = `mutation LookUpReceiver($input: LookUpReceiverInp
         }
       }
     }
-    ... on UserError {
-      code
-      message
-      fields {
-        path
-        code
-        message
-      }
-    }
+    ...RefusalParts
+  }
+}
+fragment MoneyParts on Money {
+  amount
+  decimal
+  formatted(locale: $locale)
+  currency {
+    code
+    symbol
+    decimals
+  }
+}
+fragment RefusalParts on UserError {
+  code
+  message
+  fields {
+    path
+    code
+    message
   }
 }` as Operation<LookUpReceiverMutation, LookUpReceiverMutationVariables>;
 
@@ -2355,12 +2503,7 @@ export const PayIn = `query PayIn($quoteId: ID!, $locale: String = "en") {
     status
     expiresAt
     totalSendingAmount {
-      amount
-      decimal
-      formatted(locale: $locale)
-      currency {
-        code
-      }
+      ...MoneyParts
     }
     paymentInstructions {
       __typename
@@ -2437,6 +2580,16 @@ export const PayIn = `query PayIn($quoteId: ID!, $locale: String = "en") {
       }
     }
   }
+}
+fragment MoneyParts on Money {
+  amount
+  decimal
+  formatted(locale: $locale)
+  currency {
+    code
+    symbol
+    decimals
+  }
 }` as Operation<PayInQuery, PayInQueryVariables>;
 
 export const PayeeForm = `query PayeeForm($currency: CurrencyCode) {
@@ -2479,11 +2632,7 @@ export const PayeePicker = `query PayeePicker($first: Int = 20, $after: String, 
         renewsAt
         leftPayments
         leftAmount {
-          amount
-          formatted(locale: $locale)
-          currency {
-            code
-          }
+          ...MoneyParts
         }
       }
     }
@@ -2494,21 +2643,7 @@ export const PayeePicker = `query PayeePicker($first: Int = 20, $after: String, 
         edges {
           cursor
           node {
-            id
-            displayName
-            maskedNumber
-            ... on InternalAccount {
-              balance {
-                amount
-                decimal
-                formatted(locale: $locale)
-                currency {
-                  code
-                  symbol
-                  decimals
-                }
-              }
-            }
+            ...AccountParts
           }
         }
       }
@@ -2521,20 +2656,7 @@ export const PayeePicker = `query PayeePicker($first: Int = 20, $after: String, 
           cursor
           node {
             id
-            displayName
-            maskedNumber
-            currency {
-              code
-              symbol
-              decimals
-            }
-            ... on ExternalAccount {
-              status
-              beneficiaryVerificationStatus
-              accountInfo {
-                accountType
-              }
-            }
+            ...PayeeParts
           }
         }
         pageInfo {
@@ -2567,6 +2689,51 @@ export const PayeePicker = `query PayeePicker($first: Int = 20, $after: String, 
       }
     }
   }
+}
+fragment MoneyParts on Money {
+  amount
+  decimal
+  formatted(locale: $locale)
+  currency {
+    code
+    symbol
+    decimals
+  }
+}
+fragment AccountParts on Account {
+  id
+  version
+  displayName
+  maskedNumber
+  currency {
+    code
+    symbol
+    decimals
+  }
+  ... on InternalAccount {
+    balance {
+      ...MoneyParts
+    }
+  }
+  ... on ExternalAccount {
+    status
+    beneficiaryVerificationStatus
+  }
+}
+fragment PayeeParts on ExternalAccount {
+  id
+  displayName
+  maskedNumber
+  currency {
+    code
+    symbol
+    decimals
+  }
+  status
+  beneficiaryVerificationStatus
+  accountInfo {
+    accountType
+  }
 }` as Operation<PayeePickerQuery, PayeePickerQueryVariables>;
 
 export const Quote = `query Quote($quoteId: ID!, $locale: String = "en") {
@@ -2575,55 +2742,53 @@ export const Quote = `query Quote($quoteId: ID!, $locale: String = "en") {
     feedCursor
   }
   quote(id: $quoteId) {
+    ...QuoteParts
+  }
+}
+fragment QuoteParts on Quote {
+  id
+  status
+  version
+  createdAt
+  expiresAt
+  description
+  lockedCurrencySide
+  exchangeRate
+  totalSendingAmount {
+    ...MoneyParts
+  }
+  totalReceivingAmount {
+    ...MoneyParts
+  }
+  feesIncluded {
+    ...MoneyParts
+  }
+  source {
+    displayName
+    maskedNumber
+  }
+  destination {
+    displayName
+    maskedNumber
+  }
+  paymentInstructions {
+    __typename
+    accountType
+    reference
+  }
+  transaction {
     id
     status
-    version
-    createdAt
-    expiresAt
-    description
-    lockedCurrencySide
-    exchangeRate
-    totalSendingAmount {
-      amount
-      decimal
-      formatted(locale: $locale)
-      currency {
-        code
-      }
-    }
-    totalReceivingAmount {
-      amount
-      decimal
-      formatted(locale: $locale)
-      currency {
-        code
-      }
-    }
-    feesIncluded {
-      amount
-      decimal
-      formatted(locale: $locale)
-      currency {
-        code
-      }
-    }
-    source {
-      displayName
-      maskedNumber
-    }
-    destination {
-      displayName
-      maskedNumber
-    }
-    paymentInstructions {
-      __typename
-      accountType
-      reference
-    }
-    transaction {
-      id
-      status
-    }
+  }
+}
+fragment MoneyParts on Money {
+  amount
+  decimal
+  formatted(locale: $locale)
+  currency {
+    code
+    symbol
+    decimals
   }
 }` as Operation<QuoteQuery, QuoteQueryVariables>;
 
@@ -2633,55 +2798,20 @@ export const Receipt = `query Receipt($transactionId: ID!, $locale: String = "en
     feedCursor
   }
   transaction(id: $transactionId) {
-    id
-    type
-    status
-    terminal
-    failureReason
-    version
-    description
+    ...TransactionParts
     reconciliationReference
-    createdAt
-    updatedAt
     settledAt
     expectedSettlementAt
-    sentAmount {
-      amount
-      decimal
-      formatted(locale: $locale)
-      currency {
-        code
-      }
-    }
-    receivedAmount {
-      amount
-      decimal
-      formatted(locale: $locale)
-      currency {
-        code
-      }
-    }
     fees {
-      amount
-      decimal
-      formatted(locale: $locale)
-      currency {
-        code
-      }
+      ...MoneyParts
     }
     exchangeRate
     source {
-      __typename
-      displayName
-      maskedNumber
       ... on UmaSource {
         umaAddress
       }
     }
     destination {
-      __typename
-      displayName
-      maskedNumber
       ... on UmaDestination {
         umaAddress
       }
@@ -2707,6 +2837,44 @@ export const Receipt = `query Receipt($transactionId: ID!, $locale: String = "en
       id
       status
     }
+  }
+}
+fragment TransactionParts on Transaction {
+  id
+  version
+  type
+  status
+  terminal
+  createdAt
+  updatedAt
+  description
+  failureReason
+  approvalDueAt
+  sentAmount {
+    ...MoneyParts
+  }
+  receivedAmount {
+    ...MoneyParts
+  }
+  source {
+    __typename
+    displayName
+    maskedNumber
+  }
+  destination {
+    __typename
+    displayName
+    maskedNumber
+  }
+}
+fragment MoneyParts on Money {
+  amount
+  decimal
+  formatted(locale: $locale)
+  currency {
+    code
+    symbol
+    decimals
   }
 }` as Operation<ReceiptQuery, ReceiptQueryVariables>;
 
@@ -2821,10 +2989,12 @@ fragment TransactionParts on Transaction {
     ...MoneyParts
   }
   source {
+    __typename
     displayName
     maskedNumber
   }
   destination {
+    __typename
     displayName
     maskedNumber
   }
@@ -2868,10 +3038,12 @@ fragment TransactionParts on Transaction {
     ...MoneyParts
   }
   source {
+    __typename
     displayName
     maskedNumber
   }
   destination {
+    __typename
     displayName
     maskedNumber
   }
@@ -2937,10 +3109,12 @@ fragment TransactionParts on Transaction {
     ...MoneyParts
   }
   source {
+    __typename
     displayName
     maskedNumber
   }
   destination {
+    __typename
     displayName
     maskedNumber
   }
@@ -2985,10 +3159,12 @@ fragment TransactionParts on Transaction {
     ...MoneyParts
   }
   source {
+    __typename
     displayName
     maskedNumber
   }
   destination {
+    __typename
     displayName
     maskedNumber
   }
@@ -3046,10 +3222,12 @@ fragment TransactionParts on Transaction {
     ...MoneyParts
   }
   source {
+    __typename
     displayName
     maskedNumber
   }
   destination {
+    __typename
     displayName
     maskedNumber
   }
@@ -3764,22 +3942,14 @@ export const WebhookBody = `query WebhookBody($id: ID!) {
   }
 }` as Operation<WebhookBodyQuery, WebhookBodyQueryVariables>;
 
-export const FollowPayment = `subscription FollowPayment($id: ID!, $until: StreamEnd!) {
+export const FollowPayment = `subscription FollowPayment($id: ID!, $until: StreamEnd!, $locale: String = "en") {
   transactionUpdates(of: {transactionId: $id}, until: $until) {
     cursor
     status
     terminal
     transaction {
-      id
-      type
+      ...TransactionParts
       final
-      failureReason
-      sentAmount {
-        formatted
-      }
-      receivedAmount {
-        formatted
-      }
       fees {
         formatted
       }
@@ -3796,6 +3966,44 @@ export const FollowPayment = `subscription FollowPayment($id: ID!, $until: Strea
         cursor
       }
     }
+  }
+}
+fragment TransactionParts on Transaction {
+  id
+  version
+  type
+  status
+  terminal
+  createdAt
+  updatedAt
+  description
+  failureReason
+  approvalDueAt
+  sentAmount {
+    ...MoneyParts
+  }
+  receivedAmount {
+    ...MoneyParts
+  }
+  source {
+    __typename
+    displayName
+    maskedNumber
+  }
+  destination {
+    __typename
+    displayName
+    maskedNumber
+  }
+}
+fragment MoneyParts on Money {
+  amount
+  decimal
+  formatted(locale: $locale)
+  currency {
+    code
+    symbol
+    decimals
   }
 }` as Operation<FollowPaymentSubscription, FollowPaymentSubscriptionVariables>;
 

@@ -1,7 +1,7 @@
 import type { Viewer } from '../viewer.ts';
 import { RateLimited } from './rate-limits.ts';
 
-/** The number of resources (sockets, streams) that one API token and one client token may hold at a time. */
+/** The number of resources (sockets, streams) that each API token and each client token may hold at a time. */
 export interface Cap {
   readonly apiToken: number;
   readonly clientToken: number;

@@ -23,7 +23,7 @@ interface BindMessage {
 // pg's own value serialization, which its types do not declare.
 const { utils } = pg as unknown as { readonly utils: { prepareValue(value: unknown): unknown } };
 
-/** Converts a value to pg's wire format; pg's types do not declare it. */
+/** Converts a value to pg's wire format. */
 export function prepareValue(value: unknown): unknown {
   return utils.prepareValue(value);
 }

@@ -46,7 +46,7 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // A process of another user exists, but cannot be signalled.
+    // A process of another user exists, but cannot be signaled.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }
@@ -57,7 +57,7 @@ async function isFolder(path: string): Promise<boolean> {
 
 /** Returns in one sentence why the data directory is unusable and what to do; undefined for unrelated errors. */
 export function unusableDataDirectory(dataDirectory: string, error: unknown): string | undefined {
-  // Only errors that name a file count: a program or connection that is refused has codes, too.
+  // Only errors that name a file count: errors of programs and connections have codes, too.
   if (!(error instanceof Error && 'path' in error) || 'spawnargs' in error) return undefined;
   return `DATA_DIR ${dataDirectory} cannot be used (${error.message}): repair it, set DATA_DIR to another folder, or set DATABASE_URL, CLIENT_TOKEN_KEY and SECRET_KEY, with which no DATA_DIR is needed`;
 }

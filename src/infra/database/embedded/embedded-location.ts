@@ -49,7 +49,7 @@ async function nativePackage(): Promise<string> {
 /** The location of the data if root starts the service in a folder that is closed to other users, such as /root. */
 const elsewhere = '/var/lib/payments-graphql-gateway';
 
-/** Finds another user for the server, since Postgres refuses to run as root, and folders that the user can enter. */
+/** Finds another user for the server (Postgres refuses to run as root), and folders that this user can enter. */
 async function locateForRoot(native: string, dataPath: string): Promise<ServerLocation> {
   const id = async (flag: string) => Number((await run('id', [flag, 'nobody'])).stdout);
   const nobody = { uid: await id('-u'), gid: await id('-g') };

@@ -63,7 +63,7 @@ interface Patience {
 }
 
 const usualPatience: Patience = { lockMs: 200, pauseMs: 4_000, forMs: 240_000 };
-/** The age in seconds from which an open transaction is not expected to end soon. */
+/** A transaction that has been open for this many seconds is not expected to end soon. */
 const longSeconds = 5;
 /** The additional wait for an autovacuum beyond deadlock_timeout, in milliseconds. */
 const graceMs = 500;
@@ -195,7 +195,7 @@ async function readRecords(client: Queryable) {
 
 const UNDEFINED_TABLE = '42P01';
 
-/** The dependencies of applying a migration. */
+/** What applying a migration needs. */
 interface Attempts {
   readonly client: pg.Client;
   readonly locks: WantedLocks;

@@ -8,7 +8,7 @@ interface TableLock {
   readonly mode: string;
 }
 
-/** Selects the locks of a session that the service's statements wait for. */
+/** Selects the locks of a session that the service's statements would have to wait for. */
 const strongLocks = `select l.relation::regclass::text as table, upper(regexp_replace(replace(l.mode, 'Lock', ''), '([a-z])([A-Z])', '\\1 \\2', 'g')) as mode,
     l.granted from pg_locks l join pg_class c on c.oid = l.relation
   where l.pid = $1 and l.locktype = 'relation' and c.relkind in ('r', 'p')

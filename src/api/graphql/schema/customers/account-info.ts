@@ -15,7 +15,7 @@ import { variantsBy } from '../words.ts';
 
 /** Defines the output types and inputs of the account types, generated from the domain's table. */
 
-const table: [AccountTypeName, AccountType][] = Object.entries(accountTypes) as [AccountTypeName, AccountType][];
+const table = Object.entries(accountTypes) as [AccountTypeName, AccountType][];
 
 /** Descriptions of the values in the table's closed sets. A test reports any that are missing here. */
 const meanings: Readonly<Record<string, string>> = {
@@ -128,7 +128,7 @@ const inputs = table.map(([accountType, type]) => {
   return { accountType, type, ref };
 });
 
-/** Has exactly one field, named for the account's type, with the details. */
+/** Has exactly one field, named after the account's type, which contains the details. */
 type AccountInfoInput = Readonly<Record<string, AccountDetails | null | undefined>>;
 
 export const ExternalAccountInfoInput = builder.inputRef<AccountInfoInput>('ExternalAccountInfoInput').implement({
@@ -259,9 +259,7 @@ const ExternalAccountForm = builder.objectRef<Form>('ExternalAccountForm').imple
   }),
 });
 
-const forms = (Object.entries(accountTypes) as [AccountTypeName, AccountType][]).map(
-  ([accountType, type]): Form => ({ accountType, type }),
-);
+const forms = table.map(([accountType, type]): Form => ({ accountType, type }));
 
 builder.queryField('externalAccountForms', (t) =>
   t.field({

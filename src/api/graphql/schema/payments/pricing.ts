@@ -1,22 +1,14 @@
 import { type ExchangeRate, readExchangeRates } from '../../../../domain/pricing/exchange-rates.ts';
+import type { RateDetails } from '../../../../domain/pricing/pricing.ts';
 import type { PricingStep as PricingStepShape } from '../../../../domain/pricing/pricing-steps.ts';
 import { executedRead } from '../../reading/derive.ts';
 import { builder, enumOf } from '../builder.ts';
 import { PaymentRail } from '../enums.ts';
 import { AmountInput, givenAmount } from '../values/money.ts';
 
-/** The parts of a price as they are stored: exact numbers as text. */
-interface RateDetails {
-  readonly counterpartyMultiplier: string;
-  readonly counterpartyFixedFee: string;
-  readonly serviceApiMultiplier: string;
-  readonly serviceApiFixedFee: string;
-  readonly serviceApiVariableFeeRate: string;
-  readonly serviceApiVariableFeeAmount: string;
-}
-
 interface PricedRateDetails {
-  readonly details: RateDetails;
+  /** The parts of a price as they are stored: exact numbers as text. */
+  readonly details: { readonly [Part in keyof RateDetails]: string };
   readonly sending: string;
   readonly receiving: string;
 }

@@ -10,9 +10,8 @@ import { setKycStatus } from '../../../../domain/sandbox/set-kyc-status.ts';
 import { transferIn, transferInternal, transferOut } from '../../../../domain/transfers/transfers.ts';
 import { builder } from '../builder.ts';
 import { BeneficiaryVerificationStatus, ExternalAccountStatus, KycStatus } from '../enums.ts';
-import { mutation } from '../mutation.ts';
+import { mutation, SandboxScenarioInput } from '../mutation.ts';
 import { Customer, ExternalAccount, InternalAccount, Transaction } from '../nouns.ts';
-import { SandboxScenarioInput } from '../scenario.ts';
 import { InformationFieldInput, RequiredField } from '../values/information.ts';
 import { MetadataInput, metadataOf, newMetadata } from '../values/metadata.ts';
 import { AmountInput, givenAmount } from '../values/money.ts';
@@ -103,7 +102,7 @@ mutation('transferInternal', {
     transferInternal(payments, viewer, { ...input, amount: givenAmount(amount), metadata: metadataOf(metadata) }, key),
 });
 
-/** Payments that await approval: incoming ones by their platform, others by a second person. */
+/** Payments that await approval, by their platform (incoming ones) or by a second person (others). */
 
 builder.prismaObjectFields(Transaction, (t) => ({
   approvalDueAt: t.optional('approvalDueAt', 'DateTime', {

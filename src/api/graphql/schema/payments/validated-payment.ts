@@ -25,25 +25,16 @@ function amountsOf({ row }: Validated) {
   };
 }
 
+const amount = (of: 'sent' | 'received' | 'fees', description: string) =>
+  ({ type: 'Money', description, resolve: (validated: Validated) => amountsOf(validated)[of] }) as const;
+
 ValidatedPayment.implement({
   description:
     'The result of a dry run: the amounts with which the payment would be made if nothing changed before. The rate can still change, and the provider of the rail was not asked.',
   fields: (t) => ({
-    sentAmount: t.field({
-      type: 'Money',
-      description: 'The amount that the source would be debited, fees included.',
-      resolve: (validated) => amountsOf(validated).sent,
-    }),
-    receivedAmount: t.field({
-      type: 'Money',
-      description: 'The amount that the destination would receive.',
-      resolve: (validated) => amountsOf(validated).received,
-    }),
-    feesIncluded: t.field({
-      type: 'Money',
-      description: 'All fees of the payment, which `sentAmount` includes.',
-      resolve: (validated) => amountsOf(validated).fees,
-    }),
+    sentAmount: t.field(amount('sent', 'The amount that the source would be debited, fees included.')),
+    receivedAmount: t.field(amount('received', 'The amount that the destination would receive.')),
+    feesIncluded: t.field(amount('fees', 'All fees of the payment, which `sentAmount` includes.')),
     exchangeRate: t.field({
       type: 'Decimal',
       nullable: true,

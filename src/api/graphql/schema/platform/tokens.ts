@@ -31,10 +31,16 @@ import { node } from '../words.ts';
  */
 
 const ownDocuments =
-  'The hashes of the registered documents that the token is restricted to, including as tools at /mcp; empty if it has no list of its own. A token with a list cannot use REST.';
+  'The hashes of the registered documents that the token is restricted to, over GraphQL and as tools at /mcp; empty if it has no list of its own. A token with a list cannot use REST.';
 
 const documents =
-  'The hashes of the registered documents that the token is restricted to, including as tools at /mcp. When left out, the token gets the list of the token that creates it, if there is one.';
+  'The hashes of the registered documents that the token is restricted to, over GraphQL and as tools at /mcp. When left out, the token gets the list of the token that creates it, if there is one.';
+
+const version = {
+  description: 'Increases with each change: 1 at first, and 2 once the token is revoked.',
+  select: { revokedAt: true },
+  resolve: ({ revokedAt }: { readonly revokedAt: Date | null }) => tokenVersion(revokedAt !== null),
+} as const;
 
 export const ApiToken = builder.prismaNode('ApiToken', {
   ...node(visibleApiTokens),
@@ -43,11 +49,7 @@ export const ApiToken = builder.prismaNode('ApiToken', {
     clientId: t.exposeString('clientId', { description: 'The user name for HTTP Basic authentication.' }),
     name: t.exposeString('name', { description: 'The display name of the token.' }),
     permissions: t.expose('permissions', { type: [Permission], description: 'The permissions of the token.' }),
-    version: t.int({
-      description: 'Increases with each change: 1 at first, and 2 once the token is revoked.',
-      select: { revokedAt: true },
-      resolve: ({ revokedAt }) => tokenVersion(revokedAt !== null),
-    }),
+    version: t.int(version),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the token was created.' }),
     createdById: t.publicId('ApiToken', 'createdById', {
       nullable: true,
@@ -269,13 +271,9 @@ export const ClientToken = builder.prismaNode('ClientToken', {
     }),
     documents: t.exposeStringList('documents', {
       description:
-        'The hashes of the registered documents that the token is restricted to, including as tools at /mcp; empty if it has no list of its own.',
+        'The hashes of the registered documents that the token is restricted to, over GraphQL and as tools at /mcp; empty if it has no list of its own.',
     }),
-    version: t.int({
-      description: 'Increases with each change: 1 at first, and 2 once the token is revoked.',
-      select: { revokedAt: true },
-      resolve: ({ revokedAt }) => tokenVersion(revokedAt !== null),
-    }),
+    version: t.int(version),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the token was created.' }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When the token expires.' }),
     revokedAt: t.optional('revokedAt', 'DateTime', { description: 'When the token was revoked; null if it was not.' }),

@@ -1,4 +1,4 @@
-import { Refusal } from '../../../../core/refusal.ts';
+import { invalid } from '../../../../core/refusal.ts';
 import { type Metadata, maxEntries } from '../../../../domain/commands/metadata.ts';
 import { builder } from '../builder.ts';
 
@@ -43,9 +43,7 @@ export function metadataOf(list: readonly Entry[] | null | undefined): Metadata 
   if (!list) return undefined;
   for (const [position, { key }] of list.entries()) {
     if (list.findIndex((entry) => entry.key === key) < position) {
-      throw new Refusal('INVALID_INPUT', `the key ${JSON.stringify(key)} is given twice`, {
-        path: ['metadata', position],
-      });
+      throw invalid(`the key ${JSON.stringify(key)} is given twice`, ['metadata', position]);
     }
   }
   return Object.fromEntries(list.map(({ key, value }) => [key, value]));
