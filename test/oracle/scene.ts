@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { basicAuthorization } from '../../src/domain/access/tokens/basic-authorization.ts';
+import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts';
 import { freezeAccount, freezeCustomer } from '../../src/domain/commands/freezing.ts';
 import {
   act,

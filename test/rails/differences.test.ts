@@ -4,7 +4,7 @@ import type { Payments } from '../../src/domain/commands/command.ts';
 import { readBalances } from '../../src/domain/reconciliation/balances.ts';
 import { reconcileDueDays } from '../../src/domain/reconciliation/daily.ts';
 import { reconcile } from '../../src/domain/reconciliation/differences.ts';
-import type { MovementsRequest, RailMovement } from '../../src/rails/rail-movements.ts';
+import type { MovementsRequest, RailMovement } from '../../src/rails/rail-parts.ts';
 import { ended, execute, feedEnd, pay, quote, seen, succeed, usdToEur } from '../setup/acts.ts';
 import { uuidIn } from '../setup/connections.ts';
 import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';

@@ -7,7 +7,7 @@ import { outsideWait } from '../../core/outside-wait.ts';
 import type { CredentialBrake } from '../../domain/access/limits/credential-brake.ts';
 import { RateLimited } from '../../domain/access/limits/rate-limits.ts';
 import type { Payments } from '../../domain/commands/command.ts';
-import { receiveWebhook } from '../../domain/providers/receive-webhook.ts';
+import { receiveWebhook } from '../../domain/providers/webhooks.ts';
 import { bodyBytes } from './bodies.ts';
 import type { CallerOptions } from './callers.ts';
 import { answer, inexactMessage, refuse, tooMany, unavailable } from './refusals.ts';

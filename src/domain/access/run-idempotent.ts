@@ -1,17 +1,16 @@
 import { claimOf, keyPath } from '../../core/idempotency.ts';
 import { publicId } from '../../core/ids.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { Refusal, refusalIn } from '../../core/refusal.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { isLockTimeout, waitedForRow } from '../../infra/database/faults.ts';
-import { retryLostRaces } from '../../infra/database/retry.ts';
 import { trustedJson } from '../../infra/database/rows.ts';
 import { statement } from '../../infra/database/statement.ts';
-import { inTransaction, type Transaction } from '../../infra/database/transaction.ts';
+import { inTransaction, retryLostRaces, type Transaction } from '../../infra/database/transaction.ts';
 import { noteMade } from '../../infra/instruments/request-facts.ts';
 import type { Caller } from './caller.ts';
-import { countCommand } from './count-command.ts';
 import { authorize, type Operation } from './operations.ts';
 import { recordAct } from './operator-acts.ts';
+import { commands } from '../../infra/instruments/instruments.ts';
 
 /** The result of a successful command, as stored for repeats. Receipts read `type` and `row`. */
 export interface StoredResult {
@@ -148,4 +147,20 @@ async function answerRepeat<Answer>(first: FirstCall | undefined, { repeat }: Pi
     throw new Refusal('IDEMPOTENCY_MISMATCH', 'this idempotency key was already used with different input', keyPath);
   }
   return { ...(await repeat(first.result)), replayed: true };
+}
+
+/** Counts a command in the metrics by its outcome: done, replayed, or its refusal. */
+export async function countCommand<Result extends { readonly replayed: boolean }>(
+  operation: Operation,
+  running: Promise<Result>,
+): Promise<Result> {
+  try {
+    const result = await running;
+    commands.inc({ operation, outcome: result.replayed ? 'replayed' : 'done' });
+    return result;
+  } catch (error) {
+    const code = refusalIn(error)?.code;
+    commands.inc({ operation, outcome: code ?? 'failed' });
+    throw error;
+  }
 }

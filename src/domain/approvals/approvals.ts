@@ -17,7 +17,7 @@ import {
   missingFields,
 } from '../commands/information.ts';
 import { toRailAccount } from '../commands/parties.ts';
-import { lockOf } from '../commands/rate-locks.ts';
+import { lockOf } from '../commands/movements.ts';
 import type { TransactionMove } from '../ledger/plan.ts';
 import { expectedMs, wakeOrders } from '../orders/orders.ts';
 import { requestedFields } from './incoming.ts';

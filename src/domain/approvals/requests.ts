@@ -1,13 +1,12 @@
 import type { Account, Transaction } from '../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
-import type { RateLock } from '../../rails/rate-lock.ts';
+import type { RateLock } from '../../rails/rail-parts.ts';
 import type { Caller } from '../access/caller.ts';
 import { debit, delivery, flowOf, refund, refundOf, transfer } from '../commands/movements.ts';
-import { mergePlans } from '../ledger/merge-plans.ts';
-import type { Plan } from '../ledger/plan.ts';
+import { mergePlans, type Plan } from '../ledger/plan.ts';
 import { directArrival, receivedAmount } from './incoming.ts';
 
-/** Payments that a policy holds for approval by a second person. They are CREATED until then (commands/waiting.ts). */
+/** Payments that a policy holds for approval by a second person. They are CREATED until then (commands/command.ts). */
 
 /** A payment that awaits approval, with the data that is needed to end it. */
 export interface Waiting {

@@ -1,13 +1,11 @@
 import { type Lease, type LeasedTable, leasing, postponing, workOnDue } from '../../infra/database/leases.ts';
-import { retryLostRaces } from '../../infra/database/retry.ts';
 import type { Customer } from '../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
-import { inTransaction } from '../../infra/database/transaction.ts';
+import { inTransaction, retryLostRaces } from '../../infra/database/transaction.ts';
 import type { IdentityCheck } from '../../rails/rail-parts.ts';
 import { connectedRail, type Payments } from '../commands/command.ts';
 import { commitPlanOn } from '../ledger/commit.ts';
-import { wholeMs } from '../orders/orders.ts';
-import { railAnswer } from '../orders/rail-answer.ts';
+import { railAnswer, wholeMs } from '../orders/orders.ts';
 import { checkOf } from './customers.ts';
 
 /** Pending identity checks: the rail is queried again at the time it named, or when its webhook reports a change. */

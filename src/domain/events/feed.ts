@@ -2,16 +2,15 @@ import type { Logger } from 'pino';
 import { FaultStates } from '../../core/fault-states.ts';
 import type { Database } from '../../infra/database/database.ts';
 import type { Event } from '../../infra/database/generated/client/client.ts';
-import { ReferredRows } from '../../infra/database/referred-rows.ts';
+import { ReferredRows } from '../../infra/database/predicates.ts';
 import { Channel } from './channel.ts';
 import { EventsUndone, type FeedPosition } from './cursor.ts';
-import { dispatch, type Hub, newHub, position } from './hub.ts';
 import { FeedListener, type Head } from './listener.ts';
 import { FeedReads } from './reads.ts';
 import { RecentEvents, RecentMemory } from './recent.ts';
 import { Replays } from './replays.ts';
 import { PreviousEvents } from './row-events.ts';
-import type { EventFilter, Subscriber } from './subscribers.ts';
+import { dispatch, type EventFilter, type Hub, newHub, position, type Subscriber } from './subscribers.ts';
 
 /** The number of events that a subscriber may fall behind before it is dropped. */
 const maxBacklog = 1_000;

@@ -1,9 +1,8 @@
 import { setTimeout as delay, setImmediate as nextRound } from 'node:timers/promises';
 import { Slots } from '../../core/slots.ts';
-import type { Hub } from './hub.ts';
 import { type FeedReads, type Page, pageSize, replayConnections } from './reads.ts';
 import { newestEvents } from './recent.ts';
-import { offer, type Subscriber } from './subscribers.ts';
+import { type Hub, offer, type Subscriber } from './subscribers.ts';
 
 /** The number of events that a replay delivers before it yields to other work of the process. */
 const portion = 25;

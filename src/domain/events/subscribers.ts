@@ -1,5 +1,7 @@
 import type { Event, EventType } from '../../infra/database/generated/client/client.ts';
 import type { Channel } from './channel.ts';
+import type { FeedPosition } from './cursor.ts';
+import type { RecentEvents } from './recent.ts';
 
 /**
  * The objects whose events a subscriber reads, without duplicates. The database has an index on each of these
@@ -79,4 +81,41 @@ export function offer(subscriber: Subscriber, event: Event): boolean {
   if (!subscriber.filter.wants(event)) return false;
   subscriber.channel.push(event);
   return true;
+}
+
+/** One platform's feed in this process: read once, and dispatched to all subscribers. */
+export interface Hub {
+  readonly platformId: string;
+  readonly subscribers: Set<Subscriber>;
+  /** The subscribers that have caught up, indexed by subject, so that an event takes time only for its readers. */
+  readonly live: SubscriberIndex;
+  readonly recent: RecentEvents;
+  /** The shared read of the newest events. */
+  filling?: Promise<void>;
+  head: bigint;
+  epoch: number | null;
+  /** The last sequence known to exist. */
+  target: bigint;
+  reading: Promise<void> | undefined;
+}
+
+/** Creates the hub of a platform, which starts reading after this position. */
+export function newHub(platformId: string, { sequence, epoch }: FeedPosition, recent: RecentEvents): Hub {
+  return {
+    ...{ platformId, recent },
+    ...{ head: sequence, epoch, target: sequence, reading: undefined },
+    subscribers: new Set<Subscriber>(),
+    live: new SubscriberIndex(),
+  };
+}
+
+/** Returns the position of the last event that was dispatched. */
+export const position = ({ head: sequence, epoch }: Hub): FeedPosition => ({ sequence, epoch });
+
+/** Offers the feed's next event to the subscribers that have caught up; the others read it themselves. */
+export function dispatch(hub: Hub, event: Event): void {
+  hub.epoch = event.epoch;
+  hub.recent.add(event);
+  hub.live.dispatch(event);
+  hub.head = event.sequence;
 }

@@ -5,10 +5,16 @@ import { type Lease, type LeasedTable, postponing, untilNext } from '../../infra
 import type { Transaction } from '../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
 import { singleFlight } from '../../infra/instruments/single-flight.ts';
-import type { Rail, RailRequest } from '../../rails/rail.ts';
-import type { RateLock } from '../../rails/rate-lock.ts';
-import type { Party } from '../commands/parties.ts';
-import { lockOf } from '../commands/rate-locks.ts';
+import type { Rail, RailOrder, RailOutcome, RailRequest } from '../../rails/rail.ts';
+import type { RailStep, RateLock } from '../../rails/rail-parts.ts';
+import { type Party, toRailAccount } from '../commands/parties.ts';
+import { lockOf } from '../commands/movements.ts';
+import { outsideWait } from '../../core/outside-wait.ts';
+import { Refusal } from '../../core/refusal.ts';
+import { readableText } from '../../core/texts.ts';
+import { msLeft } from '../../infra/instruments/request-facts.ts';
+import { within } from '../../infra/instruments/within.ts';
+import { connectedRail, type Payments, railOf } from '../commands/command.ts';
 
 /** A due order with all data that its outcome may need, as read with the lease. */
 export interface DueOrder extends Lease {
@@ -260,4 +266,113 @@ const deferStatement = statement<object>(
  */
 export async function deferApproval(on: Queryable, platformId: string, transactionId: string): Promise<void> {
   await deferStatement(on, platformId, transactionId);
+}
+
+/**
+ * How long a rail may take to answer, in milliseconds. The lease of an account check is longer, and that of an order is
+ * renewed, so no other process has taken the work when its outcome is written. And one silent rail does not block all
+ * other work.
+ */
+const answerMs = 10_000;
+/** How long a request takes to commit after the rail's answer, in milliseconds. */
+const afterMs = 1_000;
+
+/**
+ * Waits for a rail's answer, without holding the slot of the request. A late answer is ignored. Characters that
+ * Postgres cannot store are replaced by U+FFFD: some texts come from third parties, such as the payer.
+ * @throws Error when the answer does not arrive in time
+ */
+export async function railAnswer<Answer>(answer: Promise<Answer>): Promise<Answer> {
+  return storable(await outsideWait(within(msLeft(answerMs, afterMs), answer, 'the rail did not answer')));
+}
+
+/**
+ * Waits for an answer of the rail that a request needs before anything is written.
+ * @throws Refusal SERVICE_UNAVAILABLE if the rail throws or does not answer in time: nothing has happened
+ */
+export async function neededOf<Answer>({ log }: { readonly log: Logger }, answer: Promise<Answer>): Promise<Answer> {
+  try {
+    return await railAnswer(answer);
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    log.error({ err: error }, 'a call to the rail failed that a request needed');
+    throw new Refusal('SERVICE_UNAVAILABLE', 'the rail does not respond; try again', { retryAfter: 1 });
+  }
+}
+
+/** Returns a copy of plain data whose texts can be stored and read back. */
+function storable<Value>(value: Value): Value {
+  // Texts stay texts, lists stay lists, and objects keep their fields.
+  return storableData(value) as Value;
+}
+
+function storableData(value: unknown): unknown {
+  if (typeof value === 'string') return readableText(value);
+  if (Array.isArray(value)) return value.map(storableData);
+  const isPlain = typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+  return isPlain ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, storableData(one)])) : value;
+}
+
+/** Converts an order to the rail's form. `settled`: the rail has answered `settled` before. */
+export function railRequest(order: DueOrder, settled: boolean): RailOrder {
+  return {
+    id: order.id,
+    step: stepOf(order),
+    kind: order.kind,
+    ...moneyOf(order),
+    account: externalAccount(order),
+    // If the rate was locked for an external receiver, the money goes there, even if a customer here has taken the
+    // address since.
+    umaAddress: order.receiver && !order.lock ? undefined : counterpartyAddress(order),
+    lock: order.lock,
+    settled,
+    ageMs: order.ageMs,
+    attempts: order.attempts - 1,
+    scenario: order.scenario,
+  };
+}
+
+function stepOf(order: DueOrder): RailStep {
+  if (order.transaction.status === 'CREATED') return 'PAY_REQUEST';
+  return isPull(order) ? 'PULL' : 'SETTLEMENT';
+}
+
+/** Returns the money that the rail must move: the amount that arrives or, for a pull, the amount that is sent. */
+function moneyOf(order: DueOrder): { readonly amount: bigint; readonly currency: string } {
+  const { sentAmount, sentCurrency, receivedAmount, receivedCurrency } = order.transaction;
+  return isPull(order) && sentAmount !== null && sentCurrency !== null
+    ? { amount: sentAmount, currency: sentCurrency }
+    : { amount: receivedAmount ?? 0n, currency: receivedCurrency };
+}
+
+/** Returns the external account that the rail pays or pulls from; for a UMA payment, the receiver's deposit account. */
+function externalAccount(order: DueOrder) {
+  const account =
+    order.kind === 'COLLECTION' && order.source ? order.source : (order.incoming?.destination ?? order.destination);
+  return account && toRailAccount(account);
+}
+
+function counterpartyAddress({ kind, transaction }: DueOrder): string | undefined {
+  return (kind === 'PAYOUT' ? transaction.destinationUmaAddress : transaction.sourceUmaAddress) ?? undefined;
+}
+
+/**
+ * Asks the rail of an order's platform to perform the order.
+ * @param settled whether it has settled before
+ * @throws any error that keeps the rail from answering
+ */
+export async function performOrder(payments: Payments, order: DueOrder, settled: boolean): Promise<RailOutcome> {
+  const request = railRequest(order, settled);
+  return order.kind === 'PAYOUT'
+    ? railOf(payments, order, 'payOut').payOut(request)
+    : railOf(payments, order, 'collect').collect(request);
+}
+
+/**
+ * Queries the state of an order without sending it, if the rail supports that.
+ * @returns undefined if the rail does not have it
+ */
+export async function findOrder(payments: Payments, order: DueOrder): Promise<RailOutcome | undefined> {
+  const find = connectedRail(payments, order)?.findOrder;
+  return find ? find(railRequest(order, false)) : performOrder(payments, order, false);
 }

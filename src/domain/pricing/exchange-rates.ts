@@ -3,7 +3,7 @@ import { type FieldPath, pathsIn, Refusal } from '../../core/refusal.ts';
 import type { Caller } from '../access/caller.ts';
 import { type Payments, railOf } from '../commands/command.ts';
 import { readPlatformFee } from '../commands/parties.ts';
-import { neededOf } from '../orders/rail-answer.ts';
+import { neededOf } from '../orders/orders.ts';
 import { deliveryRails, type PaymentRail } from './delivery-rails.ts';
 import { priceQuote } from './pricing.ts';
 

@@ -48,7 +48,7 @@ interface CurrencyPair {
   readonly receiving: Currency;
 }
 
-/** The numbers behind one side of a quote: the terms of pricing-terms.ts. */
+/** The numbers behind one side of a quote: the terms of pricing.ts. */
 interface Computation {
   readonly request: CurrencyPair & { readonly lockedAmount: bigint };
   readonly fixedFees: bigint;

@@ -1,5 +1,5 @@
-import { type Currency, currencyOf } from '../../core/currencies.ts';
-import { type FieldPath, invalid, Refusal } from '../../core/refusal.ts';
+import { type Currency, currencyOf, type GivenAmount } from '../../core/currencies.ts';
+import { type FieldPath, invalid, pathsIn, Refusal } from '../../core/refusal.ts';
 import { type Account, type Lookup, type Quote, trustedJson } from '../../infra/database/rows.ts';
 import type { RequiredField } from '../../rails/rail.ts';
 import type { RailAccount } from '../../rails/rail-parts.ts';
@@ -9,7 +9,32 @@ import { checkApplicable, type Information, type InformationField, missingFields
 import { accountNotFound, currencyOfAccount, type Parties, toRailAccount } from '../commands/parties.ts';
 import { checkUmaAddress } from '../commands/uma-addresses.ts';
 import { lookupCurrencies, lookupFields, readLookup } from '../receivers/lookups.ts';
-import { at, type DestinationInput } from './quote-input.ts';
+import type { Metadata } from '../commands/metadata.ts';
+import type { GivenScenario } from '../orders/scenario.ts';
+
+export type DestinationInput =
+  | { readonly kind: 'ACCOUNT'; readonly accountId: string }
+  | { readonly kind: 'UMA_ADDRESS'; readonly umaAddress: string; readonly currency?: string | null | undefined };
+
+export interface CreateQuote {
+  readonly source:
+    | { readonly kind: 'ACCOUNT'; readonly accountId: string }
+    | { readonly kind: 'REALTIME_FUNDING'; readonly customerId: string; readonly currency: string };
+  readonly destination: DestinationInput;
+  readonly lockedCurrencySide: 'SENDING' | 'RECEIVING';
+  /** 1 to `maxAmount` smallest units of the locked side's currency. */
+  readonly lockedCurrencyAmount: GivenAmount;
+  readonly lookupId?: string | null | undefined;
+  readonly immediatelyExecute: boolean;
+  readonly description?: string | null | undefined;
+  /** The information about the sender: the fields that the lookup requires, and the purpose. */
+  readonly senderCustomerInfo?: readonly InformationField[] | null | undefined;
+  readonly metadata?: Metadata | null | undefined;
+  /** Sandbox: the course of the payment after its execution. */
+  readonly sandboxScenario?: GivenScenario | null | undefined;
+}
+
+export const at = pathsIn<CreateQuote>();
 
 /** The party that the rail pays: an external account, a UMA address, or neither for an internal account. */
 export interface Target {

@@ -14,8 +14,8 @@ import { type CommandResult, type Payments, type RailWith, railOf } from '../com
 import { customerNotFound, customerUuid } from '../commands/parties.ts';
 import { lookupExpired } from '../commands/plan-refusals.ts';
 import { checkUmaAddress } from '../commands/uma-addresses.ts';
-import { neededOf } from '../orders/rail-answer.ts';
-import { narrowest, receivingLimits } from '../pricing/receiving-limits.ts';
+import { neededOf } from '../orders/orders.ts';
+import { narrowest, receivingLimits } from '../pricing/pricing.ts';
 
 export interface LookUpReceiver {
   readonly umaAddress: string;

@@ -6,7 +6,7 @@ import { connectionConfig } from '../../infra/database/database.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
 import { readClock, transactionOn } from '../../infra/database/transaction.ts';
 import { connectedRail, type Payments } from '../commands/command.ts';
-import { railAnswer } from '../orders/rail-answer.ts';
+import { railAnswer } from '../orders/orders.ts';
 
 /**
  * Compares the amount that a platform's provider should hold according to the books with the provider's balance. In the

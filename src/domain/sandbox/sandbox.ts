@@ -14,8 +14,7 @@ import {
   currencyOfNamed,
   readTransferParties,
 } from '../commands/parties.ts';
-import { mergePlans } from '../ledger/merge-plans.ts';
-import type { Alternative, Journal, Plan } from '../ledger/plan.ts';
+import { type Alternative, type Journal, mergePlans, type Plan } from '../ledger/plan.ts';
 import { orderIdOfQuote } from '../orders/order-ids.ts';
 import { checkScenario, type GivenScenario } from '../orders/scenario.ts';
 import { execution } from '../quotes/execution.ts';

@@ -1,7 +1,7 @@
 import { publicId } from '../../core/ids.ts';
 import { Slots } from '../../core/slots.ts';
 import type { Postponement } from '../../infra/database/leases.ts';
-import { retryLostRaces } from '../../infra/database/retry.ts';
+import { retryLostRaces } from '../../infra/database/transaction.ts';
 import { inSpan } from '../../infra/instruments/spans.ts';
 import type { RailOutcome } from '../../rails/rail.ts';
 import { isMoneyReserved, planEnd } from '../approvals/requests.ts';
@@ -12,13 +12,14 @@ import {
   type DueOrder,
   isPull,
   leaseOrders,
+  performOrder,
   postponeOrders,
+  railAnswer,
+  railRequest,
   type Receiver,
   renewLeases,
   wholeMs,
 } from '../orders/orders.ts';
-import { railAnswer } from '../orders/rail-answer.ts';
-import { performOrder, railRequest } from '../orders/rail-request.ts';
 import {
   type Contradiction,
   type CredibleOutcome,
@@ -27,10 +28,17 @@ import {
   otherAmount,
   otherOutcome,
 } from './cases.ts';
-import { planAnnouncement, planClose, planDelivery, planFailure, planReturn } from './outcomes.ts';
-import { concludePayRequest, payRequestIsLate, planPayRequestExpiry } from './pay-request.ts';
-import { type Conclusion, concludeWithoutCredit, isCreditRefused } from './refused-credit.ts';
-import { decideBySimulation } from './simulated-approval.ts';
+import {
+  concludeWithoutCredit,
+  type Conclusion,
+  isCreditRefused,
+  planAnnouncement,
+  planClose,
+  planDelivery,
+  planFailure,
+  planReturn,
+} from './outcomes.ts';
+import { concludePayRequest, decideBySimulation, payRequestIsLate, planPayRequestExpiry } from './pay-request.ts';
 
 /** How long an order waits for an operator before its rail is queried again, in milliseconds. */
 const caseMs = 60_000;

@@ -4,14 +4,11 @@ import type { Prisma } from '../../infra/database/generated/client/client.ts';
 import type { Transaction } from '../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
 import { type Operator, RefusedByHand } from '../access/operator-acts.ts';
-import { flowOf, refund, resumption } from '../commands/movements.ts';
+import { flowOf, lockOf, refund, resumption } from '../commands/movements.ts';
 import { idAt } from '../commands/parties.ts';
 import { fullAccount } from '../commands/plan-refusals.ts';
-import { lockOf } from '../commands/rate-locks.ts';
-import { mergePlans } from '../ledger/merge-plans.ts';
-import type { Plan } from '../ledger/plan.ts';
-import { newTransaction } from '../transfers/transfer.ts';
-import { betweenAccounts } from '../transfers/transfers.ts';
+import { mergePlans, type Plan } from '../ledger/plan.ts';
+import { betweenAccounts, newTransaction } from '../transfers/transfers.ts';
 import { commitByHand, paymentUuid } from './order-by-hand.ts';
 
 /**

@@ -73,7 +73,7 @@ interface Written {
 }
 
 /** Queries by everything that determines their text. Writing one takes longer than all else that composes a statement. */
-// `maxSize` rather than `max`, as in referred-rows.ts.
+// `maxSize` rather than `max`, as in predicates.ts.
 const written = new LRUCache<string, Written>({ maxSize: 2_000, sizeCalculation: () => 1 });
 
 /** Writes the FROM clause, with all conditions, for the rows of a list. No row occurs twice. */

@@ -1,7 +1,5 @@
 import type { Rail, RailOrder } from '../rail.ts';
-import type { RailDeposit } from '../rail-deposits.ts';
-import type { RailWebhook } from '../rail-webhooks.ts';
-import type { LockRequest } from '../rate-lock.ts';
+import type { LockRequest, RailDeposit, RailWebhook } from '../rail-parts.ts';
 
 /** The trial of a rail: the author's input to the conformance suite, as the export `trial` of a module. */
 export interface RailTrial {

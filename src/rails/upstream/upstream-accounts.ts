@@ -1,15 +1,16 @@
 import type { AccountDetails } from '../../core/account-fields.ts';
-import { identityOf } from '../../core/account-identity.ts';
+import { identityOf } from '../../core/account-types.ts';
 import { boundedCache } from '../../core/bounded-cache.ts';
 import type { AccountCheck, AccountToCheck } from '../rail.ts';
 import type { RailAccount } from '../rail-parts.ts';
-import { type UpstreamClient, UpstreamRefusal } from './upstream-client.ts';
 import {
-  type ExternalAccountRecord,
   externalAccountList,
+  type ExternalAccountRecord,
   externalAccountRecord,
   internalAccountList,
-} from './upstream-records.ts';
+  type UpstreamClient,
+  UpstreamRefusal,
+} from './upstream-client.ts';
 
 /** The delay before a pending account check is queried upstream again, in milliseconds. */
 const recheckMs = 5_000;

@@ -1,6 +1,5 @@
-import type { MovementsPage, MovementsRequest, RailMovement } from '../rail-movements.ts';
-import type { UpstreamClient } from './upstream-client.ts';
-import { type TransactionRecord, transactionPage } from './upstream-records.ts';
+import type { MovementsPage, MovementsRequest, RailMovement } from '../rail-parts.ts';
+import { transactionPage, type TransactionRecord, type UpstreamClient } from './upstream-client.ts';
 
 const pageSize = 100;
 

@@ -12,9 +12,8 @@ import {
 } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 import { Slots } from '../../../core/slots.ts';
-import { type ExpensiveTurns, inExpensiveTurn, type TakeTurn } from '../../../core/turn.ts';
-import { RateLimited } from '../../../domain/access/limits/rate-limits.ts';
-import type { TokenCap } from '../../../domain/access/limits/token-caps.ts';
+import { type ExpensiveTurns, inExpensiveTurn, type TakeTurn } from '../../../core/outside-wait.ts';
+import { RateLimited, type TokenCap } from '../../../domain/access/limits/rate-limits.ts';
 import type { Session, Sessions } from '../../../domain/access/tokens/sessions.ts';
 import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
 import type { ReadScope, Replicas } from '../../../infra/database/replicas/replicas.ts';

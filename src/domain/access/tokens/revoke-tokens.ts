@@ -6,7 +6,7 @@ import type { Caller } from '../caller.ts';
 import { dropPending } from '../drop-pending.ts';
 import { recordCommand, type StoredResult } from '../run-idempotent.ts';
 import { forCaller, visibleRow, visibleToPlatform } from '../visible.ts';
-import { lockTokens } from './token-locks.ts';
+import { lockTokens } from './token-bounds.ts';
 
 export interface RevokeApiToken extends Expecting {
   readonly tokenId: string;

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, hash, randomBytes } from 'node:crypto';
-import type { Position } from './position.ts';
+import type { Position } from './primary-position.ts';
 
 /** The contents of a token: a position, and the hash of its history. */
 export interface ReadToken {

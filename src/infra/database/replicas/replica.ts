@@ -10,7 +10,7 @@ import { StatementNames } from '../connections/statement-names.ts';
 import { queryText, TextQuery } from '../connections/text-query.ts';
 import { connectionConfig, openPool } from '../database.ts';
 import { statement } from '../statement.ts';
-import { lsnOf, lsnText, type Position } from './position.ts';
+import { lsnOf, lsnText, type Position } from './primary-position.ts';
 
 export interface ReplicaOptions {
   readonly url: string;

@@ -5,8 +5,7 @@ import { type Reader, type TextRead, withReader } from '../connections/read-scop
 import { ReplicaBehind } from '../connections/text-query.ts';
 import type { Database } from '../database.ts';
 import { isDatabaseFault } from '../faults.ts';
-import type { Position } from './position.ts';
-import { PrimaryPosition } from './primary-position.ts';
+import { type Position, PrimaryPosition } from './primary-position.ts';
 import { hashOf, latest, ReadTokens } from './read-token.ts';
 import { Replica, type ReplicaOptions } from './replica.ts';
 

@@ -1,12 +1,10 @@
 import type { Given } from '../../../../core/conditions.ts';
 import {
   type ApiTokenFilter as ApiTokenFilterOf,
-  whereApiTokens,
-} from '../../../../domain/access/tokens/api-token-records.ts';
-import {
   type ClientTokenFilter as ClientTokenFilterOf,
+  whereApiTokens,
   whereClientTokens,
-} from '../../../../domain/access/tokens/client-token-records.ts';
+} from '../../../../domain/access/tokens/token-records.ts';
 import {
   createClientToken,
   issueApiToken,
