@@ -79,6 +79,10 @@ export function lastIdAt(moment: Date): string {
 
 function idAtMoment(moment: Date, fill: '0' | 'f'): string {
   const ms = Math.min(Math.max(moment.getTime(), 0), 2 ** 48 - 1);
-  const digits = ms.toString(16).padStart(12, '0').padEnd(32, fill);
+  return hyphenated(ms.toString(16).padStart(12, '0').padEnd(32, fill));
+}
+
+/** Returns the uuid with these 32 hexadecimal digits. */
+export function hyphenated(digits: string): string {
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }

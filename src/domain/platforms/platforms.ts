@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { maxAmount } from '../../core/checks.ts';
-import { currencies, type CurrencyCode, currencyOf } from '../../core/currencies.ts';
+import { currencies, type CurrencyCode, givenCurrency } from '../../core/currencies.ts';
 import { publicId } from '../../core/ids.ts';
 import { checkVersion, type Expecting, type FieldPath, invalid, pathsIn, Refusal } from '../../core/refusal.ts';
 import { lockPlatform, type Tenant } from '../../core/tenant.ts';
@@ -297,7 +297,7 @@ function checkCurrencies(currencies: readonly string[]): void {
   if (currencies.length === 0) throw invalid('give at least one currency', at('currencies'));
   currencies.forEach((code, position) => {
     const path = at('currencies', position);
-    if (!currencyOf(code)) throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(code)}`, path);
+    givenCurrency(code, path);
     if (currencies.indexOf(code) !== position) throw invalid(`${code} is given twice`, path);
   });
 }

@@ -1,4 +1,4 @@
-import { currencyOf, type GivenAmount, smallestUnits } from '../../core/currencies.ts';
+import { type GivenAmount, givenCurrency, smallestUnits } from '../../core/currencies.ts';
 import { accountNameIn, publicId, uuidOf } from '../../core/ids.ts';
 import {
   checkAll,
@@ -301,9 +301,7 @@ function limitsOf(limits: readonly GivenLimit[], paths: FieldPath = at('limits')
       return { period, currency: '', maximum: BigInt(payments) };
     }
     if (code == null) throw invalid('a limit needs an amount and its currency, or a number of payments', path);
-    const currency = currencyOf(code);
-    if (!currency)
-      throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(code)}`, [...path, 'currency']);
+    const currency = givenCurrency(code, [...path, 'currency']);
     if (amount == null) throw new Refusal('INVALID_AMOUNT', 'an amount is required', [...path, 'amount']);
     return { period, currency: currency.code, maximum: smallestUnits(amount, currency, [...path, 'amount']) };
   });

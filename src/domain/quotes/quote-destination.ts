@@ -1,4 +1,4 @@
-import { type Currency, currencyOf, type GivenAmount } from '../../core/currencies.ts';
+import { type Currency, currencyOf, type GivenAmount, requiredCurrency } from '../../core/currencies.ts';
 import { type FieldPath, invalid, pathsIn, Refusal } from '../../core/refusal.ts';
 import { type Account, type Lookup, type Quote, trustedJson } from '../../infra/database/rows.ts';
 import type { RequiredField } from '../../rails/rail.ts';
@@ -6,7 +6,7 @@ import type { RailAccount } from '../../rails/rail-parts.ts';
 import type { Caller } from '../access/caller.ts';
 import type { Payments } from '../commands/command.ts';
 import { checkApplicable, type Information, type InformationField, missingFields } from '../commands/information.ts';
-import { accountNotFound, currencyOfAccount, type Parties, toRailAccount } from '../commands/parties.ts';
+import { accountNotFound, type Parties, toRailAccount } from '../commands/parties.ts';
 import { checkUmaAddress } from '../commands/uma-addresses.ts';
 import { lookupCurrencies, lookupFields, readLookup } from '../receivers/lookups.ts';
 import type { Metadata } from '../commands/metadata.ts';
@@ -83,7 +83,7 @@ export function accountDestination(
   const isInternal = account.kind === 'INTERNAL';
   checkApplicable(given, at('senderCustomerInfo'), { requested: undefined, isInternal });
   return {
-    receiving: currencyOfAccount(account),
+    receiving: requiredCurrency(account.currency),
     columns: { destinationKind: 'ACCOUNT', destinationAccountId: account.id },
     lookupId: null,
     elsewhere: undefined,

@@ -1,4 +1,11 @@
-import { type Currency, currencyOf, formatMajor, smallestUnits } from '../../core/currencies.ts';
+import {
+  type Currency,
+  currencyOf,
+  formatMajor,
+  givenCurrency,
+  requiredCurrency,
+  smallestUnits,
+} from '../../core/currencies.ts';
 import { accountNameIn, creationTime, paymentReference } from '../../core/ids.ts';
 import { checkAll, invalid, Refusal } from '../../core/refusal.ts';
 import { checkText, longest } from '../../core/texts.ts';
@@ -11,7 +18,6 @@ import { checkMetadata } from '../commands/metadata.ts';
 import {
   accountName,
   accountNotFound,
-  currencyOfAccount,
   currencyOfNamed,
   customerNotFound,
   customerUuid,
@@ -232,16 +238,11 @@ function sendingCurrency(input: CreateQuote, parties: Parties): Currency {
   const { source } = input;
   if (source.kind === 'REALTIME_FUNDING') {
     if (!parties.customer) customerNotFound(at('source', 'customerId'));
-    const currency = currencyOf(source.currency);
-    if (!currency) {
-      const message = `unknown currency ${JSON.stringify(source.currency)}`;
-      throw new Refusal('INVALID_CURRENCY', message, at('source', 'currency'));
-    }
-    return currency;
+    return givenCurrency(source.currency, at('source', 'currency'));
   }
   const from = parties.source ?? accountNotFound(at('source', 'accountId'));
   if (from.kind === 'EXTERNAL') checkPullable(from, at('source', 'accountId'));
-  return currencyOfAccount(from);
+  return requiredCurrency(from.currency);
 }
 
 interface QuoteRequest {

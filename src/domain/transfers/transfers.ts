@@ -1,4 +1,4 @@
-import { type GivenAmount, smallestUnits } from '../../core/currencies.ts';
+import { type GivenAmount, requiredCurrency, smallestUnits } from '../../core/currencies.ts';
 import { checkAll, type FieldPath, invalid, pathsIn, Refusal } from '../../core/refusal.ts';
 import type { Account, Transaction } from '../../infra/database/rows.ts';
 import { checkPullable } from '../accounts/pullable.ts';
@@ -8,7 +8,6 @@ import { debitInFull, transfer } from '../commands/movements.ts';
 import {
   accountName,
   accountNotFound,
-  currencyOfAccount,
   currencyOfNamed,
   idAt,
   readTransferParties,
@@ -175,7 +174,7 @@ export const transferOut = command((payments, caller, input: Transfer, idempoten
     const scenario = checkScenario(payments, caller, input.sandboxScenario);
     const must = { source: 'INTERNAL', destination: 'EXTERNAL' } as const;
     const { from, to, parties, ...described } = await readAccounts(payments, caller, input, must);
-    const amount = smallestUnits(input.amount, currencyOfAccount(from), at('amount'));
+    const amount = smallestUnits(input.amount, requiredCurrency(from.currency), at('amount'));
     const row = { ...described, from, to, amount, customerId: from.customerId };
     const transaction = { ...newTransaction(caller, parties, row), type: 'OUTGOING' } as const;
     const id = orderIdOfKey(caller, { operation: 'transferOut', idempotencyKey }, idAt(parties, 1));
@@ -215,7 +214,7 @@ export const transferIn = command((payments, caller, input: TransferIn, idempote
     const { from, to, parties, ...described } = await readAccounts(payments, caller, input, must);
     checkPullable(from, at('sourceAccountId'));
     const rail = railOf(payments, caller, 'collect');
-    const currency = currencyOfAccount(to);
+    const currency = requiredCurrency(to.currency);
     const given = input.amount ?? rail.collectionAmount?.(currency);
     if (given === undefined) throw invalid('an amount is required', at('amount'));
     const amount = smallestUnits(given, currency, at('amount'));
@@ -258,7 +257,7 @@ export const transferInternal = command((payments, caller, input: Omit<Transfer,
       const message = 'the source and the destination are the same account';
       throw new Refusal('SELF_PAYMENT', message, at('destinationAccountId'));
     }
-    const amount = smallestUnits(input.amount, currencyOfAccount(from), at('amount'));
+    const amount = smallestUnits(input.amount, requiredCurrency(from.currency), at('amount'));
     const row = { ...described, from, to, amount, customerId: from.customerId };
     const transaction = newTransaction(caller, parties, row);
     return {

@@ -39,13 +39,6 @@ const unchanging: Readonly<Record<string, readonly string[]>> = {
   Customer: ['id', 'platformId', 'platformCustomerId', 'customerType'],
 };
 
-/**
- * Returns the fields of a model that never change; none for a model on which conditions of other rows must not depend.
- */
-export function unchangingFields(model: string): readonly string[] {
-  return unchanging[model] ?? [];
-}
-
 type Test = (row: Row, find: FindRow) => boolean;
 
 /** Compiles the conditions for rows of a model. @throws NotFollowable if the row alone does not decide them */
@@ -83,7 +76,7 @@ function allOf(model: string, where: Where, references: Map<string, Reference>):
 function ofReferred(model: string, field: ModelField, where: Where, references: Map<string, Reference>): Test {
   const idField = field.relationFromFields?.at(-1);
   if (idField === undefined) throw new NotFollowable(model, field.name);
-  const changing = Object.keys(where).find((name) => !unchangingFields(field.type).includes(name));
+  const changing = Object.keys(where).find((name) => !unchanging[field.type]?.includes(name));
   if (changing !== undefined) throw new NotFollowable(model, `${field.name}.${changing}`);
   const test = allOf(field.type, where, references);
   references.set(idField, { field: idField, model: field.type });
@@ -203,7 +196,7 @@ export class ReferredRows {
     const where = { platformId, id: { in: [...ids] } };
     const rows: readonly Row[] = await asPlatform(platformId, () => readRows(this.#database, model, { where }));
     for (const row of rows) {
-      const fields = unchangingFields(model).map((name) => [name, row[name]] as const);
+      const fields = (unchanging[model] ?? []).map((name) => [name, row[name]] as const);
       this.#known.set(keyOf(model, String(row.id)), Object.fromEntries(fields));
     }
   }

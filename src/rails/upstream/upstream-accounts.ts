@@ -11,6 +11,7 @@ import {
   type UpstreamClient,
   UpstreamRefusal,
 } from './upstream-client.ts';
+import { isJsonObject } from '../../core/json.ts';
 
 /** The delay before a pending account check is queried upstream again, in milliseconds. */
 const recheckMs = 5_000;
@@ -113,10 +114,6 @@ function withoutNulls(value: Readonly<Record<string, unknown>>): Record<string, 
   return Object.fromEntries(
     Object.entries(value)
       .filter(([, field]) => field !== null && field !== undefined)
-      .map(([name, field]) => [name, isRecord(field) ? withoutNulls(field) : field]),
+      .map(([name, field]) => [name, isJsonObject(field) ? withoutNulls(field) : field]),
   );
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
