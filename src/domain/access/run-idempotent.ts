@@ -1,6 +1,6 @@
-import { claimOf, keyPath } from '../../core/idempotency.ts';
+import { claimOf, firstCallRuns, keyMismatch } from '../../core/idempotency.ts';
 import { publicId } from '../../core/ids.ts';
-import { Refusal, refusalIn } from '../../core/refusal.ts';
+import { refusalIn } from '../../core/refusal.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { isLockTimeout, waitedForRow } from '../../infra/database/faults.ts';
 import { trustedJson } from '../../infra/database/rows.ts';
@@ -135,17 +135,12 @@ async function claimKey(client: Transaction['client'], key: Key): Promise<boolea
     return (await claimStatement(client, ...key)).length > 0;
   } catch (error) {
     if (!isLockTimeout(error) || !waitedForRow(error)) throw error;
-    throw new Refusal('CONFLICT', 'the first request with this idempotency key is still running', {
-      path: keyPath,
-      retryAfter: 1,
-    });
+    throw firstCallRuns();
   }
 }
 
 async function answerRepeat<Answer>(first: FirstCall | undefined, { repeat }: Pick<Command<Answer>, 'repeat'>) {
-  if (!first?.same) {
-    throw new Refusal('IDEMPOTENCY_MISMATCH', 'this idempotency key was already used with different input', keyPath);
-  }
+  if (!first?.same) throw keyMismatch();
   return { ...(await repeat(first.result)), replayed: true };
 }
 

@@ -70,7 +70,7 @@ export interface DirectPayment {
   readonly newId: string;
   readonly transaction: Pick<Transaction, 'id' | 'receivedAmount' | 'reference' | 'description'>;
   /** The internal account that pays. */
-  readonly fundingAccountId: string | undefined;
+  readonly fundingAccountId: string | null;
 }
 
 /**
@@ -90,7 +90,7 @@ export function directArrival(payment: DirectPayment, to: Pick<Party, 'id' | 'cu
     receivedAmount: amount,
     receivedCurrency: to.currency,
     sourceKind: 'ACCOUNT',
-    sourceAccountId: payment.fundingAccountId ?? null,
+    sourceAccountId: payment.fundingAccountId,
     destinationKind: 'ACCOUNT',
     destinationAccountId: to.id,
     // Both transactions have the same reference, so that they can be matched.

@@ -14,7 +14,7 @@ export interface Waiting {
   /** Its order; undefined if a deposit will execute its quote. */
   readonly orderId: string | undefined;
   /** The internal account that pays. */
-  readonly sourceAccountId: string | undefined;
+  readonly sourceAccountId: string | null;
   readonly lock: RateLock | undefined;
   /** Whether its money has been taken from the account. */
   readonly isReserved: boolean;

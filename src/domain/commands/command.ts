@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { comparableAmount, currencyOf, type GivenAmount } from '../../core/currencies.ts';
 import type { Cursors } from '../../core/cursors.ts';
-import { type Claim, claimOf, keyPath } from '../../core/idempotency.ts';
+import { type Claim, claimOf, firstCallRuns, keyMismatch } from '../../core/idempotency.ts';
 import { accountPublicId, publicId } from '../../core/ids.ts';
 import { databaseBusy, type Expecting, Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
@@ -214,10 +214,7 @@ async function run<Type extends ResultType>(payments: Payments, caller: Caller, 
   } catch (error) {
     if (error instanceof LockTimeout) throw new Refusal('SERVICE_UNAVAILABLE', waits[error.for], { retryAfter: 1 });
     if (sqlState(error) !== '55P03' || !waitedForKey(error)) throw error;
-    throw new Refusal('CONFLICT', 'the first request with this idempotency key is still running', {
-      path: keyPath,
-      retryAfter: 1,
-    });
+    throw firstCallRuns();
   }
 }
 
@@ -282,7 +279,7 @@ function idOf(type: ResultType, row: SnapshotRows[ResultType]): string {
 function toResult<Type extends ResultType>(outcome: Outcome, command: Command<Type>, caller: Caller) {
   switch (outcome.kind) {
     case 'mismatch':
-      throw new Refusal('IDEMPOTENCY_MISMATCH', 'this idempotency key was already used with different input', keyPath);
+      throw keyMismatch();
     case 'refused':
       throw planRefusal(outcome.refusal, command, caller, outcome.replayed);
     case 'done':

@@ -13,7 +13,7 @@ export interface Flow {
   readonly fees: bigint;
   /** The part of the fees that the platform earns, and the platform's account that receives it. */
   readonly platformFee: bigint;
-  readonly platformAccountId?: string | undefined;
+  readonly platformAccountId?: string | null | undefined;
   readonly receivingCurrency: string;
   readonly received: bigint;
   /** The internal account that receives the money; undefined if the money leaves the service. */
@@ -27,11 +27,11 @@ export interface Flow {
  */
 export function flowOf(
   transaction: Transaction,
-  sourceAccountId: string | undefined,
+  sourceAccountId: string | null,
   lock: RateLock | undefined,
 ): Flow {
   const { id, sentAmount, sentCurrency, receivedAmount } = transaction;
-  if (sentAmount === null || sentCurrency === null || receivedAmount === null || sourceAccountId === undefined) {
+  if (sentAmount === null || sentCurrency === null || receivedAmount === null || sourceAccountId === null) {
     throw new Error(`outgoing transaction ${id} lacks one of its sides`);
   }
   return {
@@ -220,7 +220,7 @@ function conversion(flow: Flow, direction: 1n | -1n): Leg[] {
 }
 
 function platformShare(flow: Flow): Leg[] {
-  if (flow.platformFee === 0n || flow.platformAccountId === undefined) return [];
+  if (flow.platformFee === 0n || !flow.platformAccountId) return [];
   // Exempt from the balance limit: the payment has been delivered, and a full account of the platform must not prevent
   // that from being booked.
   const account = { account: flow.platformAccountId, exempt: true } as const;

@@ -10,7 +10,7 @@ import { FeedReads } from './reads.ts';
 import { RecentEvents, RecentMemory } from './recent.ts';
 import { Replays } from './replays.ts';
 import { PreviousEvents } from './row-events.ts';
-import { dispatch, type EventFilter, type Hub, newHub, position, type Subscriber } from './subscribers.ts';
+import { type EventFilter, type Hub, type Subscriber, SubscriberIndex } from './subscribers.ts';
 
 /** The number of events that a subscriber may fall behind before it is dropped. */
 const maxBacklog = 1_000;
@@ -137,7 +137,12 @@ export class Feed {
       this.#opening.get(platformId) ??
       this.#reads
         .head(platformId)
-        .then((head) => newHub(platformId, head, new RecentEvents(this.#memory)))
+        .then(({ sequence, epoch }) => ({
+          ...{ platformId, head: sequence, epoch, target: sequence, reading: undefined },
+          subscribers: new Set<Subscriber>(),
+          live: new SubscriberIndex(),
+          recent: new RecentEvents(this.#memory),
+        }))
         .finally(() => this.#opening.delete(platformId));
     this.#opening.set(platformId, opening);
     const opened = await opening;
@@ -164,7 +169,10 @@ export class Feed {
       const events = await this.#reads.live(platformId, hub.head, hub.target);
       for (const event of events) {
         if (event.epoch !== hub.epoch && !(await this.#continues(hub))) return;
-        dispatch(hub, event);
+        hub.epoch = event.epoch;
+        hub.recent.add(event);
+        hub.live.dispatch(event);
+        hub.head = event.sequence;
       }
       if (events.length === 0) return;
     }
@@ -175,7 +183,7 @@ export class Feed {
    * database was restored to an earlier moment, and the hub is abandoned.
    */
   async #continues(hub: Hub): Promise<boolean> {
-    const continues = await this.#reads.has(hub.platformId, position(hub));
+    const continues = await this.#reads.has(hub.platformId, { sequence: hub.head, epoch: hub.epoch });
     if (!continues) this.#abandon(hub);
     return continues;
   }

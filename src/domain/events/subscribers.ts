@@ -1,6 +1,5 @@
 import type { Event, EventType } from '../../infra/database/generated/client/client.ts';
 import type { Channel } from './channel.ts';
-import type { FeedPosition } from './cursor.ts';
 import type { RecentEvents } from './recent.ts';
 
 /**
@@ -26,52 +25,37 @@ export interface Subscriber {
 
 /** The subscribers that get live events, indexed by subject. Those without a subject get every event. */
 export class SubscriberIndex {
-  readonly #withoutSubject = new Set<Subscriber>();
-  readonly #bySubject: Readonly<Record<Subject['of'], Map<string, Set<Subscriber>>>> = {
-    customer: new Map(),
-    transaction: new Map(),
-    account: new Map(),
-  };
+  readonly #byKey = new Map<string, Set<Subscriber>>();
 
   add(subscriber: Subscriber): void {
-    const { subject } = subscriber.filter;
-    if (!subject) {
-      this.#withoutSubject.add(subscriber);
-      return;
-    }
-    const byId = this.#bySubject[subject.of];
-    for (const id of subject.ids) {
-      const subscribers = byId.get(id);
+    for (const key of keysOf(subscriber)) {
+      const subscribers = this.#byKey.get(key);
       if (subscribers) subscribers.add(subscriber);
-      else byId.set(id, new Set([subscriber]));
+      else this.#byKey.set(key, new Set([subscriber]));
     }
   }
 
   delete(subscriber: Subscriber): void {
-    const { subject } = subscriber.filter;
-    if (!subject) {
-      this.#withoutSubject.delete(subscriber);
-      return;
-    }
-    const byId = this.#bySubject[subject.of];
-    for (const id of subject.ids) {
-      const subscribers = byId.get(id);
+    for (const key of keysOf(subscriber)) {
+      const subscribers = this.#byKey.get(key);
       subscribers?.delete(subscriber);
-      if (subscribers?.size === 0) byId.delete(id);
+      if (subscribers?.size === 0) this.#byKey.delete(key);
     }
   }
 
   dispatch(event: Event): void {
-    for (const subscriber of this.#withoutSubject) offer(subscriber, event);
-    this.#dispatchTo('customer', event.customerId, event);
-    this.#dispatchTo('transaction', event.transactionId, event);
-    this.#dispatchTo('account', event.accountId, event);
+    const { customerId, transactionId, accountId } = event;
+    for (const key of [anyEvent, `customer ${customerId}`, `transaction ${transactionId}`, `account ${accountId}`]) {
+      for (const subscriber of this.#byKey.get(key) ?? []) offer(subscriber, event);
+    }
   }
+}
 
-  #dispatchTo(of: Subject['of'], id: string | null, event: Event): void {
-    const subscribers = id === null ? undefined : this.#bySubject[of].get(id);
-    if (subscribers) for (const subscriber of subscribers) offer(subscriber, event);
-  }
+/** The key of the subscribers without a subject. */
+const anyEvent = '';
+
+function keysOf({ filter: { subject } }: Subscriber): readonly string[] {
+  return subject ? subject.ids.map((id) => `${subject.of} ${id}`) : [anyEvent];
 }
 
 /** Sends an event to a subscriber that wants it, unless it was offered before. Returns whether it was sent. */
@@ -97,25 +81,4 @@ export interface Hub {
   /** The last sequence known to exist. */
   target: bigint;
   reading: Promise<void> | undefined;
-}
-
-/** Creates the hub of a platform, which starts reading after this position. */
-export function newHub(platformId: string, { sequence, epoch }: FeedPosition, recent: RecentEvents): Hub {
-  return {
-    ...{ platformId, recent },
-    ...{ head: sequence, epoch, target: sequence, reading: undefined },
-    subscribers: new Set<Subscriber>(),
-    live: new SubscriberIndex(),
-  };
-}
-
-/** Returns the position of the last event that was dispatched. */
-export const position = ({ head: sequence, epoch }: Hub): FeedPosition => ({ sequence, epoch });
-
-/** Offers the feed's next event to the subscribers that have caught up; the others read it themselves. */
-export function dispatch(hub: Hub, event: Event): void {
-  hub.epoch = event.epoch;
-  hub.recent.add(event);
-  hub.live.dispatch(event);
-  hub.head = event.sequence;
 }

@@ -16,24 +16,42 @@ import { msLeft } from '../../infra/instruments/request-facts.ts';
 import { within } from '../../infra/instruments/within.ts';
 import { connectedRail, type Payments, railOf } from '../commands/command.ts';
 
-/** A due order with all data that its outcome may need, as read with the lease. */
-export interface DueOrder extends Lease {
+/** A row of the function `lease_rail_orders`, without nesting. */
+interface LeasedRow extends Lease {
   readonly id: string;
   readonly kind: RailOrderKind;
   readonly attempts: number;
   readonly ageMs: number;
   readonly scenario: Prisma.JsonValue;
   readonly transaction: Transaction;
-  readonly source: Party | undefined;
-  readonly destination: Party | undefined;
+  readonly source: Party | null;
+  readonly destination: Party | null;
   /** The internal account that pays an outgoing payment: if the source is external, an account of its owner. */
-  readonly fundingAccountId: string | undefined;
-  readonly platformFee: bigint;
-  readonly lock: RateLock | undefined;
+  readonly fundingAccountId: string | null;
+  readonly platformFee: bigint | null;
   /** The platform's account for its part of the fees, and whether it holds enough to return that part. */
-  readonly platformAccount: { readonly id: string; readonly canReturnFee: boolean } | undefined;
+  readonly platformAccountId: string | null;
+  readonly canReturnFee: boolean | null;
   /** The information about the sender that was given with the quote, and the sender's UMA address. */
-  readonly sender: { readonly information: Record<string, string>; readonly umaAddress: string | undefined };
+  readonly senderInformation: Record<string, string> | null;
+  readonly senderUmaAddress: string | null;
+  readonly receiverPlatformId: string | null;
+  readonly receiverCustomerId: string | null;
+  readonly receiverIsActive: boolean | null;
+  readonly depositAccountId: string | null;
+  readonly incoming: Transaction | null;
+  readonly incomingDestination: Party | null;
+  /** An id for the receiving transaction, if one is created. */
+  readonly newId: string;
+  /** The time left to approve it, in milliseconds; null if it awaits no approval. */
+  readonly approvalLeftMs: number | null;
+  readonly approvalDeferred: boolean;
+  readonly rateLock: Prisma.JsonValue;
+}
+
+/** A due order with all data that its outcome may need, as read with the lease. */
+export interface DueOrder extends Omit<LeasedRow, 'incoming'> {
+  readonly lock: RateLock | undefined;
   /** The customer of this installation who receives an outgoing payment to a UMA address. */
   readonly receiver: Receiver | undefined;
   /**
@@ -41,11 +59,6 @@ export interface DueOrder extends Lease {
    * INCOMING.
    */
   readonly incoming: Incoming | undefined;
-  /** An id for the receiving transaction, if one is created. */
-  readonly newId: string;
-  /** The time left to approve it, in milliseconds; null if it awaits no approval. */
-  readonly approvalLeftMs: number | null;
-  readonly approvalDeferred: boolean;
 }
 
 /** A receiver who is a customer of this installation. */
@@ -55,13 +68,13 @@ export interface Receiver {
   /** Whether the receiver may currently receive money. */
   readonly isReceiverActive: boolean;
   /** The receiver's default UMA deposit account in the currency, or else the internal account in it. */
-  readonly depositAccountId: string | undefined;
+  readonly depositAccountId: string | null;
 }
 
 /** An INCOMING transaction under way, with its destination and the time to its platform's deadline in milliseconds. */
 export interface Incoming {
   readonly transaction: Transaction;
-  readonly destination: Party | undefined;
+  readonly destination: Party | null;
   readonly approvalLeftMs: number;
 }
 
@@ -71,30 +84,6 @@ export interface Incoming {
  */
 const leaseMs = 2_000;
 const renewMs = 600;
-
-interface Nullable {
-  readonly source: Party | null;
-  readonly destination: Party | null;
-  readonly fundingAccountId: string | null;
-  readonly platformFee: bigint | null;
-  readonly incoming: Transaction | null;
-}
-
-/** A row of the function `lease_rail_orders`, without nesting. */
-interface LeasedRow
-  extends Omit<DueOrder, keyof Nullable | 'lock' | 'platformAccount' | 'sender' | 'receiver'>,
-    Nullable {
-  readonly platformAccountId: string | null;
-  readonly canReturnFee: boolean | null;
-  readonly senderInformation: Record<string, string> | null;
-  readonly senderUmaAddress: string | null;
-  readonly receiverPlatformId: string | null;
-  readonly receiverCustomerId: string | null;
-  readonly receiverIsActive: boolean | null;
-  readonly depositAccountId: string | null;
-  readonly incomingDestination: Party | null;
-  readonly rateLock: Prisma.JsonValue;
-}
 
 const orders: LeasedTable = { table: 'rail_order', rows: 'orders', key: ['id', 'uuid'] };
 
@@ -171,17 +160,10 @@ export function isPull(order: Pick<DueOrder, 'kind' | 'transaction'>): boolean {
 }
 
 function dueOrder(row: LeasedRow): DueOrder {
-  const { platformAccountId, receiverPlatformId, receiverCustomerId } = row;
+  const { receiverPlatformId, receiverCustomerId } = row;
   return {
     ...row,
-    source: row.source ?? undefined,
-    destination: row.destination ?? undefined,
-    fundingAccountId: row.fundingAccountId ?? undefined,
-    platformFee: row.platformFee ?? 0n,
     lock: lockOf(row.rateLock),
-    platformAccount:
-      platformAccountId === null ? undefined : { id: platformAccountId, canReturnFee: row.canReturnFee ?? false },
-    sender: { information: row.senderInformation ?? {}, umaAddress: row.senderUmaAddress ?? undefined },
     receiver:
       receiverPlatformId === null || receiverCustomerId === null
         ? undefined
@@ -189,7 +171,7 @@ function dueOrder(row: LeasedRow): DueOrder {
             platformId: receiverPlatformId,
             customerId: receiverCustomerId,
             isReceiverActive: row.receiverIsActive ?? false,
-            depositAccountId: row.depositAccountId ?? undefined,
+            depositAccountId: row.depositAccountId,
           },
     incoming: incomingOf(row),
   };
@@ -202,13 +184,11 @@ function dueOrder(row: LeasedRow): DueOrder {
 const maxApprovalMs = 60_000;
 
 function incomingOf(row: LeasedRow): Incoming | undefined {
-  const { transaction, incoming } = row;
+  const { transaction, incoming, destination } = row;
   const leftMs = row.approvalLeftMs ?? 0;
   const approvalLeftMs = leftMs > maxApprovalMs ? 0 : leftMs;
-  if (incoming) return { transaction: incoming, destination: row.incomingDestination ?? undefined, approvalLeftMs };
-  return transaction.type === 'INCOMING'
-    ? { transaction, destination: row.destination ?? undefined, approvalLeftMs }
-    : undefined;
+  if (incoming) return { transaction: incoming, destination: row.incomingDestination, approvalLeftMs };
+  return transaction.type === 'INCOMING' ? { transaction, destination, approvalLeftMs } : undefined;
 }
 
 export const nextOrderDue = untilNext(orders);
@@ -349,7 +329,7 @@ function moneyOf(order: DueOrder): { readonly amount: bigint; readonly currency:
 function externalAccount(order: DueOrder) {
   const account =
     order.kind === 'COLLECTION' && order.source ? order.source : (order.incoming?.destination ?? order.destination);
-  return account && toRailAccount(account);
+  return account ? toRailAccount(account) : undefined;
 }
 
 function counterpartyAddress({ kind, transaction }: DueOrder): string | undefined {

@@ -127,13 +127,10 @@ export function planFailure(order: DueOrder, failure: Failure): PlanGroup {
 
 /** Plans the bank's return of a delivered payment: REFUNDED, with delivery and debit reversed. */
 export function planReturn(order: DueOrder, reason: string): PlanGroup {
-  const { transaction, platformAccount } = order;
+  const { transaction, platformAccountId, canReturnFee } = order;
   // The platform's part of the fees is taken back if the platform's account still holds it; otherwise the service bears
   // it.
-  const flow = {
-    ...flowOfOrder(order),
-    platformAccountId: platformAccount?.canReturnFee ? platformAccount.id : undefined,
-  };
+  const flow = { ...flowOfOrder(order), platformAccountId: canReturnFee ? platformAccountId : null };
   return groupOf(order, {
     orders: [{ id: order.id, dueInMs: null }],
     transactions: [
@@ -145,9 +142,9 @@ export function planReturn(order: DueOrder, reason: string): PlanGroup {
 
 /** Plans the announcement of a payment to the receiving platform here, whose decision the sender's order waits for. */
 export function planAnnouncement(payments: Payments, order: DueOrder, receiver: Receiver): PlanGroup {
-  const { transaction, sender } = order;
+  const { transaction, senderUmaAddress } = order;
   const { depositAccountId } = receiver;
-  if (!receiver.isReceiverActive || depositAccountId === undefined || sender.umaAddress === undefined) {
+  if (!receiver.isReceiverActive || depositAccountId === null || senderUmaAddress === null) {
     return planFailure(order, { to: 'REJECTED', reason: 'the receiver cannot receive this payment' });
   }
   const incoming = announcedTransaction(
@@ -155,8 +152,8 @@ export function planAnnouncement(payments: Payments, order: DueOrder, receiver: 
       platformId: receiver.platformId,
       id: order.newId,
       customerId: receiver.customerId,
-      senderUmaAddress: sender.umaAddress,
-      information: sender.information,
+      senderUmaAddress,
+      information: order.senderInformation ?? {},
       requested: receiverFields,
       depositAccountId,
       currency: transaction.receivedCurrency,
@@ -204,8 +201,8 @@ function collectionJournals({ incoming, transaction }: DueOrder): Journal[] {
 }
 
 /** Returns how the money of an order's payment flows. */
-export function flowOfOrder({ transaction, fundingAccountId, platformFee, platformAccount, lock }: DueOrder): Flow {
-  return { ...flowOf(transaction, fundingAccountId, lock), platformFee, platformAccountId: platformAccount?.id };
+export function flowOfOrder({ transaction, fundingAccountId, platformFee, platformAccountId, lock }: DueOrder): Flow {
+  return { ...flowOf(transaction, fundingAccountId, lock), platformFee: platformFee ?? 0n, platformAccountId };
 }
 
 function readFacts(information: unknown): Record<string, string> {
@@ -271,7 +268,7 @@ export async function concludeWithoutCredit(
     // The payment is delivered anyway: the service keeps the part of the fees that the platform's account cannot
     // receive.
     payments.log.error({ order: order.id, refusal }, "the platform's fee was not paid: the account cannot receive it");
-    const withoutShare = { ...order, platformAccount: undefined };
+    const withoutShare = { ...order, platformAccountId: null };
     return { order: withoutShare, outcome, group: planDelivery(withoutShare, outcome) };
   }
   // The sender, who may be on a different platform, reads this, so it reveals neither the receiver's account nor its
@@ -291,8 +288,8 @@ async function giveBack(payments: Payments, order: DueOrder): Promise<void> {
 }
 
 /** Returns whether an account takes part in a payment only as the platform's account for fees. */
-function isShareOnly({ platformAccount, destination, incoming }: DueOrder, accountId: string): boolean {
-  return platformAccount?.id === accountId && ![destination?.id, incoming?.destination?.id].includes(accountId);
+function isShareOnly({ platformAccountId, destination, incoming }: DueOrder, accountId: string): boolean {
+  return platformAccountId === accountId && ![destination?.id, incoming?.destination?.id].includes(accountId);
 }
 
 /** Returns the same end of the payment, but with its refund in suspense, as if the rail had not returned the money. */

@@ -168,8 +168,8 @@ export const infraBugs: Bugs = {
   },
   'src/infra/database/connections/serving-pool.ts': {
     "access/database-wall › sees the platform of each statement's caller, even after errors and in transactions": {
-      '} else if (this.#platforms.get(client) === platform) callback':
-        '} else if (this.#platforms.has(client) && query instanceof TextQuery) callback',
+      'if (this.#platforms.get(client) === platform) return undefined;':
+        'if (this.#platforms.has(client) && query instanceof TextQuery) return undefined;',
     },
   },
   'src/infra/database/connections/statement-names.ts': {

@@ -24,24 +24,19 @@ export class StatementNames {
 /**
  * Tracks the composed statements that a connection has prepared, at most the 200 most recently used: Postgres needs
  * about 33 KiB for the statement of a list, and a client whose documents vary causes new statements all the time.
+ * @param connection the pg connection on which `outdated` closes a statement
+ * @returns a function that records, in advance, that the connection executes a statement
  */
-export class PreparedStatements {
-  readonly #used: LRUCache<string, true>;
-
-  /** @param connection the pg connection on which `outdated` closes a statement */
-  constructor(connection: () => Connection) {
-    this.#used = new LRUCache<string, true>({
-      max: 200,
-      dispose(_used, name, reason) {
-        if (reason === 'evict') close(connection(), name);
-      },
-    });
-  }
-
-  /** Records, in advance, that the connection executes a statement. */
-  use(name: string | undefined): void {
-    if (name?.startsWith(prefix)) this.#used.set(name, true);
-  }
+export function trackStatements(connection: () => Connection): (name: string | undefined) => void {
+  const used = new LRUCache<string, true>({
+    max: 200,
+    dispose(_used, name, reason) {
+      if (reason === 'evict') close(connection(), name);
+    },
+  });
+  return (name) => {
+    if (name?.startsWith(prefix)) used.set(name, true);
+  };
 }
 
 /** Closes a prepared statement, with the next batch that the connection sends. */
