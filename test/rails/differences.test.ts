@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { Payments } from '../../src/domain/commands/command.ts';
 import { readBalances } from '../../src/domain/reconciliation/balances.ts';
-import { reconcileDueDays } from '../../src/domain/reconciliation/daily.ts';
+import { reconcileDueDays } from '../../src/domain/reconciliation/reconciliation.ts';
 import { reconcile } from '../../src/domain/reconciliation/differences.ts';
 import type { MovementsRequest, RailMovement } from '../../src/rails/rail-parts.ts';
 import { ended, execute, feedEnd, pay, quote, seen, succeed, usdToEur } from '../setup/acts.ts';

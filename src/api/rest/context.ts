@@ -2,7 +2,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import type { Cursors } from '../../core/cursors.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Viewer } from '../../domain/access/viewer.ts';
-import { readAfterHeader, readAfterOf } from '../../domain/events/read-after.ts';
+import { readAfterHeader, readAfterOf } from '../../domain/events/cursor.ts';
 import type { Replicas } from '../../infra/database/replicas/replicas.ts';
 import type { RestBindings } from './node-adapter.ts';
 

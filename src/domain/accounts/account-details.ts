@@ -1,7 +1,7 @@
 import { type AccountDetails, formFault, formOf } from '../../core/account-fields.ts';
 import { type AccountIdentity, type AccountType, accountTypes, identityOf } from '../../core/account-types.ts';
 import { carriedName } from '../../core/carried-text.ts';
-import { checkAll, type InvalidField, pathsIn, Refusal } from '../../core/refusal.ts';
+import { checkAll, type FieldPath, invalid, type InvalidField, pathsIn, Refusal } from '../../core/refusal.ts';
 import { canonicalText } from '../../core/texts.ts';
 import type { Environment, ExternalAccountType } from '../../infra/database/generated/client/client.ts';
 import type { AccountCheck } from '../../rails/rail.ts';
@@ -215,4 +215,15 @@ export function maskedNumber({ kind, id, identifier }: Pick<Account, 'kind' | 'i
   const characters = [...number];
   const shown = Math.min(4, Math.floor(characters.length / 2));
   return `•••• ${characters.slice(characters.length - shown).join('')}${domain === undefined ? '' : `@${domain}`}`;
+}
+
+/**
+ * Refuses an external source that cannot be pulled from: only bank accounts can be debited on request.
+ * @throws Refusal INVALID_INPUT
+ */
+export function checkPullable(account: Account, path: FieldPath): void {
+  if (account.accountType !== null && accountTypes[account.accountType].beneficiary) return;
+  const message =
+    'money cannot be pulled from a wallet: send it from the wallet, using a payment instruction of an internal account or of a real-time funded quote';
+  throw invalid(message, path);
 }

@@ -5,12 +5,149 @@ import type { Event } from '../../infra/database/generated/client/client.ts';
 import { ReferredRows } from '../../infra/database/predicates.ts';
 import { Channel } from './channel.ts';
 import { EventsUndone, type FeedPosition } from './cursor.ts';
-import { FeedListener, type Head } from './listener.ts';
-import { FeedReads } from './reads.ts';
-import { RecentEvents, RecentMemory } from './recent.ts';
-import { Replays } from './replays.ts';
+import { FeedReads, type Page, pageSize, replayConnections } from './reads.ts';
+import { newestEvents, RecentEvents, RecentMemory } from './recent.ts';
 import { PreviousEvents } from './row-events.ts';
-import { type EventFilter, type Hub, type Subscriber, SubscriberIndex } from './subscribers.ts';
+import { type EventFilter, type Hub, offer, type Subscriber, SubscriberIndex } from './subscribers.ts';
+import { OwnConnection } from '../../infra/database/connections/own-connection.ts';
+import { singleFlight } from '../../infra/instruments/single-flight.ts';
+import { setImmediate as nextRound, setTimeout as delay } from 'node:timers/promises';
+import { Slots } from '../../core/slots.ts';
+
+/** The number of events that a replay delivers before it yields to other work of the process. */
+const portion = 25;
+/** How long a reader may take for a page before the next replay gets its turn, in milliseconds. */
+const turnMs = 100;
+
+/** Replays the feed page by page, in turn, to subscribers that are behind. Live events and requests do not wait. */
+export class Replays {
+  readonly #reads: FeedReads;
+  readonly #turns = new Slots(replayConnections);
+
+  constructor(reads: FeedReads) {
+    this.#reads = reads;
+  }
+
+  /** Brings a subscriber up to the hub's position, and makes it live. */
+  async catchUp(hub: Hub, subscriber: Subscriber): Promise<void> {
+    const { channel } = subscriber;
+    while (subscriber.position < hub.head && !channel.ended) {
+      await this.#turns.run(async () => {
+        if (!channel.ended) await deliver(await this.#nextPage(hub, subscriber), subscriber);
+      });
+      await channel.drained();
+    }
+    // Since the position was compared with the hub's there was no `await`, so the next event that the hub dispatches is
+    // the one that follows.
+    if (!channel.ended) hub.live.add(subscriber);
+  }
+
+  async #nextPage(hub: Hub, { position, filter }: Subscriber): Promise<Page> {
+    const { platformId, head } = hub;
+    if (this.#turns.isFull && head - position <= newestEvents) await this.#fill(hub);
+    const events = hub.recent.after(position, pageSize);
+    const last = events?.at(-1);
+    return events && last ? { events, upTo: last.sequence } : this.#reads.page(platformId, position, head, filter);
+  }
+
+  /** Reads the newest events into memory, once for all waiting readers. */
+  async #fill(hub: Hub): Promise<void> {
+    hub.filling ??= this.#reads.newest(hub.platformId, hub.head).then(
+      (events) => hub.recent.fill(events),
+      () => {
+        // Each reader then reads its own page.
+        delete hub.filling;
+      },
+    );
+    await hub.filling;
+  }
+}
+
+/** Offers a page to a subscriber in portions, without waiting for a slow reader. */
+async function deliver({ events, upTo }: Page, subscriber: Subscriber): Promise<void> {
+  const { channel } = subscriber;
+  const patience = delay(turnMs, undefined, { ref: false });
+  let offered = 0;
+  for (const event of events) {
+    if (channel.ended) return;
+    if (!offer(subscriber, event)) continue;
+    offered += 1;
+    if (offered % portion > 0) continue;
+    await Promise.race([channel.drained(), patience]);
+    // Awaiting only the queue does not let live events and requests run.
+    await nextRound();
+  }
+  await Promise.race([channel.drained(), patience]);
+  if (upTo > subscriber.position) subscriber.position = upTo;
+}
+
+/** How long a new listener may take to connect before a retry, in milliseconds. */
+const listenTimeoutMs = 5_000;
+/** The number of polls that find events without a notification before the listener's connection counts as lost. */
+const maxMissedPolls = 3;
+
+export interface Head {
+  readonly platformId: string;
+  readonly sequence: bigint;
+}
+
+/** Listens for the notifications of sequencers on its own connection, which it renews. */
+export class FeedListener {
+  readonly #connection: OwnConnection;
+  /** Connects once, however many polls request it meanwhile, and so counts a failure once. */
+  readonly #reconnect: () => Promise<void>;
+  /** The number of polls that have found something new since the last notification. */
+  #missedPolls = 0;
+
+  /** @param onAnnounced called with the platforms whose feeds have new events, at least once per sequencer step */
+  constructor(database: Database, log: Logger, onAnnounced: (heads: readonly Head[]) => void) {
+    const limits = { connectionTimeoutMillis: listenTimeoutMs, query_timeout: listenTimeoutMs };
+    const config = () => ({ ...database.connectionFor('feed'), ...limits });
+    this.#connection = new OwnConnection(config, async (client) => {
+      client.on('notification', ({ payload = '' }) => {
+        this.#missedPolls = 0;
+        onAnnounced(headsIn(payload));
+      });
+      await client.query('listen feed');
+    });
+    const faults = FaultStates.of(log);
+    this.#reconnect = singleFlight(() => faults.watch('notifications of the feed, which polls instead', this.open()));
+  }
+
+  get listening(): boolean {
+    return this.#connection.isOpen;
+  }
+
+  async open(): Promise<void> {
+    await this.#connection.get();
+  }
+
+  /** Counts a poll that found events without a notification. */
+  missed(): void {
+    this.#missedPolls += 1;
+  }
+
+  /** Drops a connection that delivers no notifications, and reconnects if there is none. */
+  renew(): void {
+    if (this.#missedPolls >= maxMissedPolls) {
+      this.#missedPolls = 0;
+      this.#connection.drop();
+    }
+    if (this.listening) return;
+    void this.#reconnect();
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+}
+
+function headsIn(payload: string): Head[] {
+  return payload.split(',').map((head) => {
+    const [platformId = '', sequence = '0'] = head.split(':');
+    return { platformId, sequence: BigInt(sequence) };
+  });
+}
 
 /** The number of events that a subscriber may fall behind before it is dropped. */
 const maxBacklog = 1_000;

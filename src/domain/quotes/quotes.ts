@@ -11,7 +11,7 @@ import { checkAll, invalid, Refusal } from '../../core/refusal.ts';
 import { checkText, longest } from '../../core/texts.ts';
 import type { Quote, Transaction } from '../../infra/database/rows.ts';
 import { type Caller, tokenOf } from '../access/caller.ts';
-import { checkPullable } from '../accounts/pullable.ts';
+import { checkPullable } from '../accounts/account-details.ts';
 import { command, type CommandPlan, connectedRail, type Payments, railOf } from '../commands/command.ts';
 import { checkInformation, clockFor, type Information } from '../commands/information.ts';
 import { checkMetadata } from '../commands/metadata.ts';

@@ -1,7 +1,7 @@
 import { type GivenAmount, requiredCurrency, smallestUnits } from '../../core/currencies.ts';
 import { checkAll, type FieldPath, invalid, pathsIn, Refusal } from '../../core/refusal.ts';
 import type { Account, Transaction } from '../../infra/database/rows.ts';
-import { checkPullable } from '../accounts/pullable.ts';
+import { checkPullable } from '../accounts/account-details.ts';
 import { directArrival } from '../approvals/incoming.ts';
 import { command, type Payments, railOf } from '../commands/command.ts';
 import { debitInFull, transfer } from '../commands/movements.ts';

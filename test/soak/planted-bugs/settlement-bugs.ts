@@ -178,7 +178,7 @@ export const settlementBugs: Bugs = {
       'beyondLow <= (known?.beyondHigh ?? 0n)': 'beyondLow < (known?.beyondHigh ?? 0n)',
     },
   },
-  'src/domain/reconciliation/daily.ts': {
+  'src/domain/reconciliation/reconciliation.ts': {
     'rails/differences › a missed day is compared for a week, one with an open difference for a month, each by one instance':
       {
         'x.closed_at is null and ': '',
