@@ -57,7 +57,6 @@ export function creationTime(uuid: string): Date {
   return new Date(Number.parseInt(uuid.replaceAll('-', '').slice(0, 12), 16));
 }
 
-/** Returns the public id of an account of this kind. */
 export function accountPublicId(kind: 'INTERNAL' | 'EXTERNAL', uuid: string): string {
   return publicId(kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount', uuid);
 }
@@ -82,7 +81,6 @@ function idAtMoment(moment: Date, fill: '0' | 'f'): string {
   return hyphenated(ms.toString(16).padStart(12, '0').padEnd(32, fill));
 }
 
-/** Returns the uuid with these 32 hexadecimal digits. */
 export function hyphenated(digits: string): string {
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }

@@ -68,7 +68,6 @@ export async function inExpensiveTurn<Result>(turns: ExpensiveTurns, platformId:
   }
 }
 
-/** Runs work in a turn, and ends the turn after it. */
 export async function inTurn<Result>(turn: WorkTurn, work: () => Promise<Result>): Promise<Result> {
   try {
     return await withSlot(turn, work);

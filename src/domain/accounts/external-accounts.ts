@@ -63,7 +63,6 @@ export const createExternalAccount = command((payments, caller, input: CreateExt
   paths: { ACCOUNT_EXISTS: at('details'), CUSTOMER_FROZEN: at('customerId') },
 }));
 
-/** Plans the registration of an account that the rail has checked. */
 async function planAccount(payments: Payments, caller: Caller, given: CreateExternalAccount): Promise<CommandPlan> {
   const input = ofApp(caller, given);
   const born = input.beneficiary?.beneficiaryType === 'INDIVIDUAL' && input.beneficiary.birthDate;
@@ -341,7 +340,6 @@ function planCheck(account: Account, check: AccountCheck): Plan {
   return { accounts: [move], checks, expected: { type: 'Account', id: account.id, version: account.version } };
 }
 
-/** Returns the columns of an account that a verification sets. */
 export function verificationColumns(check: AccountVerification) {
   return { beneficiaryVerificationStatus: check.verification, beneficiaryVerifiedName: check.verifiedName };
 }

@@ -66,7 +66,6 @@ export function announcedTransaction(announced: Announced, approvalMs: number): 
 /** A payment to an internal account that belongs to another customer or to the platform. */
 export interface DirectPayment {
   readonly platformId: string;
-  /** The id of the receiving transaction to create. */
   readonly newId: string;
   readonly transaction: Pick<Transaction, 'id' | 'receivedAmount' | 'reference' | 'description'>;
   /** The internal account that pays. */

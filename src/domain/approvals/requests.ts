@@ -16,7 +16,6 @@ export interface Waiting {
   /** The internal account that pays. */
   readonly sourceAccountId: string | null;
   readonly lock: RateLock | undefined;
-  /** Whether its money has been taken from the account. */
   readonly isReserved: boolean;
 }
 

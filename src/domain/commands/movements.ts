@@ -50,7 +50,6 @@ export function flowOf(
 const outside = { system: 'OUTSIDE' } as const;
 const clearing = { system: 'CLEARING' } as const;
 
-/** Moves money from one account to another. */
 function move(from: Place, to: Place, { currency, amount }: Money): [debit: Leg, credit: Leg] {
   return [
     { ...from, currency, amount: -amount },
@@ -103,7 +102,6 @@ export function refund(flow: Flow): Journal {
   };
 }
 
-/** Returns the refund columns of a payment that is refunded. */
 export function refundOf({ id, sentAmount }: Pick<Transaction, 'id' | 'sentAmount'>) {
   return { refundReference: `REFUND-${paymentReference(id)}`, refundAmount: sentAmount };
 }
@@ -244,7 +242,6 @@ function nonZero(legs: readonly Leg[]): Leg[] {
 /** The rate locked by the rail (decision 83), as stored with a quote: amounts are strings of digits. */
 export type StoredLock = { readonly [Field in keyof RateLock]: string };
 
-/** Returns a rate lock in the form in which a quote stores it. */
 export function storedLock({ reference, sent, received, rate, fees }: RateLock): StoredLock {
   return { reference, sent: String(sent), received: String(received), rate, fees: String(fees) };
 }

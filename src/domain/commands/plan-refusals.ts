@@ -42,7 +42,6 @@ export function planRefusal(refusal: PlanRefusal, options: RefusalOptions, calle
 const notIndependent =
   'a payment cannot be approved by the token that requested it, by one that created that token or was created by it, or by one that the same policy limits';
 
-/** The message for a quote whose lookup is older than ten minutes. */
 export const lookupExpired = 'the lookup has expired; look the receiver up again';
 
 interface RefusalParts {

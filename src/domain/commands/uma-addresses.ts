@@ -37,7 +37,6 @@ export function isFictional(domain: string): boolean {
   return fictional.some((one) => isBelow(domain, one));
 }
 
-/** Returns whether a domain is the service's own or a subdomain of it. */
 export function isOfService(domain: string): boolean {
   return isBelow(domain, serviceDomain);
 }

@@ -30,7 +30,6 @@ export function positionOf(cursors: Cursors, platformId: string, cursor: string)
   return text === undefined ? undefined : feedPosition(text);
 }
 
-/** Returns the feed position that a cursor contains. */
 export function feedPosition(text: string): FeedPosition {
   const [sequence = '', epoch] = text.split(':');
   return { sequence: BigInt(sequence), epoch: epoch === undefined ? null : Number(epoch) };

@@ -182,7 +182,6 @@ export class Feed {
     this.referred = new ReferredRows(database);
   }
 
-  /** Starts to listen for notifications, and to poll every second. */
   async open(): Promise<void> {
     await this.#listener.open();
     this.#timer = setInterval(() => this.#poll(), pollMs).unref();
@@ -255,7 +254,6 @@ export class Feed {
     return this.#reads.count;
   }
 
-  /** Waits until any feed has a new event, or `ms` milliseconds have passed. */
   async waitForChange(ms: number): Promise<void> {
     await new Promise<void>((resolve) => {
       const done = () => {

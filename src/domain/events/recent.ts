@@ -7,7 +7,6 @@ export const newestEvents = 2_000;
  */
 const maxBytes = 32 * 1024 * 1024;
 
-/** The memory budget that all platforms' recent events share. */
 export class RecentMemory {
   readonly limit: number;
   used = 0;
@@ -45,7 +44,6 @@ export class RecentEvents {
     this.#memory.used += size;
   }
 
-  /** Prepends older events read from the database. */
   fill(older: readonly Event[]): void {
     const events = this.#events.slice(this.#start);
     const [first] = events;

@@ -16,7 +16,6 @@ export interface EventFilter {
   readonly types?: readonly EventType[] | undefined;
 }
 
-/** One reader of a platform's feed in this process. */
 export interface Subscriber {
   readonly filter: EventFilter;
   readonly channel: Channel<Event>;
@@ -74,7 +73,6 @@ export interface Hub {
   /** The subscribers that have caught up, indexed by subject, so that an event takes time only for its readers. */
   readonly live: SubscriberIndex;
   readonly recent: RecentEvents;
-  /** The shared read of the newest events. */
   filling?: Promise<void>;
   head: bigint;
   epoch: number | null;

@@ -204,7 +204,6 @@ async function checkRowsSince(client: pg.Client, onProgress: Progress): Promise<
   return ledgerRules.flatMap(({ rule }) => (found.has(rule) ? [{ rule, rows: found.get(rule) ?? [] }] : []));
 }
 
-/** The auditor's checkpoint, as seen in a snapshot of the database. */
 export interface Checkpoint {
   /** The audit that wrote it; null if none has. */
   readonly runId: string | null;
@@ -324,7 +323,6 @@ const storeBalances = statement<Record<never, never>>(
    on conflict (platform_id, account_id) do update set version = excluded.version, posted = excluded.posted`,
 );
 
-/** The number of rows stored at a time. */
 const pageSize = 10_000;
 
 /** Reads the rows of a query in chunks, in a connection's current transaction, as one array per column. */

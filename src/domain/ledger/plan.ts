@@ -133,7 +133,6 @@ export interface QuoteMove {
   readonly reason?: string | undefined;
   /** Whether to move it only before or after the quote's expiry, by the database's clock once the quote is locked. */
   readonly expiry?: 'before' | 'after';
-  /** Whether the same plan inserts the quote. */
   readonly isNew?: boolean;
 }
 

@@ -61,11 +61,9 @@ export interface DueOrder extends Omit<LeasedRow, 'incoming'> {
   readonly incoming: Incoming | undefined;
 }
 
-/** A receiver who is a customer of this installation. */
 export interface Receiver {
   readonly platformId: string;
   readonly customerId: string;
-  /** Whether the receiver may currently receive money. */
   readonly isReceiverActive: boolean;
   /** The receiver's default UMA deposit account in the currency, or else the internal account in it. */
   readonly depositAccountId: string | null;

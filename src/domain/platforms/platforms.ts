@@ -205,7 +205,6 @@ export const platformCurrencies: ReadonlyMap<string, PlatformCurrency> = new Map
 /** Whether the platform verifies its customers itself: there is no setting for that yet. */
 export const isRegulatedFinancialInstitution = false;
 
-/** Returns the caller's platform. */
 export function readPlatform(payments: Payments, caller: Caller): Promise<Platform> {
   return payments.database.prisma.platform.findFirstOrThrow({ where: { id: caller.platformId } });
 }

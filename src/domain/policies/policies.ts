@@ -55,7 +55,6 @@ export type StoredApproval = Pick<GivenApproval, 'always' | 'newReceivers' | 're
 /** The longest time that a payment can await approval, in seconds: 30 days. */
 export const maxApprovalSeconds = 2_592_000;
 
-/** The input of setPolicy: the subject, and the complete new policy for it. */
 export interface SetPolicy extends Expecting {
   readonly subjectId: string;
   readonly limits: readonly GivenLimit[];
@@ -211,7 +210,6 @@ async function requireAccounts({ prisma }: Transaction, caller: Caller, ids: Ter
   }
 }
 
-/** Validates the terms of a policy, and returns them in their stored form. */
 function termsOf(input: SetPolicy): Terms {
   const {
     kinds,

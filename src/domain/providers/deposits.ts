@@ -132,7 +132,6 @@ const wakeStatement = statement<object>(
   'update rail_connection set deposits_due_at = clock_ms() where platform_id = $1',
 );
 
-/** Schedules the query for a platform's deposits for now. */
 export async function wakeDeposits(on: Queryable, platformId: string): Promise<void> {
   await wakeStatement(on, platformId);
 }
@@ -205,7 +204,6 @@ async function credit(payments: Payments, deposit: DueDeposit): Promise<void> {
   );
 }
 
-/** Leaves a deposit to an operator, who assigns it (docs/rails.md). */
 async function leaveToPerson(payments: Payments, on: Queryable, deposit: DueDeposit, reason: string): Promise<void> {
   const { platformId, id, amount, currency } = deposit;
   const about = {

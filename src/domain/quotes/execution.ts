@@ -28,7 +28,6 @@ export type Executable = Pick<
 export interface StartOptions {
   readonly orderId: string;
   readonly rail: Rail;
-  /** The party that the rail pays. */
   readonly target: Target;
   readonly scenario: Prisma.JsonValue;
   readonly reason: string;
@@ -133,7 +132,6 @@ export function requirements(
   };
 }
 
-/** Describes the payment of a quote for the policies that limit it. */
 export function spendOfQuote(caller: Caller, quote: NewRow<Quote>, to: Account | null | undefined): Spend {
   const { transactionId, customerId = null, totalSendingAmount: amount, sendingCurrency: currency } = quote;
   const payment = { transactionId, customerId, amount, currency, until: quote.expiresAt };

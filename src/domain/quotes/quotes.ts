@@ -165,7 +165,6 @@ async function readQuoteParties(payments: Payments, caller: Caller, { source, de
   return readParties(payments.database.pool, caller, { ...from, destination: to, ids: 3 });
 }
 
-/** The data on which a price depends, in addition to the parties. */
 interface QuoteSides {
   readonly sending: Currency;
   readonly to: Destination;
@@ -251,7 +250,6 @@ interface QuoteRequest {
   readonly description?: string | null | undefined;
 }
 
-/** The data for a quote's rows, in addition to its input and parties. */
 export interface QuoteData {
   readonly sending: Currency;
   readonly price: Pricing;
@@ -262,7 +260,6 @@ export interface QuoteData {
   readonly metadata: Prisma.JsonValue;
 }
 
-/** Creates the rows of a new quote and its transaction, both PENDING. */
 export function newRows(
   payments: Payments,
   tenant: Tenant,

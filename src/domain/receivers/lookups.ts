@@ -246,12 +246,10 @@ export async function readLookup(
   return lookup;
 }
 
-/** Returns the currencies that a receiver accepts, with their limits. */
 export function lookupCurrencies(lookup: Pick<Lookup, 'currencies'>): readonly LookupCurrency[] {
   return trustedJson<readonly LookupCurrency[]>(lookup.currencies);
 }
 
-/** Returns the facts about the sender that a receiver requires or accepts. */
 export function lookupFields(lookup: Pick<Lookup, 'requiredFields'>): readonly RequiredField[] {
   return trustedJson<readonly RequiredField[]>(lookup.requiredFields);
 }

@@ -113,7 +113,6 @@ export function agrees({ beyondLow, beyondHigh }: Beyond, known: Beyond | undefi
   return beyondLow <= (known?.beyondHigh ?? 0n) && beyondHigh >= (known?.beyondLow ?? 0n);
 }
 
-/** Describes the balance according to the books, and the known excess. */
 export function bookedWords({ currency: code, booked }: BothBalances, known: Beyond | undefined): string {
   const own = known ? `, and ${formatForeign(known.beyondLow, code)} known beyond them` : '';
   return `${formatForeign(booked, code)} in the books${own}`;

@@ -35,7 +35,6 @@ const noteStatement = statement<object>(
    on conflict (platform_id, order_id, kind) do update set times = rail_case.times + 1`,
 );
 
-/** Records a contradiction, or counts its repetition. */
 export async function noteCase(
   { pool }: Pick<Database, 'pool'>,
   order: Pick<DueOrder, 'platformId' | 'id' | 'transaction'>,
@@ -231,7 +230,6 @@ function movedBy(order: DueOrder, { amount, sent }: Settled): Moves | undefined 
   return isWhole && canBe ? moved : undefined;
 }
 
-/** Returns how much less than promised the external receiver got. */
 function shortOf(order: DueOrder, { amount: arrived }: Settled): Money | undefined {
   const { amount, currency } = railRequest(order, false);
   const isOutside = order.kind === 'PAYOUT' && order.destination?.kind !== 'INTERNAL';
@@ -239,7 +237,6 @@ function shortOf(order: DueOrder, { amount: arrived }: Settled): Money | undefin
   return { currency, amount: amount - arrived };
 }
 
-/** Commits the settlement, the end of the case and the act. */
 async function settle(payments: Payments, facts: ToSettle, operator: Operator & { readonly reason: string }) {
   const { order, outcome, moved, said, stands } = facts;
   const journal = difference(order.transaction.id, promisedOf(order), moved);

@@ -4,7 +4,6 @@ import type { QuoteStatus, Transaction, TransactionStatus } from '../../infra/da
 import { statement } from '../../infra/database/statement.ts';
 
 export interface Finality {
-  /** The version of the transaction that this describes. */
   readonly version: number;
   /** Whether nothing can follow (prisma/functions/events/is_final.sql). */
   readonly isFinal: boolean;

@@ -241,7 +241,6 @@ export function planAnnouncement(payments: Payments, order: DueOrder, receiver: 
   ];
 }
 
-/** Closes an order that has an outcome or no longer needs one. */
 export function planClose(order: DueOrder): PlanGroup {
   return groupOf(order, { orders: [{ id: order.id, dueInMs: null }] });
 }
@@ -260,7 +259,6 @@ function collectionJournals({ incoming, transaction }: DueOrder): Journal[] {
   return [deposit(destinationAccountId, receivedCurrency, receivedAmount, id)];
 }
 
-/** Returns how the money of an order's payment flows. */
 export function flowOfOrder({ transaction, fundingAccountId, platformFee, platformAccountId, lock }: DueOrder): Flow {
   return { ...flowOf(transaction, fundingAccountId, lock), platformFee: platformFee ?? 0n, platformAccountId };
 }
@@ -269,7 +267,6 @@ function readFacts(information: unknown): Record<string, string> {
   return trustedJson<Record<string, string>>(information ?? {});
 }
 
-/** Returns the facts that the receiving platform gave with its approval. */
 function approvedFacts(requested: unknown): Record<string, string> {
   const fields = trustedJson<readonly { readonly name: string; readonly value?: string }[]>(requested ?? []);
   return Object.fromEntries(fields.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]])));

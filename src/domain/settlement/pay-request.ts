@@ -18,7 +18,6 @@ function leftMs(payments: Payments, order: DueOrder): number {
   return payments.quoteSeconds * 1_000 - order.ageMs;
 }
 
-/** Returns whether the time for the sender's pay request is over. */
 export function payRequestIsLate(payments: Payments, order: DueOrder): boolean {
   return leftMs(payments, order) <= 0;
 }

@@ -33,7 +33,6 @@ export interface SuspendedRefund {
 interface Onward {
   /** The platform's account in the currency; null if it has none. */
   readonly accountId: string | null;
-  /** The ids for the transactions of the transfer to that account. */
   readonly ids: readonly string[];
 }
 
@@ -69,7 +68,6 @@ const refundStatement = statement<SuspendedRefund>(
   { transaction: 'Transaction' },
 );
 
-/** Lists the refunds that wait in suspense on all platforms, oldest first. */
 export async function listSuspense(database: Database): Promise<SuspendedRefund[]> {
   return waitingStatement(database.pool);
 }

@@ -78,7 +78,6 @@ function requireKind(account: Account | undefined, kind: Account['kind'], side: 
   return account;
 }
 
-/** The fields of a transfer's row, in addition to its input. */
 export interface TransferRow extends Pick<NewRow<Transaction>, 'metadata' | 'customerId' | 'createdBy'> {
   readonly from: Pick<Account, 'id' | 'currency'>;
   readonly to: Pick<Account, 'id' | 'currency'>;
@@ -123,7 +122,6 @@ export function amountOf(
   return { field: 'amount', currency: () => currencyOfNamed(database.pool, caller, sourceAccountId) };
 }
 
-/** Returns the path of the account that caused the refusal of a transfer. */
 export function pathOfAccount({ destinationAccountId }: Pick<Transfer, 'destinationAccountId'>) {
   return (id: string) => (accountNameIn(destinationAccountId)?.id === id ? destinationPath : sourcePath);
 }

@@ -77,7 +77,6 @@ export interface Database {
 }
 
 export interface DatabaseOptions {
-  /** The address of the server itself. */
   readonly url: string;
   /** A connection pooler in transaction mode, through which the pools of this database connect. */
   readonly pooler?: Pooler | undefined;

@@ -63,7 +63,6 @@ const patienceStatement = statement<object>('readiness_patience', `select set_co
 /** The SQLSTATE of a lock timeout: requests that need the locked table are refused, and all others are served. */
 const locked = '55P03';
 
-/** The SQLSTATE of a server that has no connection left. */
 const tooMany = '53300';
 
 /** The SQLSTATEs of a missing table, column or function, or of a missing privilege for it. */

@@ -28,7 +28,6 @@ export interface RailTrial {
   /** Webhooks and deposits of the provider; undefined if the rail has no such methods, or they cannot be tested. */
   readonly incoming?: TrialIncoming;
 
-  /** Ends the trial. */
   close?(): Promise<void>;
 }
 

@@ -157,7 +157,6 @@ const temporary: ReadonlySet<number> = new Set([401, 403, 408, 409, 422, 425, 42
 /** The codes of refusals that are final although their status is one of the above. */
 const finalCodes: ReadonlySet<string> = new Set(['QUOTE_EXPIRED']);
 
-/** A client of the specified REST API for one account. */
 export class UpstreamClient {
   readonly #connection: () => Promise<UpstreamConnection>;
   readonly #agent = new Agent({ connections: 32 });

@@ -31,7 +31,6 @@ export function isWithin({ description, source, destination }: Ends): boolean {
   return isOurs && isOwn(source) && isOwn(destination);
 }
 
-/** Reads a page of the account's transactions upstream, oldest first. */
 export async function readMovements(client: UpstreamClient, request: MovementsRequest): Promise<MovementsPage> {
   const query = new URLSearchParams({
     startDate: request.from.toISOString(),

@@ -119,7 +119,6 @@ export class UpstreamOrders {
     return kind === 'PAYOUT' ? { receiverAccountIdentifier: id } : { senderAccountIdentifier: id };
   }
 
-  /** Refunds a collection to its source. */
   async giveBack(order: RailOrder): Promise<void> {
     if (!order.account) throw new Error('only money that was pulled from an account can be returned');
     await this.#transferOut(order, order.account, `${order.id}-return`, memoOf('return of', order));

@@ -36,7 +36,6 @@ export class RefusalPace {
     setMaxListeners(0, this.#ended.signal);
   }
 
-  /** Waits until a refusal may be sent to a source: a platform, or an address. */
   async wait(source: string): Promise<void> {
     const ms = this.next(source);
     if (ms > 0) await delay(ms, undefined, { signal: this.#ended.signal }).catch(() => undefined);

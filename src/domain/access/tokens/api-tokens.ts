@@ -101,13 +101,11 @@ function basicCredentials(authorization: string): { clientId: string; secret: st
   return colon > 0 ? { clientId: decoded.slice(0, colon), secret: decoded.slice(colon + 1) } : undefined;
 }
 
-/** The credentials of an API token. */
 export interface BasicCredentials {
   readonly clientId: string;
   readonly secret: string;
 }
 
-/** Returns the value of the Authorization header for these credentials. */
 export function basicAuthorization({ clientId, secret }: BasicCredentials): string {
   return `Basic ${Buffer.from(`${clientId}:${secret}`).toString('base64')}`;
 }

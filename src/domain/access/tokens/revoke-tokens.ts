@@ -14,7 +14,6 @@ export interface RevokeApiToken extends Expecting {
   readonly revokeDescendants: boolean;
 }
 
-/** The numbers of other objects that ended with a token. */
 export interface Ended {
   readonly endedApiTokens: number;
   readonly endedClientTokens: number;

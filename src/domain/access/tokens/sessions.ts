@@ -82,7 +82,6 @@ export class Sessions {
     return this.#open.size;
   }
 
-  /** Registers a connection until it closes. */
   open(viewer: Viewer, connection: Connection): Session {
     const open: Open = { viewer, connection, underWay: new Set() };
     this.#open.add(open);

@@ -99,7 +99,6 @@ export interface ClientTokenFilter {
 /** Postgres interprets this as the time of the statement, so the database's clock decides what has expired. */
 const now = 'now';
 
-/** Returns the condition for client tokens that match a filter. */
 export function whereClientTokens(filter: ClientTokenFilter): Prisma.ClientTokenWhereInput {
   const { active } = filter;
   return {

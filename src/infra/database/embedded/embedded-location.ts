@@ -68,7 +68,6 @@ export function unusableDataDirectory(dataDirectory: string, error: unknown): st
 
 export const run = promisify(execFile);
 
-/** The folders and the user of one embedded server. */
 export interface ServerLocation {
   readonly programs: string;
   /** The folder of all files of the server: `data`, `password`, `port` and `server.log`. It may not exist yet. */

@@ -106,7 +106,6 @@ export async function migrate(databaseUrl: string, options: MigrateOptions = {})
   });
 }
 
-/** The purpose in the names of connections that run migrations. */
 const use = 'migrate';
 const cancelStatement =
   'select pg_cancel_backend(pid) from pg_stat_activity where application_name = $1 and pid <> pg_backend_pid()';
@@ -194,7 +193,6 @@ async function readRecords(client: Queryable) {
 
 const UNDEFINED_TABLE = '42P01';
 
-/** The dependencies of applying a migration. */
 interface Attempts {
   readonly client: pg.Client;
   readonly locks: WantedLocks;
@@ -282,7 +280,6 @@ const strongLocks = `select l.relation::regclass::text as table, upper(regexp_re
   where l.pid = $1 and l.locktype = 'relation' and c.relkind in ('r', 'p')
     and l.mode in ('ShareUpdateExclusiveLock', 'ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')`;
 
-/** The SQLSTATEs of a lock timeout and a deadlock. */
 const lockStates = new Set(['55P03', '40P01']);
 
 /** Returns whether a statement has failed because another session holds a lock. */

@@ -15,7 +15,6 @@ export function lsnOf(text: string): bigint {
   return (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`);
 }
 
-/** Prints a position in the write-ahead log. */
 export function lsnText(lsn: bigint): string {
   return `${(lsn >> 32n).toString(16)}/${(lsn & 0xffffffffn).toString(16)}`;
 }

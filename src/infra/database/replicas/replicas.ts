@@ -17,7 +17,6 @@ interface Pace {
 
 /** How long a read waits at most for a replica, in milliseconds. */
 const defaultWaitMs = 100;
-/** The interval between two checks of the replicas, in milliseconds. */
 const defaultEveryMs = 1_000;
 
 interface ReplicaSettings {
