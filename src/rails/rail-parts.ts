@@ -1,3 +1,4 @@
+import type { Currency } from '../core/currencies.ts';
 import type {
   BeneficiaryVerificationStatus,
   CustomerType,
@@ -5,7 +6,6 @@ import type {
   FailureReason,
   KycStatus,
 } from '../infra/database/generated/client/client.ts';
-import type { Currency } from '../core/currencies.ts';
 
 /** An external account or wallet, as the rail sees it. */
 export interface RailAccount {

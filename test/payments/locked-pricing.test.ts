@@ -6,9 +6,9 @@ import { toDecimal } from '../../src/core/fraction.ts';
 import { amountToLock, checkLock, priceByLock } from '../../src/domain/pricing/locked-pricing.ts';
 import {
   narrowest,
-  priceQuote,
   type Pricing,
   type PricingRequest,
+  priceQuote,
   receivingLimits,
 } from '../../src/domain/pricing/pricing.ts';
 import type { RateTerms } from '../../src/rails/rail.ts';

@@ -17,10 +17,10 @@ import {
   whole,
 } from '../../src/core/fraction.ts';
 import {
-  priceQuote,
   type Pricing,
   type PricingRefusal,
   type PricingRequest,
+  priceQuote,
 } from '../../src/domain/pricing/pricing.ts';
 import type { RateTerms } from '../../src/rails/rail.ts';
 import { sandboxRates } from '../../src/rails/sandbox/rates.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { currencyOf } from '../../src/core/currencies.ts';
 import { toExactDecimal } from '../../src/core/fraction.ts';
-import type { priceQuote, PricingRequest } from '../../src/domain/pricing/pricing.ts';
+import type { PricingRequest, priceQuote } from '../../src/domain/pricing/pricing.ts';
 import type { Value } from './smt.ts';
 import { pricingModel, type Satisfiable, solve } from './solver.ts';
 import { type QuoteTheorem, quotes, type WrongRounding } from './theorems.ts';

@@ -3,14 +3,15 @@ import { publicId } from '../../core/ids.ts';
 import { refusalIn } from '../../core/refusal.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { isLockTimeout, waitedForRow } from '../../infra/database/faults.ts';
+import { retryLostRaces } from '../../infra/database/retry.ts';
 import { trustedJson } from '../../infra/database/rows.ts';
 import { statement } from '../../infra/database/statement.ts';
-import { inTransaction, retryLostRaces, type Transaction } from '../../infra/database/transaction.ts';
+import { inTransaction, type Transaction } from '../../infra/database/transaction.ts';
+import { commands } from '../../infra/instruments/instruments.ts';
 import { noteMade } from '../../infra/instruments/request-facts.ts';
 import type { Caller } from './caller.ts';
 import { authorize, type Operation } from './operations.ts';
 import { recordAct } from './operator-acts.ts';
-import { commands } from '../../infra/instruments/instruments.ts';
 
 /** The result of a successful command, as stored for repeats. Receipts read `type` and `row`. */
 export interface StoredResult {

@@ -1,12 +1,12 @@
 import { type AccountDetails, formFault, formOf } from '../../core/account-fields.ts';
 import { type AccountIdentity, type AccountType, accountTypes, identityOf } from '../../core/account-types.ts';
 import { carriedName } from '../../core/carried-text.ts';
-import { checkAll, type FieldPath, invalid, type InvalidField, pathsIn, Refusal } from '../../core/refusal.ts';
+import { checkAll, type FieldPath, type InvalidField, invalid, pathsIn, Refusal } from '../../core/refusal.ts';
 import { canonicalText } from '../../core/texts.ts';
 import type { Environment, ExternalAccountType } from '../../infra/database/generated/client/client.ts';
+import { type Account, trustedJson } from '../../infra/database/rows.ts';
 import type { AccountCheck } from '../../rails/rail.ts';
 import type { Address } from '../commands/people.ts';
-import { type Account, trustedJson } from '../../infra/database/rows.ts';
 
 const at = pathsIn<{ readonly currency: string; readonly details: AccountDetails }>();
 

@@ -4,11 +4,21 @@ import { publicId } from '../../core/ids.ts';
 import { checkAll, type Expecting, type FieldPath, invalid, pathsIn, Refusal } from '../../core/refusal.ts';
 import { checkKey } from '../../core/texts.ts';
 import { ExternalAccountStatus, type ExternalAccountType } from '../../infra/database/generated/client/client.ts';
+import {
+  type Lease,
+  type LeasedTable,
+  leasing,
+  postponing,
+  retryMs,
+  untilNext,
+  workOnDue,
+} from '../../infra/database/leases.ts';
 import { type Account, trustedJson } from '../../infra/database/rows.ts';
 import { readClock } from '../../infra/database/transaction.ts';
 import type { AccountCheck, AccountToCheck } from '../../rails/rail.ts';
+import type { AccountVerification, RailAccount } from '../../rails/rail-parts.ts';
 import type { Caller } from '../access/caller.ts';
-import { command, type CommandPlan, connectedRail, type Payments } from '../commands/command.ts';
+import { type CommandPlan, command, connectedRail, type Payments } from '../commands/command.ts';
 import { checkMetadata, type Metadata } from '../commands/metadata.ts';
 import {
   accountName,
@@ -21,20 +31,10 @@ import {
   toRailAccount,
 } from '../commands/parties.ts';
 import { checkFacts } from '../commands/people.ts';
+import { commitPlan } from '../ledger/commit.ts';
 import type { AccountMove, NewRow, Plan } from '../ledger/plan.ts';
 import { neededOf, railAnswer, wholeMs } from '../orders/orders.ts';
 import { type Beneficiary, carriedOwner, checkAccountInfo, nameFault, ownerName, reasonOf } from './account-details.ts';
-import {
-  type Lease,
-  type LeasedTable,
-  leasing,
-  postponing,
-  retryMs,
-  untilNext,
-  workOnDue,
-} from '../../infra/database/leases.ts';
-import type { AccountVerification, RailAccount } from '../../rails/rail-parts.ts';
-import { commitPlan } from '../ledger/commit.ts';
 
 export interface CreateExternalAccount {
   readonly currency: string;

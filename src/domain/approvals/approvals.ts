@@ -16,8 +16,8 @@ import {
   type InformationField,
   missingFields,
 } from '../commands/information.ts';
-import { toRailAccount } from '../commands/parties.ts';
 import { lockOf } from '../commands/movements.ts';
+import { toRailAccount } from '../commands/parties.ts';
 import type { TransactionMove } from '../ledger/plan.ts';
 import { expectedMs, wakeOrders } from '../orders/orders.ts';
 import { requestedFields } from './incoming.ts';

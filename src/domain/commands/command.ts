@@ -13,8 +13,8 @@ import { noteMade } from '../../infra/instruments/request-facts.ts';
 import type { Rail } from '../../rails/rail.ts';
 import type { Simulation } from '../../rails/rail-parts.ts';
 import type { Caller } from '../access/caller.ts';
-import { countCommand } from '../access/run-idempotent.ts';
 import { authorize, type Operation } from '../access/operations.ts';
+import { countCommand } from '../access/run-idempotent.ts';
 import { maySeePolicyOf } from '../access/visible.ts';
 import {
   type ApprovalRequired,
@@ -27,8 +27,8 @@ import {
 } from '../ledger/commit.ts';
 import { LockTimeout } from '../ledger/commit-lanes.ts';
 import type { Plan, ResultType } from '../ledger/plan.ts';
-import { planRefusal, type RefusalOptions } from './plan-refusals.ts';
 import { reservation } from './movements.ts';
+import { planRefusal, type RefusalOptions } from './plan-refusals.ts';
 
 export interface Payments {
   readonly database: Database;

@@ -1,8 +1,8 @@
 import { paymentReference } from '../../core/ids.ts';
+import type { Prisma } from '../../infra/database/generated/client/client.ts';
 import { type Quote, type Transaction, trustedJson } from '../../infra/database/rows.ts';
 import type { RateLock } from '../../rails/rail-parts.ts';
 import type { Journal, Leg, Money, Place } from '../ledger/plan.ts';
-import type { Prisma } from '../../infra/database/generated/client/client.ts';
 
 /** The amounts and accounts of one outgoing payment, in smallest units. A transfer has equal amounts and no fees. */
 export interface Flow {
@@ -25,11 +25,7 @@ export interface Flow {
 /**
  * Returns the amounts and accounts of an outgoing payment, without the platform's fees. `lock` is the rail's rate lock.
  */
-export function flowOf(
-  transaction: Transaction,
-  sourceAccountId: string | null,
-  lock: RateLock | undefined,
-): Flow {
+export function flowOf(transaction: Transaction, sourceAccountId: string | null, lock: RateLock | undefined): Flow {
   const { id, sentAmount, sentCurrency, receivedAmount } = transaction;
   if (sentAmount === null || sentCurrency === null || receivedAmount === null || sourceAccountId === null) {
     throw new Error(`outgoing transaction ${id} lacks one of its sides`);

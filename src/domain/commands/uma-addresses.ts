@@ -1,5 +1,5 @@
-import { type FieldPath, Refusal } from '../../core/refusal.ts';
 import { domainToASCII } from 'node:url';
+import { type FieldPath, Refusal } from '../../core/refusal.ts';
 
 /** The domain under which this service assigns names to its platforms. */
 export const serviceDomain = 'uma.money';

@@ -1,18 +1,18 @@
+import { publicId, uuidOf } from '../../core/ids.ts';
 import { checkAll, type Expecting, invalid, pathsIn, Refusal } from '../../core/refusal.ts';
 import { checkKey, foldedText } from '../../core/texts.ts';
 import type { Customer } from '../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
 import type { IdentityAnswer, IdentityCheck, IdentityRequest } from '../../rails/rail-parts.ts';
 import type { Caller } from '../access/caller.ts';
+import { forCaller, visibleRow } from '../access/visible.ts';
 import { newInternalAccounts } from '../accounts/internal-accounts.ts';
 import { command, connectedRail, type Payments } from '../commands/command.ts';
 import { checkMetadata, type Metadata } from '../commands/metadata.ts';
+import { customerNotFound } from '../commands/parties.ts';
 import { type Address, checkFacts } from '../commands/people.ts';
 import { checkCustomerAddress } from '../commands/uma-addresses.ts';
 import { neededOf, wholeMs } from '../orders/orders.ts';
-import { publicId, uuidOf } from '../../core/ids.ts';
-import { forCaller, visibleRow } from '../access/visible.ts';
-import { customerNotFound } from '../commands/parties.ts';
 
 export interface BeneficialOwner {
   readonly fullName: string;

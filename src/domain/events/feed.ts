@@ -1,18 +1,18 @@
+import { setTimeout as delay, setImmediate as nextRound } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { FaultStates } from '../../core/fault-states.ts';
+import { Slots } from '../../core/slots.ts';
+import { OwnConnection } from '../../infra/database/connections/own-connection.ts';
 import type { Database } from '../../infra/database/database.ts';
 import type { Event } from '../../infra/database/generated/client/client.ts';
 import { ReferredRows } from '../../infra/database/predicates.ts';
+import { singleFlight } from '../../infra/instruments/single-flight.ts';
 import { Channel } from './channel.ts';
 import { EventsUndone, type FeedPosition } from './cursor.ts';
 import { FeedReads, type Page, pageSize, replayConnections } from './reads.ts';
 import { newestEvents, RecentEvents, RecentMemory } from './recent.ts';
 import { PreviousEvents } from './row-events.ts';
 import { type EventFilter, type Hub, offer, type Subscriber, SubscriberIndex } from './subscribers.ts';
-import { OwnConnection } from '../../infra/database/connections/own-connection.ts';
-import { singleFlight } from '../../infra/instruments/single-flight.ts';
-import { setImmediate as nextRound, setTimeout as delay } from 'node:timers/promises';
-import { Slots } from '../../core/slots.ts';
 
 /** The number of events that a replay delivers before it yields to other work of the process. */
 const portion = 25;

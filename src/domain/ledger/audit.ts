@@ -1,14 +1,14 @@
+import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { DatabaseClient } from '../../infra/database/connections/hosts.ts';
 import { connectionConfig, type Database } from '../../infra/database/database.ts';
 import { sqlState } from '../../infra/database/faults.ts';
+import { statement } from '../../infra/database/statement.ts';
 import { inTransaction, transactionOn } from '../../infra/database/transaction.ts';
 import { ledgerRules } from './ledger-rules.ts';
 import { type Chunk, RowsSince, rowsSince } from './rows-since.ts';
 import { allRows, type Rule } from './rule.ts';
-import { createHash } from 'node:crypto';
-import { statement } from '../../infra/database/statement.ts';
 
 export interface Breach {
   readonly rule: string;

@@ -1,20 +1,20 @@
 import type { Logger } from 'pino';
 import { FaultStates } from '../../core/fault-states.ts';
+import { outsideWait } from '../../core/outside-wait.ts';
+import { Refusal } from '../../core/refusal.ts';
+import { readableText } from '../../core/texts.ts';
 import type { Prisma, RailOrderKind } from '../../infra/database/generated/client/client.ts';
 import { type Lease, type LeasedTable, postponing, untilNext } from '../../infra/database/leases.ts';
 import type { Transaction } from '../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
+import { msLeft } from '../../infra/instruments/request-facts.ts';
 import { singleFlight } from '../../infra/instruments/single-flight.ts';
+import { within } from '../../infra/instruments/within.ts';
 import type { Rail, RailOrder, RailOutcome, RailRequest } from '../../rails/rail.ts';
 import type { RailStep, RateLock } from '../../rails/rail-parts.ts';
-import { type Party, toRailAccount } from '../commands/parties.ts';
-import { lockOf } from '../commands/movements.ts';
-import { outsideWait } from '../../core/outside-wait.ts';
-import { Refusal } from '../../core/refusal.ts';
-import { readableText } from '../../core/texts.ts';
-import { msLeft } from '../../infra/instruments/request-facts.ts';
-import { within } from '../../infra/instruments/within.ts';
 import { connectedRail, type Payments, railOf } from '../commands/command.ts';
+import { lockOf } from '../commands/movements.ts';
+import { type Party, toRailAccount } from '../commands/parties.ts';
 
 /** A row of the function `lease_rail_orders`, without nesting. */
 interface LeasedRow extends Lease {

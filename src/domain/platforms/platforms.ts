@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { maxAmount } from '../../core/checks.ts';
-import { currencies, type CurrencyCode, givenCurrency } from '../../core/currencies.ts';
+import { type CurrencyCode, currencies, givenCurrency } from '../../core/currencies.ts';
 import { publicId } from '../../core/ids.ts';
 import { checkVersion, type Expecting, type FieldPath, invalid, pathsIn, Refusal } from '../../core/refusal.ts';
 import { lockPlatform, type Tenant } from '../../core/tenant.ts';
@@ -17,9 +17,10 @@ import { inTransaction, readClock, type Transaction } from '../../infra/database
 import { simulatedDomain } from '../../rails/rail-parts.ts';
 import type { Caller } from '../access/caller.ts';
 import { type Operator, recordAct } from '../access/operator-acts.ts';
+import { changedColumns, formatRate, ownRates, type Rate, type RateChanges, type Rates } from '../access/rates.ts';
 import { runIdempotent } from '../access/run-idempotent.ts';
-import { storeApiToken } from '../access/tokens/token-records.ts';
 import { newCredentials } from '../access/tokens/api-tokens.ts';
+import { storeApiToken } from '../access/tokens/token-records.ts';
 import { visibleAccounts } from '../access/visible.ts';
 import { newInternalAccounts } from '../accounts/internal-accounts.ts';
 import type { Payments } from '../commands/command.ts';
@@ -28,7 +29,6 @@ import { isFictional, isOfService, normalDomain, serviceDomain } from '../comman
 import { readProfile } from '../customers/customers.ts';
 import { commitPlanOn } from '../ledger/commit.ts';
 import { deliveryRails, type PaymentRail } from '../pricing/delivery-rails.ts';
-import { changedColumns, formatRate, ownRates, type Rate, type RateChanges, type Rates } from '../access/rates.ts';
 
 /** The maximum number of domains of a sandbox platform, so that no platform can take them all. */
 const maxSandboxDomains = 20;

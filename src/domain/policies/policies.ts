@@ -23,11 +23,11 @@ import { statement } from '../../infra/database/statement.ts';
 import { readClock, type Transaction } from '../../infra/database/transaction.ts';
 import type { Caller } from '../access/caller.ts';
 import { recordCommand } from '../access/run-idempotent.ts';
+import type { Viewer } from '../access/viewer.ts';
 import { maySeePolicyOf, visibleAccounts, visibleCustomers, visibleToPlatform } from '../access/visible.ts';
 import { checkCountry } from '../commands/people.ts';
 import { checkUmaAddress } from '../commands/uma-addresses.ts';
 import type { LimitState } from '../ledger/commit.ts';
-import type { Viewer } from '../access/viewer.ts';
 
 /** A limit of a policy, on an amount in one currency or on a number of payments. */
 export interface GivenLimit {

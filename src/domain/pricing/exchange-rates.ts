@@ -1,4 +1,11 @@
-import { type Currency, currencies, type GivenAmount, givenCurrency, type Money, smallestUnits } from '../../core/currencies.ts';
+import {
+  type Currency,
+  currencies,
+  type GivenAmount,
+  givenCurrency,
+  type Money,
+  smallestUnits,
+} from '../../core/currencies.ts';
 import { pathsIn, Refusal } from '../../core/refusal.ts';
 import type { Caller } from '../access/caller.ts';
 import { type Payments, railOf } from '../commands/command.ts';

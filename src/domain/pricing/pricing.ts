@@ -20,18 +20,18 @@ import {
   variableFeeRateFault,
   whole,
 } from '../../core/fraction.ts';
+import type { RateTerms } from '../../rails/rail.ts';
+import type { PlatformFeeTerms } from '../commands/parties.ts';
 import {
   counterpartyFeeStep,
   formatExact,
   type PricingStep,
-  receivingStep,
   type Rounded,
+  receivingStep,
   roundedHalfUp,
   sendingStep,
   stepOf,
 } from './pricing-steps.ts';
-import type { RateTerms } from '../../rails/rail.ts';
-import type { PlatformFeeTerms } from '../commands/parties.ts';
 
 /**
  * The price of a quote: computed exactly and without side effects, with one rounding per conversion.
@@ -46,7 +46,6 @@ import type { PlatformFeeTerms } from '../commands/parties.ts';
  * variable fee, it holds within one smallest unit of one of the two currencies. With SENDING locked and two variable
  * fees, each of which is rounded on its own, it holds within half a receiving unit and one sending unit together.
  */
-
 
 export interface Pricing {
   /** Smallest units of the sending currency, fees included. */

@@ -1,17 +1,18 @@
 import { maxAmount } from '../../core/checks.ts';
-import { type Lease, type LeasedTable, leasing, postponing, workOnDue } from '../../infra/database/leases.ts';
-import { type Queryable, statement } from '../../infra/database/statement.ts';
-import type { RailDeposit } from '../../rails/rail-parts.ts';
-import { connectedRail, type Payments } from '../commands/command.ts';
-import { depositId } from '../orders/order-ids.ts';
-import { railAnswer } from '../orders/orders.ts';
 import { formatMajor, requiredCurrency } from '../../core/currencies.ts';
 import { paymentReference, publicId } from '../../core/ids.ts';
 import type { RailDeposit as StoredDeposit } from '../../infra/database/generated/client/client.ts';
-import { inTransaction, retryLostRaces } from '../../infra/database/transaction.ts';
+import { type Lease, type LeasedTable, leasing, postponing, workOnDue } from '../../infra/database/leases.ts';
+import { retryLostRaces } from '../../infra/database/retry.ts';
+import { type Queryable, statement } from '../../infra/database/statement.ts';
+import { inTransaction } from '../../infra/database/transaction.ts';
+import type { RailDeposit } from '../../rails/rail-parts.ts';
+import { connectedRail, type Payments } from '../commands/command.ts';
 import { deposit as depositJournal } from '../commands/movements.ts';
 import { commitPlanOn } from '../ledger/commit.ts';
 import type { Plan } from '../ledger/plan.ts';
+import { depositId } from '../orders/order-ids.ts';
+import { railAnswer } from '../orders/orders.ts';
 
 /** How often a provider is queried for unreported deposits, in milliseconds; also the length of a query's lease. */
 const askMs = 60_000;

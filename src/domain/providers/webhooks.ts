@@ -1,3 +1,6 @@
+import { hash } from 'node:crypto';
+import { uuidOf } from '../../core/ids.ts';
+import { asPlatform } from '../../infra/database/connections/platform-scope.ts';
 import { type Lease, type LeasedTable, leasing, postponing, workOnDue } from '../../infra/database/leases.ts';
 import { statement } from '../../infra/database/statement.ts';
 import { inTransaction } from '../../infra/database/transaction.ts';
@@ -7,9 +10,6 @@ import { connectedRail, type Payments } from '../commands/command.ts';
 import { wakeIdentityCheck } from '../customers/identity-checks.ts';
 import { railAnswer, wakeOrder } from '../orders/orders.ts';
 import { wakeDeposits } from './deposits.ts';
-import { hash } from 'node:crypto';
-import { uuidOf } from '../../core/ids.ts';
-import { asPlatform } from '../../infra/database/connections/platform-scope.ts';
 
 /** The maximum length of a webhook id that is stored unchanged. */
 const maxIdLength = 200;

@@ -4,13 +4,13 @@ import type { Account, Quote } from '../../infra/database/rows.ts';
 import { statement } from '../../infra/database/statement.ts';
 import { type Caller, tokenOf } from '../access/caller.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';
-import { command, type CommandPlan, type Payments } from '../commands/command.ts';
+import { type CommandPlan, command, type Payments } from '../commands/command.ts';
 import { mergePlans } from '../ledger/plan.ts';
 import { orderIdOfQuote } from '../orders/order-ids.ts';
 import { checkScenario, checkStep, type GivenScenario } from '../orders/scenario.ts';
 import { payingRail, requirements, spendOfQuote, start } from './execution.ts';
-import { quotedDestination } from './quote-destination.ts';
 import { quoteEnd } from './expiry.ts';
+import { quotedDestination } from './quote-destination.ts';
 
 interface ExecuteQuote extends Expecting {
   readonly quoteId: string;
@@ -47,19 +47,23 @@ const executableStatement = forCaller(
   ),
 );
 
+async function readQuote({ database }: Payments, caller: Caller, { quoteId }: ExecuteQuote) {
+  const uuid = uuidOf(quoteId, 'Quote');
+  const [found] = uuid ? await executableStatement(database.pool, caller, uuid) : [];
+  if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', at('quoteId'));
+  return found;
+}
+
 async function planExecution(payments: Payments, caller: Caller, input: ExecuteQuote): Promise<CommandPlan> {
   const scenario = checkScenario(payments, caller, input.sandboxScenario, { step: 'PULL' });
-  const uuid = uuidOf(input.quoteId, 'Quote');
-  const [found] = uuid ? await executableStatement(payments.database.pool, caller, uuid) : [];
-  if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', at('quoteId'));
-  const { quote, source } = found;
+  const { quote, source, destination } = await readQuote(payments, caller, input);
   if (!source) {
     const message =
       'this quote is executed by its deposit: pay by one of its payment instructions, with the exact reference';
     throw invalid(message, at('quoteId'));
   }
   checkStep(scenario, source.kind === 'EXTERNAL' ? 'PULL' : undefined);
-  const to = quotedDestination(quote, found.destination);
+  const to = quotedDestination(quote, destination);
   const payment = start(quote, source, {
     orderId: orderIdOfQuote(quote),
     rail: payingRail(payments, caller, source),
@@ -69,18 +73,11 @@ async function planExecution(payments: Payments, caller: Caller, input: ExecuteQ
     createdBy: tokenOf(caller),
   });
   const checks = {
-    spend: spendOfQuote(caller, quote, found.destination),
+    spend: spendOfQuote(caller, quote, destination),
     ...requirements({ sender: quote.customerId, source }, to, quote),
   };
   return { ...mergePlans(checks, payment), result: quote.id };
 }
-
-const cancellableStatement = forCaller(
-  statement<{ id: string; transactionId: string }>(
-    'cancellable_quote',
-    `select q.id, q.transaction_id from quote q where ${visibleRow('quote', 'q')} and q.id = $4`,
-  ),
-);
 
 /**
  * Cancels a quote that has been neither executed nor paid: it is EXPIRED at once, as is its transaction (decision 67).
@@ -93,9 +90,7 @@ export const cancelQuote = command((payments, caller, input: { readonly quoteId:
   readsOnly: true,
   type: 'Quote',
   plan: async () => {
-    const uuid = uuidOf(input.quoteId, 'Quote');
-    const [quote] = uuid ? await cancellableStatement(payments.database.pool, caller, uuid) : [];
-    if (!quote) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', at('quoteId'));
+    const { quote } = await readQuote(payments, caller, input);
     return { ...quoteEnd(quote, 'cancelled before it was executed or funded', 'before'), result: quote.id };
   },
   path: at('quoteId'),

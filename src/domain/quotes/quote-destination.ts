@@ -6,11 +6,11 @@ import type { RailAccount } from '../../rails/rail-parts.ts';
 import type { Caller } from '../access/caller.ts';
 import type { Payments } from '../commands/command.ts';
 import { checkApplicable, type Information, type InformationField, missingFields } from '../commands/information.ts';
+import type { Metadata } from '../commands/metadata.ts';
 import { accountNotFound, type Parties, toRailAccount } from '../commands/parties.ts';
 import { checkUmaAddress } from '../commands/uma-addresses.ts';
-import { lookupCurrencies, lookupFields, readLookup } from '../receivers/lookups.ts';
-import type { Metadata } from '../commands/metadata.ts';
 import type { GivenScenario } from '../orders/scenario.ts';
+import { lookupCurrencies, lookupFields, readLookup } from '../receivers/lookups.ts';
 
 export type DestinationInput =
   | { readonly kind: 'ACCOUNT'; readonly accountId: string }

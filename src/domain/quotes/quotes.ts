@@ -8,13 +8,17 @@ import {
 } from '../../core/currencies.ts';
 import { accountNameIn, creationTime, paymentReference } from '../../core/ids.ts';
 import { checkAll, invalid, Refusal } from '../../core/refusal.ts';
+import type { Tenant } from '../../core/tenant.ts';
 import { checkText, longest } from '../../core/texts.ts';
+import { Prisma } from '../../infra/database/generated/client/client.ts';
 import type { Quote, Transaction } from '../../infra/database/rows.ts';
+import type { Scenario } from '../../rails/rail-parts.ts';
 import { type Caller, tokenOf } from '../access/caller.ts';
 import { checkPullable } from '../accounts/account-details.ts';
-import { command, type CommandPlan, connectedRail, type Payments, railOf } from '../commands/command.ts';
+import { type CommandPlan, command, connectedRail, type Payments, railOf } from '../commands/command.ts';
 import { checkInformation, clockFor, type Information } from '../commands/information.ts';
 import { checkMetadata } from '../commands/metadata.ts';
+import { storedLock } from '../commands/movements.ts';
 import {
   accountName,
   accountNotFound,
@@ -28,14 +32,10 @@ import {
 import { mergePlans, type NewRow } from '../ledger/plan.ts';
 import { neededOf } from '../orders/orders.ts';
 import { checkScenario, checkStep } from '../orders/scenario.ts';
-import { priceQuote, type Pricing, type PricingRequest } from '../pricing/pricing.ts';
+import { type Pricing, type PricingRequest, priceQuote } from '../pricing/pricing.ts';
 import { payingRail, requirements, spendOfQuote, start } from './execution.ts';
 import { type LockedPrice, lockRate, orderOfQuote } from './lock-rate.ts';
 import { accountDestination, at, type CreateQuote, type Destination, umaDestination } from './quote-destination.ts';
-import type { Tenant } from '../../core/tenant.ts';
-import { Prisma } from '../../infra/database/generated/client/client.ts';
-import type { Scenario } from '../../rails/rail-parts.ts';
-import { storedLock } from '../commands/movements.ts';
 
 /**
  * Creates a quote: locks a rate and fees until its expiry (specification 4.1). With `immediatelyExecute` it is executed

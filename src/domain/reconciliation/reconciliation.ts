@@ -5,8 +5,8 @@ import type { Prisma, ReconciliationFault } from '../../infra/database/generated
 import { statement } from '../../infra/database/statement.ts';
 import { inTransaction, readClock, type Transaction } from '../../infra/database/transaction.ts';
 import { connectedRail, type Payments } from '../commands/command.ts';
-import { agrees, type Beyond, bookedWords, type BothBalances, heldWords, readBalances } from './balances.ts';
-import { type Difference, reconcile, type Reconciled, type Total } from './differences.ts';
+import { agrees, type Beyond, type BothBalances, bookedWords, heldWords, readBalances } from './balances.ts';
+import { type Difference, type Reconciled, reconcile, type Total } from './differences.ts';
 
 /** Compares orders and balances with a provider's report, and stores every difference. It corrects none. */
 

@@ -7,12 +7,7 @@ import type { Caller } from '../access/caller.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';
 import { command, type Payments, railOf, simulationOf } from '../commands/command.ts';
 import { deposit } from '../commands/movements.ts';
-import {
-  accountName,
-  accountNotFound,
-  currencyOfNamed,
-  readTransferParties,
-} from '../commands/parties.ts';
+import { accountName, accountNotFound, currencyOfNamed, readTransferParties } from '../commands/parties.ts';
 import { type Alternative, type Journal, mergePlans, type Plan } from '../ledger/plan.ts';
 import { orderIdOfQuote } from '../orders/order-ids.ts';
 import { checkScenario, type GivenScenario } from '../orders/scenario.ts';

@@ -8,8 +8,8 @@ import type {
 import { reasonOf } from '../accounts/account-details.ts';
 import { ownerOf, readExternal, statusOf, statusSources, verificationColumns } from '../accounts/external-accounts.ts';
 import { command, simulationOf } from '../commands/command.ts';
-import type { AccountMove } from '../ledger/plan.ts';
 import { readCustomer } from '../customers/customers.ts';
+import type { AccountMove } from '../ledger/plan.ts';
 
 export interface SetExternalAccountStatus extends Expecting {
   readonly accountId: string;

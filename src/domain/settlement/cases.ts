@@ -1,18 +1,18 @@
+import { maxAmount } from '../../core/checks.ts';
 import { formatMajor, requiredCurrency } from '../../core/currencies.ts';
+import { publicId } from '../../core/ids.ts';
 import type { Database } from '../../infra/database/database.ts';
 import type { RailCase, RailCaseKind, TransactionStatus } from '../../infra/database/generated/client/client.ts';
 import { statement } from '../../infra/database/statement.ts';
 import { inTransaction, readClock } from '../../infra/database/transaction.ts';
 import type { RailOrder, RailOutcome } from '../../rails/rail.ts';
 import type { RateLock } from '../../rails/rail-parts.ts';
-import { type ActFacts, type Operator, recordAct, RefusedByHand } from '../access/operator-acts.ts';
-import { type DueOrder, isPull, railRequest } from '../orders/orders.ts';
-import { askWithoutSending, commitByHand, endedMeanwhile, paymentUuid, withOrder } from './order-by-hand.ts';
-import { maxAmount } from '../../core/checks.ts';
-import { publicId } from '../../core/ids.ts';
+import { type ActFacts, type Operator, RefusedByHand, recordAct } from '../access/operator-acts.ts';
 import type { Payments } from '../commands/command.ts';
 import { difference, type Moves } from '../commands/movements.ts';
 import type { Journal, Money, PlanGroup } from '../ledger/plan.ts';
+import { type DueOrder, isPull, railRequest } from '../orders/orders.ts';
+import { askWithoutSending, commitByHand, endedMeanwhile, paymentUuid, withOrder } from './order-by-hand.ts';
 import { planDelivery } from './outcomes.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { FailureReason, Prisma } from '../../infra/database/generated/client/client.ts';
+import type { FailureReason } from '../../infra/database/generated/client/client.ts';
 import { type Transaction, trustedJson } from '../../infra/database/rows.ts';
 import type { RailOutcome } from '../../rails/rail.ts';
 import {
@@ -21,6 +21,8 @@ import {
   refundOf,
   suspension,
 } from '../commands/movements.ts';
+import { inMajor } from '../commands/plan-refusals.ts';
+import type { PlanRefusal } from '../ledger/commit.ts';
 import {
   type Journal,
   mergePlans,
@@ -29,10 +31,8 @@ import {
   type QuoteMove,
   type TransactionMove,
 } from '../ledger/plan.ts';
-import { type DueOrder, isPull, railAnswer, railRequest, type Receiver } from '../orders/orders.ts';
-import { inMajor } from '../commands/plan-refusals.ts';
-import type { PlanRefusal } from '../ledger/commit.ts';
 import { nextOrderId } from '../orders/order-ids.ts';
+import { type DueOrder, isPull, type Receiver, railAnswer, railRequest } from '../orders/orders.ts';
 
 /**
  * Payments from an external account (specification 2.7, decision 30). The money is pulled into the internal account of
@@ -43,14 +43,7 @@ import { nextOrderId } from '../orders/order-ids.ts';
 /**
  * Plans the steps after a settled pull: the money is credited, debited and converted, and the rail gets a payout order.
  */
-export function planPayout(
-  flow: Flow,
-  order: {
-    readonly platformId: string;
-    readonly id: string;
-    readonly scenario: Prisma.JsonValue;
-  },
-): Plan {
+export function planPayout(flow: Flow, order: Pick<DueOrder, 'platformId' | 'id' | 'scenario'>): Plan {
   const { platformId, id, scenario } = order;
   const payout = {
     platformId,
@@ -67,22 +60,20 @@ export function planPayout(
 }
 
 /** Plans the steps after a failed pull: the payment fails, and there is nothing to refund. */
-export function planPullFailure(
-  transaction: Transaction,
-  orderId: string,
-  failure: { readonly explanation: string; readonly failureReason?: FailureReason | undefined },
+function planPullFailure(
+  { id, transaction }: DueOrder,
+  { reason: why, failureReason = 'QUOTE_EXECUTION_FAILED' }: Failure,
 ): Plan {
-  const reason = `the money could not be pulled: ${failure.explanation}`;
-  const failureReason = failure.failureReason ?? 'QUOTE_EXECUTION_FAILED';
+  const reason = `the money could not be pulled: ${why}`;
   return {
-    orders: [{ id: orderId, dueInMs: null }],
+    orders: [{ id, dueInMs: null }],
     transactions: [{ id: transaction.id, from: ['PROCESSING'], to: 'FAILED', reason, set: { failureReason } }],
     quotes: quoteMoves(transaction, 'FAILED', reason),
   };
 }
 
 /** Plans the end of a payment's quote, if it has one. */
-export function quoteMoves({ quoteId }: Transaction, to: 'COMPLETED' | 'FAILED', reason: string): QuoteMove[] {
+function quoteMoves({ quoteId }: Transaction, to: 'COMPLETED' | 'FAILED', reason: string): QuoteMove[] {
   return quoteId === null ? [] : [{ id: quoteId, from: ['PROCESSING'], to, reason }];
 }
 
@@ -158,8 +149,7 @@ export interface Failure {
 export function planFailure(order: DueOrder, failure: Failure): PlanGroup {
   const { transaction, incoming } = order;
   const { to, reason, failureReason } = failure;
-  if (isPull(order))
-    return groupOf(order, planPullFailure(transaction, order.id, { explanation: reason, failureReason }));
+  if (isPull(order)) return groupOf(order, planPullFailure(order, failure));
   const orders = [{ id: order.id, dueInMs: null }];
   const receiving =
     incoming && (openStatuses as readonly string[]).includes(incoming.transaction.status)

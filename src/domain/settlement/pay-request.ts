@@ -1,10 +1,10 @@
 import type { Postponement } from '../../infra/database/leases.ts';
+import { platformItself } from '../access/platform-itself.ts';
+import { type Decision, decideUnlessDecided } from '../approvals/approvals.ts';
 import { connectedRail, type Payments } from '../commands/command.ts';
 import type { PlanGroup, TransactionMove } from '../ledger/plan.ts';
 import { type DueOrder, wholeMs } from '../orders/orders.ts';
 import type { CredibleOutcome } from './cases.ts';
-import { platformItself } from '../access/platform-itself.ts';
-import { decideUnlessDecided, type Decision } from '../approvals/approvals.ts';
 
 /**
  * An incoming UMA payment in CREATED (specification 3.2): its sender has looked up the receiver, but not sent its pay

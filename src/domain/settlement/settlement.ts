@@ -1,7 +1,7 @@
 import { publicId } from '../../core/ids.ts';
 import { Slots } from '../../core/slots.ts';
 import type { Postponement } from '../../infra/database/leases.ts';
-import { retryLostRaces } from '../../infra/database/transaction.ts';
+import { retryLostRaces } from '../../infra/database/retry.ts';
 import { inSpan } from '../../infra/instruments/spans.ts';
 import type { RailOutcome } from '../../rails/rail.ts';
 import { isMoneyReserved, planEnd } from '../approvals/requests.ts';
@@ -14,9 +14,9 @@ import {
   leaseOrders,
   performOrder,
   postponeOrders,
+  type Receiver,
   railAnswer,
   railRequest,
-  type Receiver,
   renewLeases,
   wholeMs,
 } from '../orders/orders.ts';
@@ -29,8 +29,8 @@ import {
   otherOutcome,
 } from './cases.ts';
 import {
-  concludeWithoutCredit,
   type Conclusion,
+  concludeWithoutCredit,
   isCreditRefused,
   planAnnouncement,
   planClose,

@@ -1,14 +1,14 @@
+import { createHash } from 'node:crypto';
+import { stringify } from 'csv-stringify/sync';
+import XMLBuilder from 'fast-xml-builder';
 import type { Period } from '../../core/checks.ts';
+import { formatDecimal, requiredCurrency } from '../../core/currencies.ts';
 import { accountNameIn, publicId } from '../../core/ids.ts';
 import { type FieldPath, invalid, Refusal } from '../../core/refusal.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { statement } from '../../infra/database/statement.ts';
 import type { Caller } from '../access/caller.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';
-import { stringify } from 'csv-stringify/sync';
-import { formatDecimal, requiredCurrency } from '../../core/currencies.ts';
-import { createHash } from 'node:crypto';
-import XMLBuilder from 'fast-xml-builder';
 
 /** Refuses a period that ends before it begins. @throws Refusal INVALID_INPUT */
 export function checkPeriod({ from, to }: Period, path: FieldPath): void {

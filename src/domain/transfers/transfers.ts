@@ -1,9 +1,15 @@
 import { type GivenAmount, requiredCurrency, smallestUnits } from '../../core/currencies.ts';
+import { accountNameIn, creationTime, paymentReference } from '../../core/ids.ts';
 import { checkAll, type FieldPath, invalid, pathsIn, Refusal } from '../../core/refusal.ts';
+import { checkText, longest } from '../../core/texts.ts';
+import type { Prisma } from '../../infra/database/generated/client/client.ts';
 import type { Account, Transaction } from '../../infra/database/rows.ts';
+import type { Rail } from '../../rails/rail.ts';
+import { type Caller, tokenOf } from '../access/caller.ts';
 import { checkPullable } from '../accounts/account-details.ts';
 import { directArrival } from '../approvals/incoming.ts';
 import { command, type Payments, railOf } from '../commands/command.ts';
+import { checkMetadata, type Metadata } from '../commands/metadata.ts';
 import { debitInFull, transfer } from '../commands/movements.ts';
 import {
   accountName,
@@ -11,20 +17,14 @@ import {
   currencyOfNamed,
   idAt,
   readTransferParties,
-  toRailAccount,
   type TransferParties,
+  toRailAccount,
 } from '../commands/parties.ts';
 import { spendOf } from '../commands/spending.ts';
 import { mergePlans, type NewRow, type Plan } from '../ledger/plan.ts';
 import { orderIdOfKey } from '../orders/order-ids.ts';
-import { checkScenario, type GivenScenario } from '../orders/scenario.ts';
-import { accountNameIn, creationTime, paymentReference } from '../../core/ids.ts';
-import { checkText, longest } from '../../core/texts.ts';
-import type { Prisma } from '../../infra/database/generated/client/client.ts';
-import type { Rail } from '../../rails/rail.ts';
-import { type Caller, tokenOf } from '../access/caller.ts';
-import { checkMetadata, type Metadata } from '../commands/metadata.ts';
 import { expectedMs, firstAskMs } from '../orders/orders.ts';
+import { checkScenario, type GivenScenario } from '../orders/scenario.ts';
 
 /** A transfer in one currency: in, out (specification 4.6, 4.12), or between internal accounts (decision 63). */
 export interface Transfer {

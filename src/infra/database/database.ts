@@ -3,6 +3,7 @@ import pg from 'pg';
 import type { Binding } from './conditions.ts';
 import { connectionName, readAddress } from './connections/address.ts';
 import { type ConnectionConfig, DatabaseClient, Hosts } from './connections/hosts.ts';
+import { noPlatform } from './connections/platform-scope.ts';
 import { PooledClient, type Pooler } from './connections/pooled-client.ts';
 import { PrismaDriver } from './connections/prisma-driver.ts';
 import { currentReader, type TextRead } from './connections/read-scope.ts';
@@ -11,7 +12,6 @@ import { StatementNames } from './connections/statement-names.ts';
 import { queryText, TextQuery } from './connections/text-query.ts';
 import { isAnswerTimeout, isReadOnly } from './faults.ts';
 import { type Prisma, PrismaClient } from './generated/client/client.ts';
-import { noPlatform } from './connections/platform-scope.ts';
 
 /** The statement timeout in milliseconds, after which Postgres cancels the statement. */
 export const defaultStatementMs = 10_000;

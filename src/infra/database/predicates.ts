@@ -1,5 +1,5 @@
-import { fieldsOfModel, type ModelField } from './conditions.ts';
 import { LRUCache } from 'lru-cache';
+import { fieldsOfModel, type ModelField } from './conditions.ts';
 import { asPlatform } from './connections/platform-scope.ts';
 import { type Noun, readRows } from './read-rows.ts';
 

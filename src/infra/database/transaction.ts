@@ -1,10 +1,8 @@
 import type pg from 'pg';
 import type { Database } from './database.ts';
-import { isConnectionLost, isReadOnly, OutcomeUnknown, sqlState, wasRolledBack } from './faults.ts';
+import { isConnectionLost, isReadOnly, OutcomeUnknown, wasRolledBack } from './faults.ts';
 import type { Prisma } from './generated/client/client.ts';
 import { type Queryable, statement } from './statement.ts';
-import { setTimeout as delay } from 'node:timers/promises';
-import { lostRaces } from '../instruments/instruments.ts';
 
 /** One transaction for two clients: plain SQL runs on `client`, Prisma's statements on the same connection. */
 export interface Transaction {
@@ -126,28 +124,4 @@ export async function readClock(on: Queryable): Promise<{ readonly now: Date; re
   const [row] = await clockStatement(on);
   if (!row) throw new Error('read_clock returned no row');
   return row;
-}
-
-/**
- * The SQLSTATEs of a lost race without effect: serialization failure, deadlock, unique violation (the next run sees the
- * other row).
- */
-const lostRace = new Set(['40001', '40P01', '23505']);
-
-/**
- * Runs a command up to five times while it loses races, with random pauses of up to 200 ms. Each run that lost was
- * rolled back.
- */
-export async function retryLostRaces<T>(command: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await command();
-    } catch (error) {
-      const state = sqlState(error);
-      if (state === undefined || !lostRace.has(state)) throw error;
-      lostRaces.inc({ result: attempt === 5 ? 'gave_up' : 'retried' });
-      if (attempt === 5) throw error;
-      await delay(Math.random() * Math.min(200, 10 * 2 ** attempt));
-    }
-  }
 }

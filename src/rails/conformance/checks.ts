@@ -1,6 +1,3 @@
-import type { Rail, RailOrder, RailOutcome } from '../rail.ts';
-import { Breach, NotTried, TrialDrive, words } from './driver.ts';
-import type { CheckResult, Course, ProviderFault, RailTrial, TrialLock, TrialProvider, TrialTimes } from './trial.ts';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -15,7 +12,10 @@ import {
   tenTo,
   whole,
 } from '../../core/fraction.ts';
+import type { Rail, RailOrder, RailOutcome } from '../rail.ts';
 import type { LockRequest, RateLock } from '../rail-parts.ts';
+import { Breach, NotTried, TrialDrive, words } from './driver.ts';
+import type { CheckResult, Course, ProviderFault, RailTrial, TrialLock, TrialProvider, TrialTimes } from './trial.ts';
 
 export interface Tried {
   readonly trial: RailTrial;

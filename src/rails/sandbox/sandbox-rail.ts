@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import { currencyOf } from '../../core/currencies.ts';
 import {
   type BeneficiaryVerificationStatus,
   type ExternalAccountStatus,
@@ -17,13 +19,11 @@ import {
   type RailWebhooks,
   type Scenario,
   type ScenarioFault,
-  simulatedDomain,
   type Simulation,
+  simulatedDomain,
 } from '../rail-parts.ts';
 import { waysToPay } from './funding.ts';
 import type { SandboxRates } from './rates.ts';
-import { currencyOf } from '../../core/currencies.ts';
-import { z } from 'zod';
 
 export interface SandboxRailOptions {
   /** The duration of one settlement step, in milliseconds. */
@@ -141,22 +141,15 @@ function checkSandboxIdentity(name: string | null): KycStatus {
   return identityStatuses[name?.slice(-3) ?? ''] ?? 'APPROVED';
 }
 
-type Part = 'success' | 'pending.long' | 'fail.compliance' | 'fail.timeout';
-
-const receivers: Readonly<Record<Part, readonly string[]>> = {
-  success: ['USD', 'EUR', 'MXN', 'INR', 'GBP', 'BRL', 'PHP'],
-  'pending.long': ['USD'],
-  'fail.compliance': ['USD'],
-  'fail.timeout': ['USD'],
+/** The test addresses: their currencies, and the number of settlement steps of a payment to or from one. */
+const parts = {
+  success: { currencies: ['USD', 'EUR', 'MXN', 'INR', 'GBP', 'BRL', 'PHP'], paces: 1 },
+  'pending.long': { currencies: ['USD'], paces: 60 },
+  'fail.compliance': { currencies: ['USD'], paces: 1 },
+  'fail.timeout': { currencies: ['USD'], paces: 60 },
 };
 
-/** The number of settlement steps of a payment to or from a test address. */
-const paces: Readonly<Record<Part, number>> = {
-  success: 1,
-  'pending.long': 60,
-  'fail.compliance': 1,
-  'fail.timeout': 60,
-};
+type Part = keyof typeof parts;
 
 /** Returns the behaviour and the currency of a test address; undefined for any other address. */
 function partOf(umaAddress: string): { readonly part: Part; readonly currency: string } | undefined {
@@ -165,7 +158,7 @@ function partOf(umaAddress: string): { readonly part: Part; readonly currency: s
   if (part === undefined || currency === undefined || !umaAddress.endsWith(`@${simulatedDomain}`)) return undefined;
   const code = currency.toUpperCase();
   // The pattern matches exactly the names in the table.
-  return receivers[part as Part].includes(code) ? { part: part as Part, currency: code } : undefined;
+  return parts[part as Part].currencies.includes(code) ? { part: part as Part, currency: code } : undefined;
 }
 
 /** Returns the sandbox's receiver at a test address, or undefined for any other address. */
@@ -188,7 +181,7 @@ export function testReceiver(umaAddress: string): UmaReceiver | undefined {
 /** Returns how many settlement steps a payment takes, which the other party's address determines. */
 export function umaPaces(umaAddress: string | undefined): number {
   const found = umaAddress === undefined ? undefined : partOf(umaAddress);
-  return found ? paces[found.part] : 1;
+  return found ? parts[found.part].paces : 1;
 }
 
 /** Returns the outcome of a payment, which the other party's address determines; undefined if the payment settles. */

@@ -1,17 +1,17 @@
 import type { AccountDetails } from '../../core/account-fields.ts';
 import { identityOf } from '../../core/account-types.ts';
 import { boundedCache } from '../../core/bounded-cache.ts';
+import { isJsonObject } from '../../core/json.ts';
 import type { AccountCheck, AccountToCheck } from '../rail.ts';
 import type { RailAccount } from '../rail-parts.ts';
 import {
-  externalAccountList,
   type ExternalAccountRecord,
+  externalAccountList,
   externalAccountRecord,
   internalAccountList,
   type UpstreamClient,
   UpstreamRefusal,
 } from './upstream-client.ts';
-import { isJsonObject } from '../../core/json.ts';
 
 /** The delay before a pending account check is queried upstream again, in milliseconds. */
 const recheckMs = 5_000;

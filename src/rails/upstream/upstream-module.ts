@@ -2,21 +2,21 @@ import { z } from 'zod';
 import { boundedCache } from '../../core/bounded-cache.ts';
 import type { RailHost, RailModule } from '../port.ts';
 import type { FundingRequest, PaymentInstruction, Rail } from '../rail.ts';
+import type { DepositsPage, DepositsRequest, DepositToTake, RailDeposit, TakenDeposit } from '../rail-parts.ts';
 import { checkedSettings } from '../rail-settings.ts';
 import { UpstreamAccounts } from './upstream-accounts.ts';
 import {
   transactionRecord,
   UpstreamClient,
   type UpstreamConnection,
-  upstreamConnection,
   UpstreamRefusal,
+  upstreamConnection,
 } from './upstream-client.ts';
 import { checkIdentity, customerIn } from './upstream-identity.ts';
 import { isWithin, orderIdIn, readMovements, states, sweepMemo } from './upstream-movements.ts';
 import { UpstreamOrders, UpstreamUma } from './upstream-orders.ts';
 import { lockRate, readTerms } from './upstream-quotes.ts';
 import { newsIn, verifyWebhook } from './upstream-webhooks.ts';
-import type { DepositsPage, DepositsRequest, DepositToTake, RailDeposit, TakenDeposit } from '../rail-parts.ts';
 
 const milliseconds = (max: number) =>
   z

@@ -1,5 +1,5 @@
 import type { MovementsPage, MovementsRequest, RailMovement } from '../rail-parts.ts';
-import { transactionPage, type TransactionRecord, type UpstreamClient } from './upstream-client.ts';
+import { type TransactionRecord, transactionPage, type UpstreamClient } from './upstream-client.ts';
 
 const pageSize = 100;
 

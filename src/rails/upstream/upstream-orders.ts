@@ -6,16 +6,16 @@ import {
   paidFromQuote,
   quoteRecord,
   receiverRecord,
-  transactionPage,
   type TransactionRecord,
+  transactionPage,
   transactionRecord,
-  unlessRefused,
   type UpstreamClient,
   UpstreamFault,
   UpstreamRefusal,
+  unlessRefused,
 } from './upstream-client.ts';
-import { fundingMemo, hasBegun, unusedMemo } from './upstream-movements.ts';
 import { customerThere } from './upstream-identity.ts';
+import { fundingMemo, hasBegun, unusedMemo } from './upstream-movements.ts';
 
 /** The time settings of an upstream rail's orders, in milliseconds. */
 export interface UpstreamTimes {

@@ -1,14 +1,3 @@
-import type { LockAnswer, LockRequest } from '../rail-parts.ts';
-import type { UpstreamAccounts } from './upstream-accounts.ts';
-import {
-  type QuoteRecord,
-  quoteRecord,
-  rateList,
-  unlessRefused,
-  type UpstreamClient,
-  UpstreamRefusal,
-} from './upstream-client.ts';
-import type { UpstreamUma } from './upstream-orders.ts';
 import type { Currency } from '../../core/currencies.ts';
 import {
   add,
@@ -23,6 +12,17 @@ import {
   whole,
 } from '../../core/fraction.ts';
 import type { RateTerms } from '../rail.ts';
+import type { LockAnswer, LockRequest } from '../rail-parts.ts';
+import type { UpstreamAccounts } from './upstream-accounts.ts';
+import {
+  type QuoteRecord,
+  quoteRecord,
+  rateList,
+  type UpstreamClient,
+  UpstreamRefusal,
+  unlessRefused,
+} from './upstream-client.ts';
+import type { UpstreamUma } from './upstream-orders.ts';
 
 /** The fraction of an upstream quote's lifetime that this gateway promises; the rest is for its execution. */
 const promisedShare = 0.9;

@@ -294,7 +294,7 @@ export const domainBugs: Bugs = {
   },
   'src/domain/sandbox/set-statuses.ts': {
     'payments/cancel-quote › in the sandbox a platform decides whether a customer may move money': {
-      'simulationOf(payments, caller);': '',
+      '    simulationOf(payments, caller);\n': '',
     },
   },
   'src/domain/statements/statement.ts': {

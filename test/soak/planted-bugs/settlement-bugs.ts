@@ -273,8 +273,7 @@ export const settlementBugs: Bugs = {
   },
   'src/domain/settlement/outcomes.ts': {
     "payments/failures › takes back the platform's part of the fees": {
-      'platformAccountId: canReturnFee ? platformAccountId : null':
-        'platformAccountId: null',
+      'platformAccountId: canReturnFee ? platformAccountId : null': 'platformAccountId: null',
     },
     'payments/failures › suffix 007: neither paid out nor refunded, the money waits in SUSPENSE': {
       'const stuck = failure.moneyStuck === true;': 'const stuck = false;',

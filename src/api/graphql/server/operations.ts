@@ -11,8 +11,8 @@ import {
   type ValidationRule,
 } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
-import { Slots } from '../../../core/slots.ts';
 import { type ExpensiveTurns, inExpensiveTurn, type TakeTurn } from '../../../core/outside-wait.ts';
+import { Slots } from '../../../core/slots.ts';
 import { RateLimited, type TokenCap } from '../../../domain/access/limits/rate-limits.ts';
 import type { Session, Sessions } from '../../../domain/access/tokens/sessions.ts';
 import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';

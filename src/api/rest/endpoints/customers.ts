@@ -6,8 +6,8 @@ import type { Payments } from '../../../domain/commands/command.ts';
 import { whereCustomers } from '../../../domain/commands/filters.ts';
 import {
   type CreateCustomer,
-  createCustomer,
   type CustomerDetails,
+  createCustomer,
   deleteCustomer,
   type UpdateCustomer,
   updateCustomer,

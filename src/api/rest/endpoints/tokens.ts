@@ -1,5 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { longest } from '../../../core/texts.ts';
+import { issueApiToken, maxOverlapHours, rotateApiToken } from '../../../domain/access/tokens/issue-tokens.ts';
+import { revokeApiToken, tokenVersion } from '../../../domain/access/tokens/revoke-tokens.ts';
 import {
   type ApiTokenFilter,
   apiTokenRecord,
@@ -7,8 +9,6 @@ import {
   whereApiTokens,
   whereClientTokens,
 } from '../../../domain/access/tokens/token-records.ts';
-import { issueApiToken, maxOverlapHours, rotateApiToken } from '../../../domain/access/tokens/issue-tokens.ts';
-import { revokeApiToken, tokenVersion } from '../../../domain/access/tokens/revoke-tokens.ts';
 import { visibleApiTokens, visibleClientTokens } from '../../../domain/access/visible.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
 import type { Database } from '../../../infra/database/database.ts';

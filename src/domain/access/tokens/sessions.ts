@@ -124,11 +124,8 @@ export class Sessions {
   #sweep(): void {
     if (this.#open.size === 0) return;
     for (const { connection } of this.#open) connection.check();
-    this.#sweeping ??= this.#forbidEnded()
-      .then(
-        () => FaultStates.of(this.#log).succeeded('tokens of open connections'),
-        (error: unknown) => FaultStates.of(this.#log).failed('tokens of open connections', error),
-      )
+    this.#sweeping ??= FaultStates.of(this.#log)
+      .watch('tokens of open connections', this.#forbidEnded())
       .finally(() => {
         this.#sweeping = undefined;
       });

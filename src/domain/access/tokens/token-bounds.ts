@@ -1,9 +1,9 @@
 import { isWithin, parseRange } from '../../../core/address-ranges.ts';
 import { checkNotEmpty, invalid, Refusal } from '../../../core/refusal.ts';
-import type { Transaction } from '../../../infra/database/transaction.ts';
-import type { Caller } from '../caller.ts';
 import type { Tenant } from '../../../core/tenant.ts';
 import { type Queryable, statement } from '../../../infra/database/statement.ts';
+import type { Transaction } from '../../../infra/database/transaction.ts';
+import type { Caller } from '../caller.ts';
 
 // A token is bounded by the one that creates it: its expiry, its addresses, its documents.
 

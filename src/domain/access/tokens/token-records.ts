@@ -1,9 +1,9 @@
 import { byId, byText, type ChangeFilter, type Given } from '../../../core/conditions.ts';
 import { publicId } from '../../../core/ids.ts';
-import type { ApiToken, ClientToken, Permission, Prisma } from '../../../infra/database/generated/client/client.ts';
-import { hashSecret } from './api-tokens.ts';
 import type { Database } from '../../../infra/database/database.ts';
+import type { ApiToken, ClientToken, Permission, Prisma } from '../../../infra/database/generated/client/client.ts';
 import { statement } from '../../../infra/database/statement.ts';
+import { hashSecret } from './api-tokens.ts';
 
 /** A filter of API tokens. Its fields combine with AND; both ends of a range of date-times are inclusive. */
 export interface ApiTokenFilter extends ChangeFilter {

@@ -1,10 +1,10 @@
 import { visibleCustomers } from '../../../../domain/access/visible.ts';
 import { whereCustomers } from '../../../../domain/commands/filters.ts';
 import {
-  type BeneficialOwner as Owner,
   createCustomer,
   type CustomerDetails as Details,
   deleteCustomer,
+  type BeneficialOwner as Owner,
   updateCustomer,
 } from '../../../../domain/customers/customers.ts';
 import type { Customer as CustomerRow } from '../../../../infra/database/rows.ts';

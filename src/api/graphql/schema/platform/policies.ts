@@ -5,8 +5,8 @@ import {
   deletePolicy,
   maxApprovalSeconds,
   policiesOf,
-  setPolicy,
   type StoredApproval,
+  setPolicy,
 } from '../../../../domain/policies/policies.ts';
 import { executedRead } from '../../reading/derive.ts';
 import { limitsOf, policyOf } from '../../reading/kinds.ts';
