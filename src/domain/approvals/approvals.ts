@@ -212,7 +212,6 @@ async function planRequest(payments: Payments, caller: Caller, found: PendingApp
     });
   const waiting = {
     ...found,
-    orderId: orderId ?? undefined,
     sourceAccountId: source?.id ?? null,
     lock: lockOf(found.rateLock),
     isReserved: await isMoneyReserved(payments.database.pool, transaction),

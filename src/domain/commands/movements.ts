@@ -1,6 +1,6 @@
 import { paymentReference } from '../../core/ids.ts';
 import type { Prisma } from '../../infra/database/generated/client/client.ts';
-import { type Quote, type Transaction, trustedJson } from '../../infra/database/rows.ts';
+import { type Transaction, trustedJson } from '../../infra/database/rows.ts';
 import type { RateLock } from '../../rails/rail-parts.ts';
 import type { Journal, Leg, Money, Place } from '../ledger/plan.ts';
 
@@ -248,5 +248,3 @@ export function lockOf(stored: Prisma.JsonValue | undefined): RateLock | undefin
   const { reference, sent, received, rate, fees } = trustedJson<StoredLock>(stored);
   return { reference, sent: BigInt(sent), received: BigInt(received), rate, fees: BigInt(fees) };
 }
-
-export type Lockable = Partial<Pick<Quote, 'rateLock'>>;

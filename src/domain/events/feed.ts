@@ -10,7 +10,7 @@ import { singleFlight } from '../../infra/instruments/single-flight.ts';
 import { Channel } from './channel.ts';
 import { EventsUndone, type FeedPosition } from './cursor.ts';
 import { FeedReads, type Page, pageSize, replayConnections } from './reads.ts';
-import { newestEvents, RecentEvents, RecentMemory } from './recent.ts';
+import { maxBytes, newestEvents, RecentEvents } from './recent.ts';
 import { PreviousEvents } from './row-events.ts';
 import { type EventFilter, type Hub, offer, type Subscriber, SubscriberIndex } from './subscribers.ts';
 
@@ -167,7 +167,7 @@ export class Feed {
   readonly #reads: FeedReads;
   readonly #hubs = new Map<string, Hub>();
   readonly #opening = new Map<string, Promise<Hub>>();
-  readonly #memory = new RecentMemory();
+  readonly #memory = { limit: maxBytes, used: 0 };
   readonly #replays: Replays;
   readonly #waiters = new Set<() => void>();
   #timer: NodeJS.Timeout | undefined;

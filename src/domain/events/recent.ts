@@ -5,15 +5,12 @@ export const newestEvents = 2_000;
 /**
  * The maximum total size of all platforms' events, in bytes of JSON. As objects they take two to four times as much.
  */
-const maxBytes = 32 * 1024 * 1024;
+export const maxBytes = 32 * 1024 * 1024;
 
-export class RecentMemory {
+/** The memory that the events of all platforms take, and may take. */
+export interface RecentMemory {
   readonly limit: number;
-  used = 0;
-
-  constructor(limit = maxBytes) {
-    this.limit = limit;
-  }
+  used: number;
 }
 
 /**

@@ -261,7 +261,9 @@ const afterMs = 1_000;
  * @throws Error when the answer does not arrive in time
  */
 export async function railAnswer<Answer>(answer: Promise<Answer>): Promise<Answer> {
-  return storable(await outsideWait(within(msLeft(answerMs, afterMs), answer, 'the rail did not answer')));
+  const given = await outsideWait(within(msLeft(answerMs, afterMs), answer, 'the rail did not answer'));
+  // Texts stay texts, lists stay lists, and objects keep their fields.
+  return storable(given) as Answer;
 }
 
 /**
@@ -279,16 +281,11 @@ export async function neededOf<Answer>({ log }: { readonly log: Logger }, answer
 }
 
 /** Returns a copy of plain data whose texts can be stored and read back. */
-function storable<Value>(value: Value): Value {
-  // Texts stay texts, lists stay lists, and objects keep their fields.
-  return storableData(value) as Value;
-}
-
-function storableData(value: unknown): unknown {
+function storable(value: unknown): unknown {
   if (typeof value === 'string') return readableText(value);
-  if (Array.isArray(value)) return value.map(storableData);
+  if (Array.isArray(value)) return value.map(storable);
   const isPlain = typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
-  return isPlain ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, storableData(one)])) : value;
+  return isPlain ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, storable(one)])) : value;
 }
 
 /** Converts an order to the rail's form. `settled`: the rail has answered `settled` before. */

@@ -3,7 +3,7 @@ import type { Account, Quote } from '../../infra/database/rows.ts';
 import type { Rail } from '../../rails/rail.ts';
 import type { Caller } from '../access/caller.ts';
 import { type Payments, railOf } from '../commands/command.ts';
-import { debit, type Flow, type Lockable, lockOf } from '../commands/movements.ts';
+import { debit, type Flow, lockOf } from '../commands/movements.ts';
 import { toRailAccount } from '../commands/parties.ts';
 import { spendOf } from '../commands/spending.ts';
 import type { Journal, NewOrder, NewRow, Plan, Spend } from '../ledger/plan.ts';
@@ -23,7 +23,7 @@ export type Executable = Pick<
   | 'feesIncluded'
   | 'platformFee'
 > &
-  Lockable;
+  Partial<Pick<Quote, 'rateLock'>>;
 
 export interface StartOptions {
   readonly orderId: string;

@@ -89,7 +89,10 @@ async function planQuote(
       }),
     () => checkMetadata(caller, input.metadata, at('metadata')),
     () => checkText(input.description, at('description'), longest.memo),
-    () => checkExecution(input),
+    () => {
+      if (!input.immediatelyExecute || source.kind !== 'REALTIME_FUNDING') return;
+      throw invalid('a real-time funded quote is executed by its deposit, not at creation', at('immediatelyExecute'));
+    },
   );
   const parties = await readQuoteParties(payments, caller, input);
   const sending = sendingCurrency(input, parties);
@@ -143,11 +146,6 @@ async function lockedCurrency(payments: Payments, caller: Caller, input: CreateQ
   const locked = lockedCurrencySide === 'SENDING' ? source : destination;
   if (locked.kind === 'ACCOUNT') return currencyOfNamed(payments.database.pool, caller, locked.accountId);
   return locked.currency ?? undefined;
-}
-
-function checkExecution({ immediatelyExecute, source }: CreateQuote): void {
-  if (!immediatelyExecute || source.kind !== 'REALTIME_FUNDING') return;
-  throw invalid('a real-time funded quote is executed by its deposit, not at creation', at('immediatelyExecute'));
 }
 
 async function readQuoteParties(payments: Payments, caller: Caller, { source, destination }: CreateQuote) {
@@ -244,26 +242,17 @@ function sendingCurrency(input: CreateQuote, parties: Parties): Currency {
   return requiredCurrency(from.currency);
 }
 
-interface QuoteRequest {
-  readonly source: { readonly kind: 'ACCOUNT' | 'REALTIME_FUNDING' };
-  readonly lockedCurrencySide: 'SENDING' | 'RECEIVING';
-  readonly description?: string | null | undefined;
-}
-
-export interface QuoteData {
-  readonly sending: Currency;
+interface QuoteData extends Omit<QuoteSides, 'orderId'> {
   readonly price: Pricing;
-  readonly lock?: LockedPrice | undefined;
-  readonly to: Destination;
-  readonly sender: Information;
+  readonly lock: LockedPrice | undefined;
   readonly scenario: Scenario | null;
   readonly metadata: Prisma.JsonValue;
 }
 
-export function newRows(
+function newRows(
   payments: Payments,
   tenant: Tenant,
-  input: QuoteRequest,
+  input: CreateQuote,
   parties: Parties,
   { sending, price, lock, to, sender, scenario, metadata }: QuoteData,
 ) {

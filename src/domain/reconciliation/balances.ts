@@ -117,8 +117,3 @@ export function bookedWords({ currency: code, booked }: BothBalances, known: Bey
   const own = known ? `, and ${formatForeign(known.beyondLow, code)} known beyond them` : '';
   return `${formatForeign(booked, code)} in the books${own}`;
 }
-
-/** Describes the provider's side; undefined if the provider names no account. */
-export function heldWords({ currency, held }: BothBalances): string | undefined {
-  return held === undefined ? undefined : `${formatForeign(held, currency)} held`;
-}

@@ -1,11 +1,12 @@
 import type { Period } from '../../core/checks.ts';
+import { formatForeign } from '../../core/currencies.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
 import type { Prisma, ReconciliationFault } from '../../infra/database/generated/client/client.ts';
 import { statement } from '../../infra/database/statement.ts';
 import { inTransaction, readClock, type Transaction } from '../../infra/database/transaction.ts';
 import { connectedRail, type Payments } from '../commands/command.ts';
-import { agrees, type Beyond, type BothBalances, bookedWords, heldWords, readBalances } from './balances.ts';
+import { agrees, type Beyond, type BothBalances, bookedWords, readBalances } from './balances.ts';
 import { type Difference, type Reconciled, reconcile, type Total } from './differences.ts';
 
 /** Compares orders and balances with a provider's report, and stores every difference. It corrects none. */
@@ -86,8 +87,9 @@ async function wrongBalances({ prisma }: Transaction, platformId: string, balanc
         ? { beyondLow: last.beyondLow, beyondHigh: last.beyondHigh }
         : undefined;
     if (agrees(balance, known)) return [];
-    const { currency, beyondLow, beyondHigh } = balance;
-    const sides = { here: bookedWords(balance, known), there: heldWords(balance) };
+    const { currency, held, beyondLow, beyondHigh } = balance;
+    const there = held === undefined ? undefined : `${formatForeign(held, currency)} held`;
+    const sides = { here: bookedWords(balance, known), there };
     return [{ fault: 'OTHER_BALANCE', currency, reference: last?.id, ...sides, beyond: { beyondLow, beyondHigh } }];
   });
 }

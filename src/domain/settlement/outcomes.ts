@@ -309,7 +309,7 @@ export async function concludeWithoutCredit(
 ): Promise<Conclusion> {
   if (group.some(({ plan }) => plan.journals?.some(isRefund))) {
     payments.log.error({ order: order.id, refusal }, 'a refund waits in suspense: the account cannot receive it');
-    return { order, outcome, group: suspendRefund(order, group) };
+    return { order, outcome, group: group.map((one) => ({ ...one, plan: suspendRefund(order, one.plan) })) };
   }
   if (outcome?.kind === 'settled' && isShareOnly(order, refusal.id)) {
     // The payment is delivered anyway: the service keeps the part of the fees that the platform's account cannot
@@ -340,11 +340,7 @@ function isShareOnly({ platformAccountId, destination, incoming }: DueOrder, acc
 }
 
 /** Returns the same end of the payment, but with its refund in suspense, as if the rail had not returned the money. */
-function suspendRefund(order: DueOrder, group: PlanGroup): PlanGroup {
-  return group.map(({ platformId, plan }) => ({ platformId, plan: suspendPlanRefund(order, plan) }));
-}
-
-function suspendPlanRefund(order: DueOrder, plan: Plan): Plan {
+function suspendRefund(order: DueOrder, plan: Plan): Plan {
   return {
     ...plan,
     journals: plan.journals?.map((journal) => (isRefund(journal) ? suspension(flowOfOrder(order)) : journal)) ?? [],

@@ -18,12 +18,9 @@ function leftMs(payments: Payments, order: DueOrder): number {
   return payments.quoteSeconds * 1_000 - order.ageMs;
 }
 
-export function payRequestIsLate(payments: Payments, order: DueOrder): boolean {
-  return leftMs(payments, order) <= 0;
-}
-
 /** Plans the expiry of a payment whose sender did not send the pay request in time. */
-export function planPayRequestExpiry(order: DueOrder): PlanGroup {
+export function planPayRequestExpiry(payments: Payments, order: DueOrder): PlanGroup | undefined {
+  if (leftMs(payments, order) > 0) return undefined;
   return planMove(order, null, { to: 'EXPIRED', reason: 'the sender did not send the pay request in time' });
 }
 

@@ -38,7 +38,7 @@ import {
   planFailure,
   planReturn,
 } from './outcomes.ts';
-import { concludePayRequest, decideBySimulation, payRequestIsLate, planPayRequestExpiry } from './pay-request.ts';
+import { concludePayRequest, decideBySimulation, planPayRequestExpiry } from './pay-request.ts';
 
 /** How long an order waits for an operator before its rail is queried again, in milliseconds. */
 const caseMs = 60_000;
@@ -190,7 +190,7 @@ async function settle(payments: Payments, order: DueOrder, onOutcome: (outcome: 
   switch (transaction.status) {
     case 'CREATED':
       if (transaction.approvalDueAt) return waitForApproval(payments, order);
-      return payRequestIsLate(payments, order) ? planPayRequestExpiry(order) : askRail(false);
+      return planPayRequestExpiry(payments, order) ?? askRail(false);
     case 'PENDING':
     case 'PROCESSING':
       break;

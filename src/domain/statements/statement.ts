@@ -4,16 +4,11 @@ import XMLBuilder from 'fast-xml-builder';
 import type { Period } from '../../core/checks.ts';
 import { formatDecimal, requiredCurrency } from '../../core/currencies.ts';
 import { accountNameIn, publicId } from '../../core/ids.ts';
-import { type FieldPath, invalid, Refusal } from '../../core/refusal.ts';
+import { invalid, Refusal } from '../../core/refusal.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { statement } from '../../infra/database/statement.ts';
 import type { Caller } from '../access/caller.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';
-
-/** Refuses a period that ends before it begins. @throws Refusal INVALID_INPUT */
-export function checkPeriod({ from, to }: Period, path: FieldPath): void {
-  if (to < from) throw invalid('the period must not end before it begins', path);
-}
 
 /** Returns the part of a period that was over when its statement was created: future balances are unknown. */
 export function past({ from, to }: Period, { madeAt }: { readonly madeAt: Date }): Period {
@@ -92,7 +87,7 @@ export async function readStatementHead(
   accountId: string,
   period: Period,
 ): Promise<StatementHead> {
-  checkPeriod(period, ['to']);
+  if (period.to < period.from) throw invalid('the period must not end before it begins', ['to']);
   const name = accountNameIn(accountId);
   const [head] =
     name?.kind === 'INTERNAL' ? await headStatement(pool, caller, name.id, period.from, period.to) : [undefined];

@@ -80,7 +80,7 @@ function requireKind(account: Account | undefined, kind: Account['kind'], side: 
 
 export interface TransferRow extends Pick<NewRow<Transaction>, 'metadata' | 'customerId' | 'createdBy'> {
   readonly from: Pick<Account, 'id' | 'currency'>;
-  readonly to: Pick<Account, 'id' | 'currency'>;
+  readonly to: Pick<Account, 'id' | 'currency' | 'customerId'>;
   readonly amount: bigint;
   readonly description?: string | null | undefined;
 }
@@ -142,12 +142,8 @@ export function railRows(
 ): Plan['insert'] {
   const { platformId, id: transactionId } = transaction;
   const { id, scenario } = order;
-  const request = {
-    step: 'SETTLEMENT',
-    account: toRailAccount(order.account),
-    umaAddress: undefined,
-    scenario,
-  } as const;
+  const account = toRailAccount(order.account);
+  const request = { step: 'SETTLEMENT', account, umaAddress: undefined, scenario } as const;
   const expectedSettlementAt = new Date(creationTime(transactionId).getTime() + expectedMs(rail, request));
   const kind = transaction.type === 'INCOMING' ? 'COLLECTION' : 'PAYOUT';
   return {
@@ -280,11 +276,7 @@ export const transferInternal = command((payments, caller, input: Omit<Transfer,
 export function betweenAccounts(
   transaction: Omit<NewRow<Transaction>, 'type'>,
   newId: string,
-  {
-    from,
-    to,
-    amount,
-  }: Omit<TransferRow, 'metadata' | 'customerId' | 'createdBy'> & { readonly to: Pick<Account, 'customerId'> },
+  { from, to, amount }: Pick<TransferRow, 'from' | 'to' | 'amount'>,
 ): Plan {
   const { id, platformId, reference, description = null } = transaction;
   const sent: Plan = {
@@ -292,14 +284,7 @@ export function betweenAccounts(
     transactions: [{ id, from: ['PENDING'], to: 'COMPLETED', reason: 'transferred', isNew: true }],
     journals: [transfer(from.id, from.currency, amount, id)],
   };
-  const arrived = directArrival(
-    {
-      platformId,
-      newId,
-      transaction: { id, reference, receivedAmount: amount, description },
-      fundingAccountId: from.id,
-    },
-    to,
-  );
+  const received = { id, reference, receivedAmount: amount, description };
+  const arrived = directArrival({ platformId, newId, transaction: received, fundingAccountId: from.id }, to);
   return mergePlans(sent, arrived);
 }

@@ -100,8 +100,11 @@ function ofValue(model: string, field: ModelField, condition: unknown): Test {
       }
       case 'startsWith':
         return [beginningWith(model, field, value)];
-      case 'not':
-        return [value === null ? (row) => row[name] !== null : differentFrom(model, field, value)];
+      case 'not': {
+        const isEqual: Test = value === null ? () => false : equalTo(model, field, value);
+        // As in SQL, a comparison with null is unknown, so null does not match.
+        return [(row, find) => row[name] !== null && !isEqual(row, find)];
+      }
       case 'gt':
       case 'gte':
       case 'lt':
@@ -134,12 +137,6 @@ function beginningWith(model: string, { name }: ModelField, start: unknown): Tes
     const text = row[name];
     return typeof text === 'string' && text.startsWith(start);
   };
-}
-
-/** Tests for a different value. As in SQL, a comparison with null is unknown, so null does not match. */
-function differentFrom(model: string, field: ModelField, value: unknown): Test {
-  const isEqual = equalTo(model, field, value);
-  return (row, find) => row[field.name] !== null && !isEqual(row, find);
 }
 
 /** Compares as Postgres does: times, numbers and UUIDs. The order of other text depends on the collation. */

@@ -27,11 +27,12 @@ export async function runConformance(trial: RailTrial, times: TrialTimes = usual
   const rail = await trial.open();
   const kinds = [...(rail.payOut ? (['PAYOUT'] as const) : []), ...(rail.collect ? (['COLLECTION'] as const) : [])];
   const locks = rail.lockRate ? lockChecks : [];
+  const receivers = rail.lookUp ? [...lookUpChecks, ...(rail.lockRate ? paymentChecks : [])] : [];
   await rail.close?.();
   const ready: readonly ReadyCheck[] = [
     ...kinds.flatMap((kind) => checks.map((check) => ({ ...check, kind }))),
     ...locks.map((check) => ({ ...check, kind: 'PAYOUT' as const })),
-    ...receiverChecks(rail).map((check) => ({ ...check, kind: 'RECEIVER' as const })),
+    ...receivers.map((check) => ({ ...check, kind: 'RECEIVER' as const })),
     ...incomingChecks(rail),
   ];
   const results: CheckResult[] = [];
@@ -66,12 +67,6 @@ const lookUpChecks: readonly Check[] = [
 const paymentChecks: readonly Check[] = [
   { name: 'pays the locked amount to a UMA address once, even if the answer is lost', run: pays },
 ];
-
-/** Returns the promises of the port about receivers at UMA addresses, for the methods that a rail has. */
-export function receiverChecks(rail: Rail): readonly Check[] {
-  if (!rail.lookUp) return [];
-  return [...lookUpChecks, ...(rail.lockRate ? paymentChecks : [])];
-}
 
 async function finds(tried: Tried): Promise<void> {
   const { known, unknown } = receiversOf(tried);

@@ -73,7 +73,7 @@ export function sandboxRail({ paceMs, rates }: SandboxRailOptions): SandboxRail 
     firstAskMs: (order) => durationMs(order, paceMs),
     collectionAmount: () => 10_000n,
     checkAccount: async (account, ownerName, ageMs) => checkSandboxAccount(account, ownerName, { ageMs, paceMs }),
-    checkIdentity: async ({ name }) => checkSandboxIdentity(name),
+    checkIdentity: async ({ name }) => identityStatuses[name?.slice(-3) ?? ''] ?? 'APPROVED',
     payOut: async (order) => outcomeOf(order, paceMs),
     collect: async (order) => outcomeOf(order, paceMs),
     findOrder: async (order) => outcomeOf(order, paceMs),
@@ -98,7 +98,7 @@ function outcomeOf(order: RailOrder, paceMs: number): RailOutcome {
 const simulation: Simulation = {
   scenarioFault,
   deposit: simulatedDeposit,
-  approval: simulatedApproval,
+  approval: (scenario) => readScenario(scenario).approval,
   senderInformation: () => ({ FULL_NAME: 'Sandbox Sender' }),
   accountVerification: verificationOf,
 };
@@ -109,7 +109,7 @@ function durationMs(order: RailRequest, paceMs: number): number {
   if (delayMs !== undefined) return delayMs;
   // Suffixes and addresses slow down payments, but not pay requests.
   if (order.step === 'PAY_REQUEST') return paceMs;
-  return paceMs * Math.max(magicOf(order.account)?.paces ?? 1, umaPaces(order.umaAddress));
+  return paceMs * Math.max(magicOf(order.account)?.paces ?? 1, partOf(order.umaAddress)?.paces ?? 1);
 }
 
 /** Returns the outcome of an order that does not settle, by its scenario, or else its account, or else its address. */
@@ -137,10 +137,6 @@ const identityStatuses: Readonly<Record<string, KycStatus>> = {
   '003': 'EXPIRED',
 };
 
-function checkSandboxIdentity(name: string | null): KycStatus {
-  return identityStatuses[name?.slice(-3) ?? ''] ?? 'APPROVED';
-}
-
 /** The test addresses: their currencies, and the number of settlement steps of a payment to or from one. */
 const parts = {
   success: { currencies: ['USD', 'EUR', 'MXN', 'INR', 'GBP', 'BRL', 'PHP'], paces: 1 },
@@ -149,20 +145,20 @@ const parts = {
   'fail.timeout': { currencies: ['USD'], paces: 60 },
 };
 
-type Part = keyof typeof parts;
-
 /** Returns the behaviour and the currency of a test address; undefined for any other address. */
-function partOf(umaAddress: string): { readonly part: Part; readonly currency: string } | undefined {
+function partOf(umaAddress = '') {
   const [, part, currency] =
     /^\$(success|pending\.long|fail\.compliance|fail\.timeout)\.([a-z]{3})@(.*)$/.exec(umaAddress) ?? [];
   if (part === undefined || currency === undefined || !umaAddress.endsWith(`@${simulatedDomain}`)) return undefined;
   const code = currency.toUpperCase();
   // The pattern matches exactly the names in the table.
-  return parts[part as Part].currencies.includes(code) ? { part: part as Part, currency: code } : undefined;
+  const name = part as keyof typeof parts;
+  const { currencies, paces } = parts[name];
+  return currencies.includes(code) ? { part: name, paces, currency: code } : undefined;
 }
 
 /** Returns the sandbox's receiver at a test address, or undefined for any other address. */
-export function testReceiver(umaAddress: string): UmaReceiver | undefined {
+function testReceiver(umaAddress: string): UmaReceiver | undefined {
   const found = partOf(umaAddress);
   const currency = found && currencyOf(found.currency);
   if (!currency) return undefined;
@@ -178,15 +174,9 @@ export function testReceiver(umaAddress: string): UmaReceiver | undefined {
   };
 }
 
-/** Returns how many settlement steps a payment takes, which the other party's address determines. */
-export function umaPaces(umaAddress: string | undefined): number {
-  const found = umaAddress === undefined ? undefined : partOf(umaAddress);
-  return found ? parts[found.part].paces : 1;
-}
-
 /** Returns the outcome of a payment, which the other party's address determines; undefined if the payment settles. */
-export function umaOutcome(umaAddress: string | undefined, kind: RailOrderKind): RailOutcome | undefined {
-  const part = umaAddress === undefined ? undefined : partOf(umaAddress)?.part;
+function umaOutcome(umaAddress: string | undefined, kind: RailOrderKind): RailOutcome | undefined {
+  const part = partOf(umaAddress)?.part;
   if (part === 'fail.compliance') {
     const explanation = `refused for compliance (sandbox address ${umaAddress})`;
     return kind === 'PAYOUT'
@@ -217,7 +207,7 @@ const scenarioSchema = z.object({
 } satisfies Record<keyof Scenario, z.ZodType>);
 
 /** Returns the scenario if it is for this step of its payment; an empty one if it is for another step. */
-export function scenarioAt(step: RailStep, value: unknown): Scenario {
+function scenarioAt(step: RailStep, value: unknown): Scenario {
   const scenario = readScenario(value);
   return (scenario.step ?? 'SETTLEMENT') === step ? scenario : {};
 }
@@ -249,13 +239,8 @@ export function scenarioFault(scenario: Scenario): ScenarioFault | undefined {
   return undefined;
 }
 
-/** Returns the decision that a stored scenario makes on an incoming payment, if any. */
-export function simulatedApproval(scenario: unknown): Scenario['approval'] {
-  return readScenario(scenario).approval;
-}
-
 /** Returns the simulated deposit of `amount` (smallest units) for a scenario from a caller or from the database. */
-export function simulatedDeposit(scenario: unknown, amount: bigint): Deposit {
+function simulatedDeposit(scenario: unknown, amount: bigint): Deposit {
   const { deposit } = readScenario(scenario);
   const short = deposit === 'SHORT' && amount > 1n;
   return { amount: short ? amount / 2n : amount, twice: deposit === 'TWICE', late: deposit === 'LATE' };
@@ -295,7 +280,7 @@ const statuses: Readonly<Record<string, Course<ExternalAccountStatus>>> = {
  * Checks an account: it is ACTIVE at once and its owner matches, unless the suffix selects otherwise. The sandbox keeps
  * no state: the current status follows from the age of the account.
  */
-export function checkSandboxAccount(
+function checkSandboxAccount(
   account: RailAccount,
   ownerName: string | undefined,
   { ageMs, paceMs }: { readonly ageMs: number; readonly paceMs: number },
@@ -323,7 +308,7 @@ function statusAt<Status>(course: Course<Status> | undefined, old: boolean): Sta
 }
 
 /** Returns a verification with the name at the bank: a different one for a partial match, none without a match. */
-export function verificationOf(
+function verificationOf(
   ownerName: string | undefined,
   verification: BeneficiaryVerificationStatus,
 ): AccountVerification {
@@ -340,6 +325,6 @@ function nameAtBank(verification: BeneficiaryVerificationStatus, ownerName: stri
 }
 
 /** Returns the last three characters of an account's identifier, before any @: they are the sandbox's magic values. */
-export function suffixOf(account: RailAccount): string {
+function suffixOf(account: RailAccount): string {
   return account.identifier.replace(/@.*$/s, '').slice(-3);
 }
