@@ -115,12 +115,7 @@ export class Channel<T> implements AsyncIterableIterator<T> {
     this.#releaseWriter();
     const waiting = this.#waiting;
     this.#waiting = undefined;
-    if (!waiting) return;
-    if (this.#error === undefined) waiting.resolve({ done: true, value: undefined });
-    else {
-      waiting.reject(this.#error);
-      this.#error = undefined;
-    }
+    if (waiting) this.next().then(waiting.resolve, waiting.reject);
   }
 }
 
