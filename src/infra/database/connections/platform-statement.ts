@@ -1,21 +1,23 @@
 import type { Writable } from 'node:stream';
 import pg from 'pg';
+import { serialize } from 'pg-protocol';
 
 /** The part of pg's connection that queries use, including pg's own Query, pg-cursor and pg-query-stream. */
 export interface Connection {
   /** The prepared texts, and those being prepared, by name. */
   readonly parsedStatements: Record<string, string>;
   readonly submittedNamedStatements: Record<string, string>;
-  readonly stream: Pick<Writable, 'cork' | 'uncork'>;
+  readonly stream: Pick<Writable, 'writable' | 'write'>;
   parse(statement: { readonly name: string; readonly text: string }): void;
-  bind(values: {
-    readonly statement: string;
-    readonly values: unknown[];
-    readonly valueMapper: (value: unknown) => unknown;
-  }): void;
+  bind(values: BindMessage): void;
   execute(portal: object): void;
-  sync(): void;
   close(statement: { readonly type: 'S'; readonly name: string }): void;
+}
+
+interface BindMessage {
+  readonly statement: string;
+  readonly values: unknown[];
+  readonly valueMapper: (value: unknown) => unknown;
 }
 
 // pg's own value serialization, which its types do not declare.
@@ -49,9 +51,21 @@ export interface PlatformFirst {
   platform: PlatformSetting | undefined;
 }
 
+const settingTo = ({ id, statement }: PlatformSetting): BindMessage => ({
+  statement: statement.name,
+  values: [id],
+  valueMapper: prepareValue,
+});
+
 /** Sends the statement that sets the platform, without the end of the batch. Its result precedes the query's result. */
-export function sendPlatform(connection: Connection, { id, statement }: PlatformSetting): void {
-  if (statement.name === '') connection.parse(statement);
-  connection.bind({ statement: statement.name, values: [id], valueMapper: prepareValue });
+export function sendPlatform(connection: Connection, setting: PlatformSetting): void {
+  if (setting.statement.name === '') connection.parse(setting.statement);
+  connection.bind(settingTo(setting));
   connection.execute({});
+}
+
+/** Returns the messages of `sendPlatform`, for a query that writes its messages itself. */
+export function platformMessages(setting: PlatformSetting): readonly Buffer[] {
+  const messages = [serialize.bind(settingTo(setting)), serialize.execute()];
+  return setting.statement.name === '' ? [serialize.parse(setting.statement), ...messages] : messages;
 }
