@@ -117,7 +117,7 @@ describe('a citation by number', () => {
     expect(numbers).toEqual([...new Set(numbers)]);
   });
 
-  test('states what it is the number of', () => {
+  test('says what the number refers to', () => {
     const alone = citing
       .filter((path) => !path.endsWith('.md'))
       .filter((path) => /(?<!\w)\((section )?\d+\.\d+\)/.test(textOf(path)));

@@ -120,7 +120,7 @@ test('the guide to keys creates a token that can only pay within its limits, or 
   await client.close();
 });
 
-test('the worked rate of the guide to money satisfies the law that it states', () => {
+test('the worked rate in the guide to money satisfies the law that the guide states', () => {
   const [sent, fees, rate, received] = (
     /\| sent \| ([\d.]+) USD \|\n\| fees \| ([\d.]+) USD \|\n\| .*? ÷ ([\d.]+) \| ([\d.]+) EUR \|/.exec(
       readGuide('docs/guides/money.md'),

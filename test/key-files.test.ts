@@ -14,7 +14,7 @@ const settings = () =>
   ({ CLIENT_TOKEN_KEY: undefined, SECRET_KEY: undefined, NODE_ENV: 'development', DATA_DIR: directory }) as const;
 const find = { 'client-token.key': findSigningKey, 'secret.key': findSecretKey } as const;
 
-/** Kills its own process just before that writes into a file it has created. */
+/** Kills its own process just before the process writes into a file that it has created. */
 const dieWhileWriting = `
   const fs = require('node:fs/promises');
   fs.writeFile = async (file, content, { flag = 'w', mode }) => {
@@ -65,7 +65,7 @@ describe.each([
     expect(await readFile(file(), 'utf8')).toBe(content);
   });
 
-  test('a folder in its place is refused', async () => {
+  test('a folder in place of the file is refused', async () => {
     await mkdir(file());
     await expect(find[name](settings())).rejects.toThrow(`${file()} should hold 32 bytes`);
   });

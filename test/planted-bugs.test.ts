@@ -32,7 +32,7 @@ test('a text that is missing or occurs twice cannot place a bug', () => {
   expect(() => planted('.', { ...bug, find: '"' })).toThrow('times, and not once');
 });
 
-test('a parametrised title matches the titles of all its rows, and no others', () => {
+test('a parameterized title matches the titles of all its rows, and no others', () => {
   expect(standsFor('of a %s', 'of a quote')).toBe(true);
   expect(standsFor('3.3 from %s to %s as the table says', '3.3 from PENDING to ACTIVE as the table says')).toBe(true);
   expect(standsFor('never goes below zero', 'never goes below zero or so')).toBe(false);

@@ -5,7 +5,7 @@ import { Webhook } from 'standardwebhooks';
  * INCOMING_PAYMENT. The service delivers at least once and in any order, so the handler must be ready for both.
  */
 
-/** The message for your push service, APNs or FCM, by any library. */
+/** The message for your push service (APNs or FCM), which you send with any library. */
 export interface Notification {
   /** The same in repeats: pass it as `apns-collapse-id` or FCM's `collapse_key`, so that a device shows only one. */
   readonly id: string;
@@ -20,13 +20,13 @@ export interface PushServer {
   /** The signing secret of the endpoint. */
   readonly secret: string;
   /**
-   * Stores the version of a payment of which the customer is notified, and returns whether it is the highest so far. Do
-   * both in one statement of your database, since several processes may handle webhooks at the same time.
+   * Stores the version of a payment about which the customer is notified, and returns whether it is the highest so
+   * far. Do both in one statement of your database, since several processes may handle webhooks at the same time.
    */
   readonly isNewer: (transactionId: string, version: number) => Promise<boolean>;
   /** Sends a notification. Throws if the push service does not accept it. */
   readonly send: (notification: Notification) => Promise<void>;
-  /** Forgets a version, since its notification was not sent. */
+  /** Forgets a version whose notification was not sent. */
   readonly forget: (transactionId: string, version: number) => Promise<void>;
 }
 

@@ -45,7 +45,7 @@ const evm: Examples = {
 };
 
 /**
- * Examples for each account type, taken from the standards, central banks and libraries. They are tested, and printed
+ * Examples for each account type, taken from standards, central banks and libraries. They are tested, and printed
  * in docs/accounts.md.
  */
 export const accountExamples: Readonly<Record<ExternalAccountType, Examples>> = {

@@ -9,7 +9,7 @@ export type AccountDetails = Readonly<Record<string, string | null | undefined>>
 export interface AccountForm {
   /** The format in words, for refusals and for people who fill in a form: "9 digits". */
   readonly form: string;
-  /** The accepted input. The pattern has no flags, so every API's document can contain it. */
+  /** The accepted input, as a pattern without flags, so that every API's schema can contain it. */
   readonly pattern: RegExp;
   /** Returns the only spelling that is stored, shown and compared. */
   canonical(value: string): string;
@@ -63,7 +63,7 @@ const gapsOfPrint = new RegExp(`[${spaces}]`, 'g');
 /** Additional separators in printed Brazilian tax numbers and telephone numbers. */
 const punctuation = String.raw`${spaces}.\/\(\)`;
 
-/** A run of characters in a number: their class, and their minimum and maximum number. */
+/** A run of characters in a number: their class, and how many there are at least and at most. */
 type Run = readonly [characters: string, least: number, most?: number];
 
 /** Describes the notation of a number: runs of characters, with the characters of `between` allowed anywhere. */
@@ -104,7 +104,7 @@ export function written(form: string, { runs, between = spaces, capitals = false
   };
 }
 
-/** Describes the first character of a number that is not allowed at its position, or the wrong number of characters. */
+/** Describes the first character that is not allowed at its position in a number, or else the number's wrong length. */
 function misfit(characters: readonly string[], runs: readonly Run[]): string | undefined {
   const places = runs.flatMap(([allowed, least, most = least]) =>
     Array.from({ length: most }, () => new RegExp(`^${allowed}$`)),
@@ -124,7 +124,7 @@ function misfit(characters: readonly string[], runs: readonly Run[]): string | u
   return count < least || count > places.length ? `it has ${count}` : undefined;
 }
 
-/** Suggests, as a question, the only exchange of similar letters and digits that makes a value right; else undefined. */
+/** Suggests, as a question, the one exchange of similar characters that makes a value right, if exactly one does. */
 function exchanged(value: string, isRight: (value: string) => boolean): string | undefined {
   // Letters are typed instead of digits more often than digits instead of letters.
   const found = [['O0', 'I1'] as const, ['0O', '1I'] as const]
@@ -138,7 +138,7 @@ function exchanged(value: string, isRight: (value: string) => boolean): string |
 }
 
 /**
- * Returns the variants of a value with a character replaced: at each of its positions alone, and then at all of them.
+ * Returns the variants of a value in which `to` replaces `from`: at each of its positions alone, then at all of them.
  */
 function exchangesOf(value: string, from: string, to: string) {
   const places = [...value].flatMap((character, place) => (character === from ? [place] : []));
@@ -146,7 +146,7 @@ function exchangesOf(value: string, from: string, to: string) {
   return places.length > 1 ? [...each, { place: undefined, from, to, value: value.replaceAll(from, to) }] : each;
 }
 
-/** Creates a check of check digits. Its fault suggests an exchange of similar characters that makes the value right. */
+/** Creates a check of check digits. For wrong ones it suggests an exchange of similar characters that corrects them. */
 export function checkDigits(
   which: string,
   isRight: (value: string, details: AccountDetails) => boolean,
@@ -158,7 +158,7 @@ export function checkDigits(
   };
 }
 
-/** Refuses a number that consists of zeros, which no bank uses. */
+/** Refuses a number that consists of zeros only: no bank uses one. */
 export const notZeros: NonNullable<AccountForm['check']> = (value) =>
   /^0+$/.test(value) ? 'it is all zeros' : undefined;
 
@@ -191,7 +191,7 @@ export const text = (description: string, more: Partial<AccountField> = {}): Acc
   ...more,
 });
 export const bankName = text('Name of the bank, for display only.', { optional: true });
-/** Defines the name of a bank that distinguishes the bank's accounts from those of other banks. */
+/** Defines a bank's name for accounts whose numbers are unique only within their bank. */
 export const identifyingBankName = text('Name of the bank, which is part of what identifies the account.', {
   differIn: 'spaces, dashes, letter case',
   compared: (value) => foldedText(value.normalize('NFKC')).replace(gapsOfPrint, ''),
@@ -226,7 +226,7 @@ export const lettersOrDigits = numberField(
   written('4 to 34 letters or digits', { runs: [[alphanumeric, 4, 34]], capitals: true }),
   {
     differIn: 'spaces, dashes, letter case',
-    // A bank that uses letters in its numbers also uses some that do not resemble digits.
+    // If a number's only letters resemble digits, they are typing errors: banks that use letters use others, too.
     check: (value, details, given) => {
       const [letter] = /^[OIL]*[0-9][0-9OIL]*$/.test(value) ? (/[OIL]/.exec(value) ?? []) : [];
       if (letter === undefined) return notZeros(value, details, given);
@@ -253,7 +253,7 @@ export const ibanForm: AccountForm = {
   explain: (value) => bareIban.explain?.(withoutLabel(value)),
 };
 
-/** Defines an IBAN with a further check of its country. */
+/** Defines an IBAN, with a check of the value. */
 export const ibanField = (check: AccountForm['check']) =>
   numberField('IBAN, 15 to 34 characters.', ibanForm, {
     differIn: 'spaces, dashes, letter case, the word IBAN before it',

@@ -58,7 +58,7 @@ const clabeChecksum = checkDigits(
   (value) => clabe.computeChecksum(value) === Number(value.at(-1)),
 );
 
-/** Checks a CLABE: its bank and its check digit, but not its city: the city codes of many accounts are unlisted. */
+/** Checks a CLABE: its bank and its check digit, but not its city, since many accounts have unlisted city codes. */
 export function clabeFault(value: string, details: AccountDetails): string | undefined {
   const reason = clabeChecksum(value, details, value);
   if (reason !== undefined) return reason;
@@ -66,8 +66,8 @@ export function clabeFault(value: string, details: AccountDetails): string | und
 }
 
 /**
- * The codes of Nigeria's commercial banks (Central Bank of Nigeria), by their names without words that most names
- * contain.
+ * The codes of Nigeria's commercial banks (Central Bank of Nigeria), by the bank's name without the words that most
+ * of these names contain.
  */
 const nigerianBanks: Readonly<Record<string, string>> = {
   access: '044',

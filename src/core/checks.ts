@@ -1,9 +1,9 @@
-/** The largest amount of one payment on either side, in smallest units (specification 8). */
+/** The largest amount that one payment can send or receive, in smallest units (specification 8). */
 export const maxAmount = 9_000_000_000_000_000n;
 
 /**
- * The largest balance, in smallest units, that refunds, fees and other money owed can lead to. New money is limited to
- * `maxAmount`.
+ * The largest balance, in smallest units. Only refunds, fees and other money owed raise a balance that far: new money
+ * is limited to `maxAmount`.
  */
 export const maxBalance = 1_000n * maxAmount;
 
@@ -43,7 +43,7 @@ export function parseTimestamp(text: string): Date | undefined {
   return moment.getUTCFullYear() >= 1 && moment.getUTCFullYear() <= 9999 ? moment : undefined;
 }
 
-/** A period from one moment (inclusive) to another (exclusive), so that consecutive periods join. */
+/** A period from one moment (inclusive) to another (exclusive): consecutive periods leave no gap. */
 export interface Period {
   readonly from: Date;
   readonly to: Date;

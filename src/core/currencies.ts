@@ -108,8 +108,8 @@ export class UnknownLocale extends RangeError {
  * Formats an amount of smallest units for display, in the style of the locale and with every decimal of the currency:
  * "$125.50", "125,50 €", "USDC 1.000001". Exact at any size: Intl gets a decimal string, never a number.
  *
- * Never throws. For an unknown locale it returns an UnknownLocale, which is a RangeError. (Intl alone would format a
- * well-formed tag that it does not know in the locale of the process.)
+ * Never throws. For an unknown locale it returns an UnknownLocale, which is a RangeError. (For a well-formed tag that
+ * it does not know, Intl alone would use the locale of the process.)
  */
 export function formatMoney(amount: bigint, currency: Currency, locale: string): string | UnknownLocale {
   const format = moneyFormat(currency, locale);
@@ -129,7 +129,7 @@ export function formatMoney(amount: bigint, currency: Currency, locale: string):
  */
 const standIn = 'XTS';
 
-/** A bounded cache of formats, whose locales clients send: building one costs about 50 times as much as using it. */
+/** A bounded cache, since clients choose the locales. Creating a format costs about 50 times as much as using it. */
 const formats = boundedCache<Intl.NumberFormat>(256);
 
 function moneyFormat(currency: Currency, locale: string): Intl.NumberFormat | UnknownLocale {

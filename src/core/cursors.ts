@@ -6,7 +6,7 @@ const algorithm = 'id-aes128-wrap-pad';
 const keyBytes = 16;
 /** The initial value that RFC 5649 prescribes. */
 const initialValue = Buffer.from('A65959A6', 'hex');
-/** The number of cached ciphers, one per list, platform and direction: creating one takes as long as ten cursors. */
+/** The maximum number of cached ciphers (per list, platform and direction). Creating one costs as much as ten uses. */
 const maxCiphers = 2_000;
 
 /**

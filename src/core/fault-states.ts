@@ -11,7 +11,7 @@ interface State {
 /**
  * Logs failures of background work as states: one line when work begins to fail for a reason, and one when no work
  * fails for that reason any longer. All work that fails because the database is unavailable shares one state, so a
- * failover is two lines, not one per second and loop.
+ * failover is two lines, not one line per loop every second.
  */
 export class FaultStates {
   static readonly of = oncePer((log: Logger) => new FaultStates(log));
@@ -57,7 +57,7 @@ export class FaultStates {
   }
 }
 
-/** Returns an error's reason with masked numbers, such as process ids: they differ from one failure to the next. */
+/** Returns an error's reason with its numbers masked: some, such as process ids, differ each time. */
 function reasonOf(error: unknown): string {
   if (isDatabaseFault(error)) return 'the database';
   return String(error instanceof Error ? `${error.name}: ${error.message}` : error).replaceAll(/\d+/g, '0');

@@ -1,6 +1,6 @@
 /**
- * Exact fractions of whole numbers, and the decimals of rates. Pricing calculates with them, so that it rounds only
- * where a rule requires it.
+ * Exact fractions, and the decimal form of rates. Pricing calculates with them, so that it rounds only where a rule
+ * requires it.
  */
 
 import { formatDecimal } from './currencies.ts';
@@ -11,7 +11,7 @@ export const rateDigits = 15;
 /** The maximum number of decimal places of a rate: as many as its database column has, numeric(32,18). */
 export const ratePlaces = 18;
 
-/** The exponent of the power of ten below which every rate must be, because of the same column. */
+/** Every rate must be below ten to this power, because of the same column. */
 const rateMagnitude = 14;
 
 /** A rational number. The denominator is positive; the fraction need not be in lowest terms. */

@@ -22,7 +22,7 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The maximum nesting of JSON, because later readers recurse. */
+/** The maximum nesting depth of JSON, because the code that reads the values is recursive. */
 const maxDepth = 64;
 
 /**

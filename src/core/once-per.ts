@@ -1,5 +1,5 @@
 /**
- * Returns a function that computes its value once per object, with the further arguments of the object's first call.
+ * Returns a function that computes a value once per object, with the other arguments of the first call for the object.
  */
 export function oncePer<Of extends object, More extends readonly unknown[], Value>(
   compute: (of: Of, ...more: More) => Value,

@@ -57,7 +57,7 @@ export interface ExpensiveTurns {
   endExpensive(platformId: string): void;
 }
 
-/** Runs expensive work after its wait. While it waits, the request yields its turn to others of its platform. */
+/** Runs expensive work when it may begin. Until then, other requests of the platform get this request's turn. */
 export async function inExpensiveTurn<Result>(turns: ExpensiveTurns, platformId: string, work: () => Promise<Result>) {
   const wait = turns.beginExpensive(platformId);
   if (wait) await turnlessWait(wait);

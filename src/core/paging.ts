@@ -1,15 +1,15 @@
 export const defaultPageSize = 20;
 export const maxPageSize = 100;
 
-/** A page of a list, by time-ordered ids or feed sequences: equally fast at any depth, unaffected by changes. */
+/** A page of a list, bounded by time-ordered ids or feed sequences: equally fast at any depth, stable under changes. */
 export interface Page<Key> {
   readonly size: number;
   /** True if the page is read from the end of the list: the rows are read in the opposite order, then reversed. */
   readonly backward: boolean;
   readonly read: 'asc' | 'desc';
-  /** The range of keys on the page: those on this side of the cursor, or between two cursors. */
+  /** The range of keys on the page: those after or before a cursor, or between two cursors. */
   readonly bound: { readonly gt?: Key; readonly lt?: Key } | undefined;
-  /** The keys at and beyond the cursor where the read starts: if any rows have them, the other `has…Page` is true. */
+  /** The keys at and beyond the cursor where the read starts: if any row has one, the other `has…Page` is true. */
   readonly beyond: { readonly gte: Key } | { readonly lte: Key } | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface KeyBound<Key> {
   readonly lte?: Key;
 }
 
-/** The key that orders a row. Only lists that are ordered by changes need its time. */
+/** The key that orders a row. Only lists ordered by last change need the time. */
 export interface OrderedRow {
   readonly id: string;
   readonly updatedAt?: Date;

@@ -68,7 +68,7 @@ export interface RefusalDetails {
 
 const isPath = (about: FieldPath | RefusalDetails): about is FieldPath => Array.isArray(about);
 
-/** The message for a request that cannot be processed because of the database. It has had no effect. */
+/** The message for a request that had no effect, because the database could not process it. */
 export const databaseAway = 'the database is unreachable or overloaded; try again';
 
 /** The message for a request that has waited for another session's lock, usually on a table, for as long as allowed. */
@@ -118,9 +118,9 @@ export function invalid(message: string, about?: FieldPath | RefusalDetails): Re
   return new Refusal('INVALID_INPUT', message, about);
 }
 
-/** Refuses an empty list as a mistake, where an omitted list sets no limit. */
+/** Refuses an empty list, which is probably a mistake. (An omitted list sets no limit.) */
 export function checkNotEmpty(list: readonly unknown[] | null | undefined, path: FieldPath): void {
-  if (list?.length === 0) throw invalid('the list must not be empty; omit it to set no such limit', path);
+  if (list?.length === 0) throw invalid('the list must not be empty; omit it to set no limit', path);
 }
 
 /** The path of a value in an input: field names and, in lists, positions from 0. */
@@ -214,7 +214,7 @@ export function invalidFieldsOf({ code, message, details }: Refusal): readonly I
   return details.errors ?? (details.path ? [{ path: details.path, code, message }] : []);
 }
 
-/** Merges refusals of one input. The code is their common code, otherwise INVALID_INPUT. */
+/** Merges the refusals of one input. The code is the one that all of them share, or else INVALID_INPUT. */
 function joinRefusals(first: Refusal, found: readonly Refusal[]): Refusal {
   const errors = found.flatMap(invalidFieldsOf);
   const code = errors.every((error) => error.code === first.code) ? first.code : 'INVALID_INPUT';

@@ -1,4 +1,4 @@
-/** Limits how many pieces of work run at a time. The others wait in a queue. */
+/** Limits how many pieces of work run at a time. Further work waits in a queue. */
 export class Slots {
   readonly #limit: number;
   readonly #queue: (() => void)[] = [];
@@ -12,7 +12,7 @@ export class Slots {
     return this.#running >= this.#limit;
   }
 
-  /** Takes a slot, after everything before it in the queue. Returns the function that releases it. */
+  /** Takes a slot once everything ahead in the queue has had one. Returns the function that releases the slot. */
   take(): Promise<() => void> {
     return new Promise((taken) => void this.run(() => new Promise<void>((over) => taken(over))));
   }

@@ -98,7 +98,7 @@ export function checkText<Text extends string | null | undefined>(
   const canonical = canonicalText(text);
   const fault = textFault(canonical, maxLength, isKey);
   if (fault !== undefined) throw invalid(`the text ${fault}`, path);
-  // The canonical form of a text is a text.
+  // The compiler cannot tell that Text is a string here.
   return canonical as Text;
 }
 
@@ -118,7 +118,7 @@ export function readableText(text: string): string {
 
 /**
  * Returns a text for case-insensitive comparisons: Unicode's full case folding of the composed text. Converting to
- * lower, upper and again lower case is that folding for all letters but ı, which folds to itself.
+ * lower, upper and again lower case gives that folding for every letter except ı, which stays ı.
  */
 export function foldedText(text: string): string {
   let folded = '';

@@ -178,7 +178,7 @@ export const lightningInvoice = address(
   },
 );
 
-/** A BOLT 12 offer, in the characters of bech32 without a checksum; a plus may join its lines. */
+/** A BOLT 12 offer: bech32 characters without a checksum. A plus sign may join its lines. */
 export const lightningOffer = address(
   'BOLT 12 offer.',
   'a BOLT 12 offer starting with lno',

@@ -27,7 +27,7 @@ export function addAdjustments(program: Program): void {
     .argument('<account>', 'the account: InternalAccount:…')
     .requiredOption('--currency <code>', 'the currency of the account, such as USD', currencyIn)
     .addOption(new Option('--credit <amount>', 'the amount to add, such as 12.50').conflicts('debit'))
-    .option('--debit <amount>', 'the amount to take')
+    .option('--debit <amount>', 'the amount to deduct')
     .action(withDatabase(propose));
   decision(
     adjust,

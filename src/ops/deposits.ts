@@ -16,7 +16,7 @@ export function addDeposits(program: Program): void {
   decision(deposits, 'credit', 'assign a deposit to an account; the workers credit it')
     .requiredOption('--to <account>', "an internal account of the deposit's platform and currency: InternalAccount:…")
     .action(withDatabase(credit));
-  decision(deposits, 'close', 'close a deposit that is for no account of this installation; moves no money').action(
+  decision(deposits, 'close', 'close a deposit that belongs to no account of this installation; moves no money').action(
     withDatabase(close),
   );
 }
@@ -42,7 +42,7 @@ async function list({ database }: Tools): Promise<Answer> {
 
 async function credit({ database }: Tools, id: string, said: Decided & { readonly to: string }): Promise<Answer> {
   await attributeDeposit(database, id, said.to, operatorOf('deposits credit', said));
-  return { data: { deposit: id, account: said.to }, lines: [`${id} is for ${said.to}. The workers credit it.`] };
+  return { data: { deposit: id, account: said.to }, lines: [`${id} is for ${said.to}. The workers will credit it.`] };
 }
 
 async function close({ database }: Tools, id: string, said: Decided): Promise<Answer> {

@@ -23,7 +23,7 @@ function reasonOf({ directives = [] }: Deprecable): string | undefined {
   return deprecated && (value?.kind === Kind.STRING ? value.value : '');
 }
 
-/** Returns the date of deprecation from its reason: "Use customer. Since 2027-03-01." */
+/** Returns the date in the reason of a deprecation, such as "Use customer. Since 2027-03-01." */
 function sinceOf(element: Deprecable): Date | undefined {
   const [, day] = /\bSince (\d{4}-\d{2}-\d{2})\.$/.exec(reasonOf(element) ?? '') ?? [];
   return day === undefined ? undefined : new Date(day);
@@ -40,7 +40,7 @@ export function undatedDeprecations(schema: DocumentNode): string[] {
 }
 
 /**
- * Returns an earlier schema without the elements that may be removed since they were deprecated long ago, and without
+ * Returns an earlier schema without the elements that were deprecated so long ago that they may be removed, and without
  * the types that only those elements led to.
  */
 export function lasting(earlier: DocumentNode, now: Date): GraphQLSchema {

@@ -3,7 +3,7 @@ import { type Catalog, expectedCatalog, readCatalog } from '../infra/database/mi
 import { hasNewerMigrations } from '../infra/database/migrations/migrate.ts';
 import type { Checks, Patient, Verdicts } from './doctor-checks.ts';
 
-/** The check of each kind of fact, by the fact's first word. */
+/** The check for each kind of fact, by the fact's first word. */
 const kinds = {
   objects: ['there'],
   rights: ['right'],

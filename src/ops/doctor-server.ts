@@ -208,7 +208,7 @@ export const serverChecks: Checks<Patient> = {
     ({ failing }) =>
       failing === null
         ? ['ok', 'not failing']
-        : ['warning', `archive_command fails for ${failing}: WAL is kept ${never}, and backups end before it`],
+        : ['warning', `archive_command fails for ${failing}: WAL is kept ${never}, and no restore can go beyond it`],
   ),
   wraparound: oneRow<{ name: string; used: number }>(
     `select datname::text as name, greatest(age(datfrozenxid), mxid_age(datminmxid)) as used from pg_database order by used desc limit 1`,

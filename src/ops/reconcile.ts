@@ -16,7 +16,7 @@ export function addReconcile(program: Program): void {
   found
     .command('list')
     .description('list the open differences, oldest first')
-    .option('--all', 'include those that are closed or were no longer found')
+    .option('--all', 'include those that are closed or no longer found')
     .action(withDatabase(list));
   decisionOf(found.command('close'), 'what the investigation has found')
     .description('close a difference after an investigation; moves no money')

@@ -25,7 +25,7 @@ export interface LoadOptions {
 const environments = ['SANDBOX', 'PRODUCTION'] as const;
 
 /**
- * Loads, validates and opens the rails of the settings. If one cannot be used, those already opened are closed.
+ * Loads, validates and opens the rails in the settings. If one cannot be used, those already opened are closed.
  * @throws RailFault that names the entry and its fault
  */
 export async function loadRails(settings: RailSettings, options: LoadOptions): Promise<LoadedRails> {

@@ -20,7 +20,7 @@ export interface RailAccount {
 }
 
 /**
- * The steps of a payment that a rail performs. PAY_REQUEST is the question whether the sender of an incoming UMA
+ * The steps of a payment that a rail performs. PAY_REQUEST asks the rail whether the sender of an incoming UMA
  * payment, who has looked up the receiver, has sent the pay request (`settled` if so). PULL is the collection that
  * precedes a payment from an external account. SETTLEMENT is the delivery or collection that ends a payment.
  */
@@ -55,7 +55,7 @@ export interface RailDeposits {
   deposits?(request: DepositsRequest): Promise<DepositsPage>;
 
   /**
-   * Makes a deposit available for the platform's payments, such as by moving it to the account from which they are
+   * Makes a deposit available for the platform's payments, perhaps by moving it to the account from which they are
    * paid. Called at least once, before the customer is credited, so an implementation passes `id` to its provider as
    * the idempotency key. An exception means that the outcome is unknown, and the method is called again.
    */
@@ -206,7 +206,7 @@ export interface RailLocks {
    * Locks a rate at the provider for one payment, before a quote promises it. It moves no money. The payment's order
    * then contains the lock (`RailOrder.lock`): `payOut` takes `sent` for it, in the sending currency, delivers
    * `received`, and reports both amounts when it has `settled`. A lock that no order uses expires. An exception means
-   * that nothing is locked, or that the lock will expire unused. Without this method quotes use the rate of `rate`.
+   * that nothing is locked, or that the lock will expire unused. Without this method quotes use the rate from `rate`.
    */
   lockRate?(request: LockRequest): Promise<LockAnswer>;
 }
@@ -226,7 +226,7 @@ export interface LockRequest {
    * The external account to pay; undefined if the money stays in the gateway and the rail converts it for the platform.
    */
   readonly account: RailAccount | undefined;
-  /** The receiver at a UMA address, found by `lookUp`; undefined for others. The two currencies may be the same. */
+  /** The receiver at a UMA address, found by `lookUp`; undefined otherwise. The two currencies may be the same. */
   readonly uma?: UmaPayment | undefined;
 }
 
@@ -258,7 +258,7 @@ export type LockAnswer =
   | {
       readonly kind: 'locked';
       readonly lock: RateLock;
-      /** How long the lock holds from the call, in milliseconds. An order sent within that time gets it. */
+      /** How long the lock holds from the call, in milliseconds. An order sent within that time gets the rate. */
       readonly validMs: number;
     }
   /**
@@ -322,7 +322,7 @@ export type Scenario = {
   readonly refundFails?: boolean | undefined;
   /** The payment settles, and the bank returns it after this time, in milliseconds. */
   readonly returnAfterMs?: number | undefined;
-  /** The deposit for a real-time funded quote: half of it, two of it, or one after the quote's expiry. */
+  /** The deposit for a real-time funded quote: half the amount, the amount twice, or one after the quote's expiry. */
   readonly deposit?: 'SHORT' | 'TWICE' | 'LATE' | undefined;
 };
 

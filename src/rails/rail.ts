@@ -124,7 +124,7 @@ export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
   close?(): Promise<void>;
 }
 
-/** The data of an order that exists before it is stored. */
+/** The data of an order that is known before the order is stored. */
 export type RailRequest = Pick<RailOrder, 'step' | 'account' | 'umaAddress' | 'scenario'>;
 
 /** A rail's answer about an external account. */
@@ -163,7 +163,7 @@ export interface RateTerms {
   /** The minimum and maximum amounts to send, in the smallest unit of the sending currency. */
   readonly minSendingAmount: bigint;
   readonly maxSendingAmount: bigint;
-  /** Price of one bitcoin in the sending currency: the bridge of `rateDetails`' multipliers. */
+  /** Price of one bitcoin in the sending currency, from which the multipliers of `rateDetails` are computed. */
   readonly bridge: string;
 }
 
@@ -210,7 +210,7 @@ export type RailOutcome =
   | { readonly kind: 'pending'; readonly checkInMs: number }
   | {
       readonly kind: 'settled';
-      /** How long the money may still come back, in milliseconds; after that the rail is queried once more. */
+      /** For how long the money may still come back, in milliseconds; after that the rail is queried once more. */
       readonly watchMs?: number | undefined;
       /**
        * The amount that arrived according to the provider, in smallest units. If it differs from that of the order, a
@@ -218,7 +218,7 @@ export type RailOutcome =
        */
       readonly amount?: bigint | undefined;
       /**
-       * The amount that a payout took, with a lock in the sending currency. Without a lock it may be omitted if the
+       * The amount that a payout took; with a lock, in the sending currency. Without a lock it may be omitted if the
        * payout took the amount that arrived.
        */
       readonly sent?: bigint | undefined;
@@ -257,7 +257,7 @@ export interface UmaReceiver {
   readonly information: Readonly<Record<string, string>>;
 }
 
-/** The limits of the amount to receive in one currency, in its smallest unit. */
+/** The smallest and largest amount to receive in one currency, in its smallest unit. */
 export interface ReceiverLimits {
   readonly code: string;
   readonly minAmount: bigint;

@@ -27,10 +27,10 @@ import { startWorkers } from './workers/workers.ts';
 export interface Gateway {
   /** The base URL of the instance's APIs; undefined if it only works in the background. */
   readonly url: string | undefined;
-  /** The domain as seen by the background work: for all platforms. */
+  /** The domain as the background work sees it: with all platforms. */
   readonly payments: Payments;
   readonly metricsUrl: string | undefined;
-  /** The database as seen by the APIs: for one platform at a time. */
+  /** The database as the APIs see it: with one platform at a time. */
   readonly serving: Database;
   /** The standbys that serve reads, if the settings name any. */
   readonly replicas: Replicas | undefined;
@@ -87,7 +87,7 @@ interface GatewayOptions extends ServingOptions {
   readonly webhooks?: { readonly resolve?: Resolver | undefined };
 }
 
-/** Starts one instance on a migrated database, in its role. Throws ConfigError for HOST, PORT, or no SECRET_KEY. */
+/** Starts one instance on a migrated database, in its ROLE. Throws ConfigError for HOST, PORT, or no SECRET_KEY. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, log } = options;
   if (config.ROLE !== 'work' && !config.SECRET_KEY) {
@@ -172,7 +172,7 @@ async function startMetrics(
   return startMetricsServer({ host, port, readsDatabase: ROLE !== 'serve' }, observed, log);
 }
 
-/** Stops the parts that were started before a start failed, and then throws its error. */
+/** Stops the parts that a failed start had already started, and then throws the error. */
 async function abandon(error: unknown, steps: readonly (() => unknown)[]): Promise<never> {
   for (const step of steps) await step();
   throw error;

@@ -119,7 +119,7 @@ export async function startServing(
     }),
     providers: new ProviderWebhooks({
       ...{ ...callers, payments, log, refusalMs: pace?.webhookRefusalMs },
-      // Webhooks of providers have their own brake, since wrong ones belong to no platform.
+      // Webhooks of providers have their own brake, since one with a wrong signature belongs to no platform.
       brake: brakeOf(config, log, callers.now),
     }),
     pages: await openPages(
@@ -220,5 +220,5 @@ const operationMs = 10_000;
 const slowMs = 200;
 /** The number of database connections that one platform's requests leave free for other platforms, if there are any. */
 const connectionsForOthers = 2;
-/** How long a connection may be idle while the instance stops, in milliseconds: active clients send sooner. */
+/** How long a connection may be idle while the instance stops, in milliseconds: active clients send earlier. */
 const idleMs = 50;

@@ -20,7 +20,7 @@ export const key = z
   )
   .transform((text): Buffer => Buffer.from(text, text.length === 64 ? 'hex' : 'base64'));
 
-/** A key of client tokens. A semicolon would end it in a list. */
+/** A key for client tokens. A semicolon would end it in a list. */
 export const textKey = z
   .string()
   .min(32, 'must have at least 32 characters')

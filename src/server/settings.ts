@@ -62,8 +62,7 @@ export const settings = {
     shownDefault: '`DATABASE_DIRECT_URL`, else `DATABASE_URL`',
   }),
   MIGRATE: z.enum(['on', 'off', 'verify'], { error: 'must be on, off or verify' }).optional().meta({
-    description:
-      '`on` applies migrations at the start, `verify` refuses to start if one is missing, `off` does neither',
+    description: '`on` applies migrations at startup, `verify` refuses to start if one is missing, `off` does neither',
     shownDefault: '`on`, in production `verify`',
   }),
   ALLOW_UNSAFE: unsafe.optional().meta({
@@ -95,7 +94,7 @@ export const settings = {
     .meta({ description: 'how many requests each client token may send, in the same form as for a platform' }),
   WRONG_CREDENTIALS_PER_MINUTE: wholeNumber(1, 1_000_000).default(100).meta({
     description:
-      'how many wrong credentials one IP address may send a minute, 1 to 1000000. Beyond that, unknown credentials from the address get 429',
+      'how many wrong credentials one IP address may send per minute, 1 to 1000000. Beyond that, unknown credentials from the address get 429',
   }),
   TRUSTED_PROXIES: addressRanges.default([]).meta({
     description:
@@ -164,7 +163,7 @@ export const settings = {
     .optional()
     .meta({
       description:
-        'where to report a vulnerability of this deployment, such as `mailto:security@example.com`: served at `/.well-known/security.txt` (RFC 9116), which is absent without it',
+        'where to report a vulnerability of this deployment, such as `mailto:security@example.com`; it is served at `/.well-known/security.txt` (RFC 9116), which is absent without it',
     }),
   GRAPHIQL: onOff.optional().meta({
     description: '`on` or `off`: whether `/lab` shows GraphiQL, and `/graphql` redirects browsers to it',
@@ -206,7 +205,7 @@ export const settings = {
   }),
   STOCK_READS: onOff.default(false).meta({
     description:
-      '`on` or `off`: whether graphql-js and Prisma answer GraphQL queries without the reader that compiles a query to one SQL statement. Only for debugging and comparison, since it sends a statement for each parent; refused in production',
+      '`on` or `off`: whether graphql-js and Prisma answer GraphQL queries instead of the reader that compiles a query to one SQL statement. Only for debugging and comparison, since it sends a statement for each parent; refused in production',
   }),
   AUTOMATIC_PERSISTED_QUERIES: onOff.optional().meta({
     description:
@@ -218,7 +217,7 @@ export const settings = {
     .meta({ description: 'how many milliseconds a platform has to approve or reject an incoming payment, 1 to 60000' }),
   RECONCILE_HOUR: wholeNumber(0, 23).default(2).meta({
     description:
-      'the hour (UTC, 0 to 23) after which the service reconciles the previous day with the providers of rails ([docs/rails.md](rails.md#reconciliation))',
+      "the hour (UTC, 0 to 23) after which the service reconciles the previous day with the rails' providers ([docs/rails.md](rails.md#reconciliation))",
   }),
   RAILS: z
     .string()
@@ -233,7 +232,7 @@ export const settings = {
     .optional()
     .meta({
       description:
-        'the rails: JSON, or the path of a JSON file, such as `{"PRODUCTION": {"module": "./acme-rail.ts", "settings": {…}}}` ([docs/rails.md](rails.md))',
+        'the rails: JSON such as `{"PRODUCTION": {"module": "./acme-rail.ts", "settings": {…}}}`, or the path of a JSON file ([docs/rails.md](rails.md))',
       shownDefault: 'the sandbox for sandbox platforms',
     }),
   SANDBOX_QUOTE_SECONDS: wholeNumber(1, 86_400)

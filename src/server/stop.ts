@@ -15,7 +15,7 @@ export interface Serving {
   readonly http: HttpServer;
   readonly sockets: ReturnType<typeof serveWebSockets>;
   readonly pace: Pick<RefusalPace, 'end'>;
-  /** The time in milliseconds that requests are still accepted while not ready, so that load balancers notice. */
+  /** How long requests are still accepted while readiness fails, in milliseconds, so that load balancers notice. */
   readonly delayMs: number;
   /** The longest idle time of a connection after that, in milliseconds: its client may already have sent a request. */
   readonly idleMs: number;

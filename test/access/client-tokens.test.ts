@@ -174,7 +174,7 @@ test('an app cannot run server-only operations, whatever its permissions', async
   const app = await paying();
   const { id: transactionId } = await announce(t.platform, mine.customerId, 700);
   const calls = {
-    // Its own payment, which its platform has to approve.
+    // The app's own payment, which its platform has to approve.
     approveTransaction: { transactionId },
     rejectTransaction: { transactionId },
     transferInternal: { sourceAccountId: mine.usd, destinationAccountId: theirs.usd, amount: 1 },
@@ -191,7 +191,7 @@ test('an app cannot run server-only operations, whatever its permissions', async
   }
 });
 
-test('a token is returned only once; a repeat of its key names it', async () => {
+test('a token is returned only once; a repeat with the same key names its id', async () => {
   const input = { customerId: mine.customerId, idempotencyKey: 'mint-1' };
   const { tokenId } = await minted(input);
   const repeat = await minted(input);

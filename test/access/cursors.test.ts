@@ -23,8 +23,8 @@ const needed: Readonly<Record<string, string>> = { quoteUpdates: `quoteId: "${qu
 const args = (...all: readonly (string | undefined)[]) => `(${all.filter((one) => one !== undefined).join(', ')})`;
 
 /**
- * Each place in both APIs that takes a cursor, with a function that sends one and returns the code of the refusal and
- * the argument that it names.
+ * Each place in both APIs that takes a cursor, with a function that sends one, and returns the code of the refusal and
+ * the argument that the refusal names.
  */
 const places = new Map<string, (cursor: string) => Promise<{ code: string; at: string }>>();
 for (const [name, { args: taken }] of Object.entries(schema.getQueryType()?.getFields() ?? {})) {
@@ -89,7 +89,7 @@ test('a cursor is short, and reveals nothing about what it names', () => {
   for (const cursor of kinds) expect(cursor).toMatch(/^[\w-]{22,43}$/);
   const sequence: string[] = events.edges.map(({ cursor }: Data) => cursor);
   expect(sequence.length).toBeGreaterThan(10);
-  // Neighbours share bytes only by chance: neither a counter nor a platform is visible.
+  // Neighbors share bytes only by chance: neither a counter nor a platform is visible.
   const bytes = sequence.map((cursor) => Buffer.from(cursor, 'base64url'));
   for (let at = 0; at < 16; at += 1)
     expect(new Set(bytes.map((one) => one[at])).size).toBeGreaterThan(sequence.length / 2);
@@ -157,7 +157,7 @@ test('cursors of a replaced key are valid for as long as the key is a fallback',
   expect(new Cursors([old, next]).read('feed', platformId, rotated.write('feed', platformId, '18:2'))).toBe('18:2');
 });
 
-test('a refused cursor changes nothing for those after it', () => {
+test('a refused cursor does not affect the cursors read after it', () => {
   const [old, next] = [randomBytes(32), randomBytes(32)];
   const [rotated, before] = [new Cursors([next, old]), new Cursors([old])];
   for (let number = 0; number < 200; number += 1) {

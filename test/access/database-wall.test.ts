@@ -377,7 +377,7 @@ describe('production', () => {
     await expect(starting).rejects.toThrow('ALLOW_UNSAFE=owner-login');
   });
 
-  test("names the required login when it starts with one that may not serve, such as the tables' owner", async () => {
+  test("names the required login when it starts with one that must not serve, such as the tables' owner", async () => {
     const owner = `owner_${Date.now()}`;
     const password = pg.escapeLiteral(new URL(t.databaseUrl).password);
     await t.owner.query(`create role ${owner} login password ${password}`);

@@ -157,7 +157,7 @@ describe.each(Object.entries(table))('%s', (name, [make, input]) => {
   });
 });
 
-test('a change that would change nothing is refused as well', async () => {
+test('a command with another version is refused even if it would change nothing', async () => {
   const customerId = await newCustomer(platform);
   expect(await change('updateCustomer', { customerId, expectedVersion: 7 })).toMatchObject({ code: 'CONFLICT' });
   expect(await change('updatePlatform', { expectedVersion: 7_000 })).toMatchObject({ code: 'CONFLICT' });
@@ -179,7 +179,7 @@ test("the service's own notes on an endpoint do not change its version", async (
   expect(await versionOf(id)).toBe((version ?? 0) + 1);
 });
 
-test('a refusal for the version is stored with its key, and its receipt has the code of the mutation', async () => {
+test('a refusal because of the version is stored with its key, and its receipt has the same code', async () => {
   const customerId = await newCustomer(platform);
   const input = { customerId, expectedVersion: 7, idempotencyKey: 'stale' };
   for (let sent = 0; sent < 2; sent++)
@@ -219,7 +219,7 @@ describe('over REST', async () => {
 
   test.each(requests)('%s %s takes effect only with the current entity tag', async (method, path, read, body) => {
     const send = (tag: string) => rest.call(method, path, { body: body(), headers: { 'if-match': tag } });
-    // There is no GET of a single account: the answer to any change of it has its tag.
+    // There is no GET of a single account: the answer to any change to it has its tag.
     const seen = read ? await rest.call('GET', read) : await rest.call(method, path, { body: body() });
     const tag = seen.headers.get('etag') ?? '';
     expect(tag).toMatch(/^"[\w.-]+"$/);

@@ -45,7 +45,7 @@ describe('without the grant', () => {
     }
   });
 
-  test("the lookups of its customer's platform are unknown to it", async () => {
+  test("an app does not know the lookups of its customer's platform", async () => {
     const { id } = await lookUp(t.platform, receiver, { sender: { customerId: own.customerId } });
     const app = await appWith(['ADD_BENEFICIARIES']);
     expect(await fieldsOf(app, 'node', id, 'id')).toBeNull();
@@ -71,7 +71,7 @@ describe('with the grant', () => {
     expect(await payTo(app, receiver, made.id)).toMatchObject({ status: 'PENDING' });
   });
 
-  test("it cannot look up for another customer, or see another's lookups", async () => {
+  test("an app cannot look up receivers for another customer, or see another's lookups", async () => {
     const app = await appWith(['LOOK_UP_RECEIVERS']);
     expect(await lookUp(app, receiver, { sender: { customerId: other.customerId } })).toMatchObject({
       code: 'USER_NOT_FOUND',
@@ -94,7 +94,7 @@ describe('with the grant', () => {
     }
   });
 
-  test('it cannot add accounts to another customer, or for incoming payments', async () => {
+  test('an app cannot add accounts to another customer, or accounts for incoming payments', async () => {
     const app = await appWith(['ADD_BENEFICIARIES']);
     expect(await add(app, { customerId: other.customerId })).toMatchObject({ code: 'USER_NOT_FOUND' });
     expect(await add(app, { defaultUmaDepositAccount: true })).toMatchObject(

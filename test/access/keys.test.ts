@@ -67,7 +67,7 @@ test('a token expires, with its open streams, and can no longer create anything'
   expect((await socket.closed).code).toBe(4403);
 });
 
-test('a token cannot create one that lasts longer, or is accepted from other addresses', async () => {
+test('a token cannot create a token that lasts longer, or is accepted from other addresses', async () => {
   const addresses = ['203.0.113.0/24', '2001:db8::/48', '127.0.0.1'];
   const input = { permissions: ['VIEW', 'MANAGE'], expiresAt: later(2), addresses };
   const maker = await make(platform, input);

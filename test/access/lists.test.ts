@@ -29,7 +29,7 @@ for (const platform of platforms) {
   await createEndpoint(platform, { url: 'http://127.0.0.1:9/hook', eventTypes: ['KYC_STATUS'] });
 }
 
-// Over the APIs, the database's access checks would hide a fault of these rules (database-wall.test.ts).
+// Over the APIs, the database's access checks would hide a fault in these rules (database-wall.test.ts).
 test.each([
   ['Transaction', visibleTransactions],
   ['Quote', visibleQuotes],
@@ -74,8 +74,8 @@ test.each(['quote', 'transaction', 'customer', 'account', 'lookup', 'ofPlatform'
   },
 );
 
-// A stream reads only visible rows anyway, which would hide a fault of this rule.
-test('for every caller, an event is visible in a stream exactly if a list shows it', async () => {
+// A stream reads only visible rows anyway, which would hide a fault in this rule.
+test('for every caller, an event is visible in a stream if and only if a list shows it', async () => {
   const { prisma } = t.gateway.payments.database;
   const all = await prisma.event.findMany();
   const { platformId } = platforms[0];

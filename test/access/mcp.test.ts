@@ -63,7 +63,7 @@ const bounds = {
 const setPolicy = (subjectId: string, policy: object = bounds) =>
   succeed(t.platform, 'setPolicy', { subjectId, ...policy });
 
-/** Creates an agent that can pay three payees 500.00 a day. */
+/** Creates an agent that can pay three payees, 500.00 per day. */
 async function payingAgent(...texts: readonly string[]): Promise<Agent> {
   const agent = await tokenFor(texts.length > 0 ? texts : [payText, transferText, balanceText]);
   await setPolicy(agent.tokenId);
@@ -179,7 +179,7 @@ test('the schema of a tool accepts what GraphQL accepts, with its descriptions',
   expect(tools[1]?.description).toBe('Moves money out.');
 });
 
-test('an answer is the text of the GraphQL API', async () => {
+test('an answer is the text that the GraphQL API returns', async () => {
   const agent = await payingAgent();
   const body = JSON.stringify({ query: balanceText, variables: { id: scene.usd } });
   const headers = { authorization: agent.authorization, 'content-type': 'application/json' };
@@ -385,7 +385,7 @@ test.each([
   ['several mutations', [twiceText], 'Twice cannot be a tool: a mutation must have exactly one field'],
   ['a mutation with fixed settings', [fixedText], 'Fixed cannot be a tool: its input must be a variable'],
   [
-    'two operations of one name',
+    'two operations with one name',
     [balanceText, balanceText.replace('decimal', 'amount')],
     'two documents of this token have an operation named Balance',
   ],

@@ -57,7 +57,7 @@ const mutations: Readonly<Record<string, readonly [name: Operation, field: strin
 
 function objectType(name: string): GraphQLObjectType {
   const type = schema.getType(name);
-  if (!isObjectType(type)) throw new Error(`${name} is no object type`);
+  if (!isObjectType(type)) throw new Error(`${name} is not an object type`);
   return type;
 }
 
@@ -326,7 +326,7 @@ test('creating or redirecting an endpoint whose answers approve payments needs T
   await succeed(manager, 'updateWebhookEndpoint', { endpointId: asking, eventTypes: ['TEST'], enabled: true });
 });
 
-test('a domain command refuses a caller without its permission, even from an API that forgot to', async () => {
+test('a domain command refuses a caller without its permission, even if the API has not done so', async () => {
   const { payments } = t.gateway;
   const { platformId } = t.platform;
   const reader = { ...platformItself({ platformId, environment: 'SANDBOX' }), permissions: ['VIEW'] as const };

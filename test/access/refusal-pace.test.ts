@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { RefusalPace } from '../../src/domain/access/limits/refusal-pace.ts';
 
-// Tests when refusals that arrive at one moment are sent, in milliseconds.
+// Tests when refusals of requests that arrive at the same moment are sent, in milliseconds.
 
 const pace = () => new RefusalPace(() => 0);
 const waits = (count: number, of = pace(), source = 'platform') => Array.from({ length: count }, () => of.next(source));
@@ -12,7 +12,7 @@ describe('refusals of one source', () => {
     expect(waits(50)).toEqual(Array.from({ length: 50 }, () => 0));
   });
 
-  test('are sent at 20 a second beyond that', () => {
+  test('are sent at 20 per second beyond that', () => {
     expect(waits(290).slice(51)).toEqual(Array.from({ length: 239 }, (_none, at) => (at + 1) * 50));
   });
 
@@ -24,7 +24,7 @@ describe('refusals of one source', () => {
     expect(Math.max(...Array.from(perTenth.values(), ({ length }) => length))).toBeLessThan(30);
   });
 
-  test('are spread as evenly while another source is flooding', () => {
+  test('are spread just as evenly while another source is flooding', () => {
     const both = pace();
     // The other source sends two for each of these: with a shared spread, this source would get only every third slot.
     const turns = Array.from({ length: 900 }, () => [both.next('platform'), both.next('other'), both.next('other')]);
@@ -36,7 +36,7 @@ describe('refusals of one source', () => {
     waits(200, ending);
     const waiting = ending.wait('platform');
     ending.end();
-    // Each would wait for seven and a half seconds.
+    // Each of these refusals would wait for seven and a half seconds.
     const ended = Promise.all([waiting, ending.wait('platform')]);
     expect(await Promise.race([ended.then(() => 'sent'), delay(3_000, 'waiting')])).toBe('sent');
   });

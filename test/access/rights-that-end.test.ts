@@ -125,7 +125,7 @@ test('a stream continues with a token of the same or more rights, and then ends 
   await subscribed(t, 0);
 });
 
-test('a stream still opening when a lesser token renews its socket does not open', async () => {
+test('a stream that is still opening when a lesser token renews its socket does not open', async () => {
   const raw = await openRawSocket(t.url, (await server(['VIEW'])).authorization);
   const client = await t.owner.connect();
   await client.query('begin; lock table feed_head in access exclusive mode');

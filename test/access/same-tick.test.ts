@@ -11,8 +11,8 @@ import { makeScene } from '../setup/scene.ts';
 import { selection } from '../setup/selection.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
-// The data that a request reads never depends on concurrent requests of others. Here one write carries requests of two
-// platforms to a server.
+// The data that a request reads never depends on concurrent requests by other platforms. Here one write carries
+// requests from two platforms to a server.
 
 /** The objects of a platform that paths and arguments name. */
 type Things = Readonly<Record<string, string>>;

@@ -159,7 +159,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
     expect(await revoke(platform, platform.tokenId)).toBe('CONFLICT');
     await good(platform);
     const second = await server(platform);
-    // Its descendants end with it, so none would be left.
+    // The descendants of the token end with it, so no token with MANAGE would be left.
     expect(await revoke(second, platform.tokenId)).toBe('CONFLICT');
     await good(platform, second);
     expect(await revoke(second, platform.tokenId, { revokeDescendants: false })).toBeNull();
@@ -204,7 +204,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
       act(ended, 'updateWebhookEndpoint', { endpointId, url: `${hook}/elsewhere` }, 'endpoint { id }'),
     ];
     for (const attempt of attempts) {
-      // If it has been forgotten, the request itself is refused.
+      // If the gateway no longer remembers the token, the request itself is refused.
       expect((await attempt.catch(() => ({ code: 'FORBIDDEN' }))).code).toBe('FORBIDDEN');
     }
   });

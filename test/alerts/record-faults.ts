@@ -36,7 +36,8 @@ export const recordFaults: Readonly<Record<string, StagedFault>> = {
     },
   },
   'no audit of all rows': {
-    staged: 'the last audit of all rows is six weeks old, and later ones went on from it; ended by `ops audit --full`',
+    staged:
+      'the last audit of all rows is six weeks old, and later ones continued from it; ended by `ops audit --full`',
     alerts: ['PaymentsFullAuditLate'],
     async stage({ own, ops }) {
       await own(`insert into audit_run (finished_at, rules, broken) values (now() - interval '6 weeks', 1, '{}')`);
@@ -45,7 +46,7 @@ export const recordFaults: Readonly<Record<string, StagedFault>> = {
     },
   },
   'difference with a provider': {
-    staged: 'a difference is stored, as a comparison stores it; ended by `ops reconcile close`',
+    staged: 'a difference is stored as a comparison would store it; ended by `ops reconcile close`',
     alerts: ['PaymentsReconciliationDiffers'],
     async stage({ own, ops }) {
       const [{ id }] =

@@ -13,7 +13,7 @@ async function readingLookups({ other }: Stage) {
 /** Faults that only requests encounter. The requests of the load use other tables. */
 export const requestFaults: Readonly<Record<string, StagedFault>> = {
   'locked table': {
-    staged: 'a person locks a table by hand, and 31 requests at a time want to read it',
+    staged: 'a person locks a table by hand, and 31 requests at a time try to read it',
     alerts: ['PaymentsSessionsBlocked', 'PaymentsRequestsSlow', 'PaymentsPoolWaits'],
     async stage(stage) {
       const read = await readingLookups(stage);
@@ -28,7 +28,7 @@ export const requestFaults: Readonly<Record<string, StagedFault>> = {
     },
   },
   'lost right': {
-    staged: 'the login loses its right to read a table, and requests want to read it',
+    staged: 'the login loses its right to read a table, and requests try to read it',
     alerts: ['PaymentsFaults'],
     async stage(stage) {
       const read = await readingLookups(stage);
@@ -43,7 +43,7 @@ export const requestFaults: Readonly<Record<string, StagedFault>> = {
     },
   },
   'wrong index': {
-    staged: 'a person creates a unique index by hand that commands violate',
+    staged: 'a person creates, by hand, a unique index that commands violate',
     alerts: ['PaymentsRacesLost'],
     async stage({ other, own }) {
       await lookUp(other, address('eur'));

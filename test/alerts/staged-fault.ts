@@ -28,10 +28,10 @@ export interface Staged {
 export interface StagedFault {
   /** Describes the fault in the table of docs/faults.md. */
   readonly staged: string;
-  /** The alerts that must fire because of the fault; others are allowed to. */
+  /** The alerts that must fire because of the fault; other alerts are allowed to. */
   readonly alerts: readonly string[];
   stage(stage: Stage): Promise<Staged>;
-  /** Returns why it cannot be staged here, or undefined if it can. */
+  /** Returns why the fault cannot be staged here, or undefined if it can. */
   unavailable?(postgres: DoomedPostgres): string | undefined;
 }
 

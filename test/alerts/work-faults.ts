@@ -23,7 +23,7 @@ export const workFaults: Readonly<Record<string, StagedFault>> = {
     },
   },
   'hanging feed': {
-    staged: 'the reads of the feed of one instance hang, and more than 500 events come',
+    staged: 'reads of the feed by one instance hang, and more than 500 events arrive',
     alerts: ['PaymentsFeedBehind'],
     async stage(stage) {
       const { other, instance } = stage;

@@ -56,7 +56,7 @@ test('over GraphQL, expired and revoked credentials get the same refusal everywh
   none(all);
 });
 
-test('streams and webhooks of others are silent about what happens meanwhile', async () => {
+test('the streams and webhooks of strangers reveal nothing about what happens meanwhile', async () => {
   const all = figures();
   await tryStreams(world, all);
   await tryWebhooks(world, all);

@@ -55,7 +55,7 @@ type Kind = { readonly most: number; readonly isKey: boolean } | 'machine';
 
 function kindOf({ owner, path }: Pick<Place, 'owner' | 'path'>): Kind {
   const name = path.findLast((part) => !/^\d+$/.test(part)) ?? '';
-  // The name of a token is for people, the name of a fact is for programs.
+  // The name of a token is for people; the name of a fact is for programs.
   if (name === 'name' && /token/i.test(owner)) return { most: longest.memo, isKey: false };
   if (keys.has(name)) return { most: longest.key, isKey: true };
   if (machine.has(name) || /Ids?$/.test(name)) return 'machine';

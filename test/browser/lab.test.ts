@@ -256,7 +256,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     const completed = lab.eventOf(await lab.run('Transaction:'), 'COMPLETED');
     await completed.waitFor();
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
-    // And nothing but the tabs and code scrolls sideways, here or where the events are beside the tabs.
+    // Only the tabs and code scroll sideways, here and where the events are beside the tabs.
     const main = page.locator('.lab-main');
     expect(await main.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
     await page.setViewportSize({ width: 1024, height: 768 });
@@ -292,8 +292,8 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect(await answer.locator('.response-col_status').last().textContent()).toContain('200');
     await screenshot(page, 'console-answer');
 
-    // The example of a body works unchanged, and the ids that one request creates are in the example of the next.
-    // An operation that its link opens with the page has them, too.
+    // The example of a body works unchanged, and the ids that one request creates are in the example of the next. An
+    // operation opened through its link has them, too.
     await page.goto(`${started.gateway.url}/2025-10-13/docs#/Quotes/createQuote`);
     await page.reload();
     const open = async (operationId: string) => {
@@ -363,7 +363,7 @@ function isInSight(element: Element): boolean {
   return element.contains(found);
 }
 
-/** Returns the texts in an element that are wider than it. */
+/** Returns the texts in an element that are wider than the element. */
 function cutOff(element: Element): (string | null)[] {
   const { right } = element.getBoundingClientRect();
   const inside = [...element.querySelectorAll('span, input, select')];

@@ -28,7 +28,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
   });
   afterAll(() => proxy?.close());
 
-  test('the first payment is one press of a button, and every tab of the lab works', async () => {
+  test('the first payment takes one press of a button, and every tab of the lab works', async () => {
     const page = await started.browser.newPage({ viewport: { width: 1400, height: 900 } });
     const failed: string[] = [];
     page.on(
@@ -98,7 +98,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
     await page.close();
   });
 
-  test('both guides work as often as they are followed, and leave no endpoint', async () => {
+  test('both guides work each time they are followed, and leave no endpoint behind', async () => {
     const { runGuide, remove } = await guidePrograms();
     const { customerId: customer, destinationAccountId: payee } = await payerOf(started.gateway.url);
     const reader = { url: started.gateway.url, credentials: 'sandbox:sandbox', customer, payee };
@@ -135,7 +135,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
     ['dark', 1280],
     ['light', 390],
     ['dark', 390],
-  ] as const)('axe finds no fault on any page, %s and %i wide, and nothing is wider', async (colorScheme, width) => {
+  ] as const)('axe finds no fault on any page, %s and %i px wide, and nothing is wider', async (colorScheme, width) => {
     // A number that is fading in has too little contrast for a moment.
     const context = await started.browser.newContext({
       ...{ colorScheme, reducedMotion: 'reduce' },
@@ -151,7 +151,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
       const wide = await page.evaluate(() =>
         Math.max(
           document.documentElement.scrollWidth,
-          // Larger tables, which compare, scroll sideways.
+          // Tables with four columns or more scroll sideways.
           ...[...document.querySelectorAll('table:not(:has(td:nth-child(4)))')].map(
             (table) => table.getBoundingClientRect().left + table.scrollWidth,
           ),

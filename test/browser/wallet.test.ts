@@ -61,7 +61,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
 
     await pay.getByRole('button', { name: 'Pay $12.34' }).click();
     await pay.getByRole('status').waitFor();
-    // StrictMode runs every effect twice. Even so there are only two streams of the wallet and one of the payment.
+    // StrictMode runs every effect twice. Even so, the wallet has only two streams, and the payment one.
     await expect.poll(() => subscriptions.size).toBeLessThanOrEqual(3);
     const incoming = await announce(started.gateway.url);
     const waiting = history.getByRole('listitem').filter({ hasText: '$7.77' });
@@ -286,11 +286,11 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await page.close();
   });
 
-  test('a payment that is refused says why with amounts as its reader writes them', async () => {
+  test('a refused payment says why, with amounts in the format of the reader’s language', async () => {
     const sandbox = connect(started.gateway.url, '', `Basic ${btoa('sandbox:sandbox')}`);
     const customerId = await sampleCustomer(sandbox);
     const page = await started.browser.newPage({ locale: 'de-DE' });
-    // What others pay meanwhile does not reach the page.
+    // The page's streams deliver nothing, so the page does not learn about the payment below.
     await page.routeWebSocket(/graphql/, (socket) => {
       const server = socket.connectToServer();
       server.onMessage((message) => /"type":"next"/.test(String(message)) || socket.send(message));
@@ -348,7 +348,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await page.close();
   });
 
-  test('a payee of whose details exactly one is needed has neither none nor several', async () => {
+  test('a payee that needs exactly one of several details is added with neither none nor two of them', async () => {
     const page = await started.browser.newPage({ locale: 'en-US' });
     await page.goto(`${started.gateway.url}/wallet`);
     await page.getByText('New payee').click();
@@ -373,7 +373,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await page.close();
   });
 
-  test('a payee whose account is still checked can be chosen as soon as the check has ended', async () => {
+  test('a payee whose account is still being checked can be chosen as soon as the check has ended', async () => {
     const sandbox = connect(started.gateway.url, '', `Basic ${btoa('sandbox:sandbox')}`);
     const page = await started.browser.newPage({ locale: 'en-US' });
     await page.goto(`${started.gateway.url}/wallet`);
@@ -437,7 +437,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await page.close();
   });
 
-  test('a customer who was frozen after the quote reads what to do, and cannot press Pay any more', async () => {
+  test('a customer who was frozen after the quote is told what to do, and can no longer press Pay', async () => {
     const sandbox = connect(started.gateway.url, '', `Basic ${btoa('sandbox:sandbox')}`);
     const customerId = await sampleCustomer(sandbox);
     const page = await started.browser.newPage({ locale: 'en-US' });
@@ -457,7 +457,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await page.close();
   });
 
-  test('the hint of a payee’s detail says its format once', async () => {
+  test('the hint for a payee’s detail states the format only once', async () => {
     const page = await started.browser.newPage({ locale: 'en-US' });
     await page.goto(`${started.gateway.url}/wallet`);
     await page.getByText('New payee').click();

@@ -116,9 +116,9 @@ const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: R
     'no key for client tokens': [/CLIENT_TOKEN_KEY is not set/, set({ CLIENT_TOKEN_KEY: '' })],
   },
   proxies: {
-    'every address as a proxy': [/trusts every address/, set({ TRUSTED_PROXIES: '10.0.0.0/8, 0.0.0.0/0' })],
-    'half of all addresses as proxies': [/every address/, set({ TRUSTED_PROXIES: '128.0.0.0/1' })],
-    'every IPv6 address as a proxy': [/every address/, set({ TRUSTED_PROXIES: '::/0' })],
+    'every address trusted as a proxy': [/trusts every address/, set({ TRUSTED_PROXIES: '10.0.0.0/8, 0.0.0.0/0' })],
+    'half of all addresses trusted as proxies': [/every address/, set({ TRUSTED_PROXIES: '128.0.0.0/1' })],
+    'every IPv6 address trusted as a proxy': [/every address/, set({ TRUSTED_PROXIES: '::/0' })],
   },
   database: {
     'a database that does not answer': [
@@ -214,8 +214,8 @@ const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: R
   },
   autovacuum: {
     'no autovacuum': [/autovacuum is off/, ofServer('autovacuum = off')],
-    'no row counts for autovacuum': [/track_counts is off/, ofServer('track_counts = off')],
-    'no autovacuum of a table': [/off for posting/, sql('alter table posting set (autovacuum_enabled = false)')],
+    'no counts of changed rows for autovacuum': [/track_counts is off/, ofServer('track_counts = off')],
+    'no autovacuum for a table': [/off for posting/, sql('alter table posting set (autovacuum_enabled = false)')],
   },
   connections: {
     'too few connections': [/lower DATABASE_POOL/, set({ DATABASE_POOL: '200' })],
@@ -447,7 +447,7 @@ const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: R
     ],
   },
   ledger: {
-    'an audit that found something': [
+    'an audit that found broken rules': [
       /found 2 rules of the ledger broken/,
       row(`insert into audit_run (rules, broken) values (10, array['one', 'two'])`),
     ],

@@ -11,7 +11,7 @@ import { makeScene } from '../setup/scene.ts';
 const t = await testGateway();
 const scene = await makeScene(t.platform);
 
-/** The TypeScript examples of the package's page. */
+/** The TypeScript examples on the package's page. */
 const snippets = [
   ...readFileSync(path.join(root, 'src/apps/client/README.md'), 'utf8').matchAll(/^```(tsx?)\n(.*?)^```$/gms),
 ].map(([, kind = '', code = '']) => ({ kind, code }));
@@ -19,7 +19,7 @@ const snippets = [
 /** The example that changes the types of Apollo Client for a whole app. */
 const declares = ({ code }: { readonly code: string }) => code.includes('declare module');
 
-test('npm installs the packed package, every example of its page compiles in a strict app, and plain JavaScript follows a payment', async () => {
+test('npm installs the packed package, every example on its page compiles in a strict app, and plain JavaScript follows a payment', async () => {
   const client = await installClient();
   expect(client.files.filter((name) => /(?<!\.d)\.ts$/.test(name))).toEqual([]);
 

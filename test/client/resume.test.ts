@@ -138,7 +138,7 @@ test.each(Object.keys(clients))(
   },
 );
 
-/** Returns the changes of payments in the feed after a cursor. */
+/** Returns the changes to payments in the feed after a cursor. */
 async function changesAfter(cursor: string): Promise<string[]> {
   const { events } = await t.platform.ask(
     `query ($after: String, $filter: EventFilter) { events(first: 100, after: $after, filter: $filter) { edges { node {

@@ -43,7 +43,7 @@ const cursor = text1;
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT/);
 
 /**
- * Pays 10 dollars to the external euro account with a quote, as an app does. Returns the transaction's id at its end.
+ * Pays 10 dollars to the external euro account with a quote, as an app does. Returns the id of the ended transaction.
  */
 async function payQuote(by: TestPlatform, rest: object = {}): Promise<string> {
   const { createQuote } = await show(by, 'create-quote', { input: usdToEur(scene, rest) });

@@ -26,7 +26,7 @@ function textsIn(call: string): string[] {
   return words.map((text) => text.replaceAll(/\$\{[^}]*\}/g, ''));
 }
 
-test("a refusal's text names no field: its path does, as each API calls it", () => {
+test("a refusal's text names no field: its path does, with the name that each API uses", () => {
   const files = globSync('src/**/*.ts', { exclude: (path) => path.endsWith('generated') });
   const sources = files.map((file) => ({ file, text: readFileSync(file, 'utf8') }));
   const texts = sources.flatMap(({ file, text }) =>

@@ -32,7 +32,7 @@ test('the password is random, required, and readable by its owner only', async (
   await expect(query(url.replace(password, 'guess'), 'select 1')).rejects.toMatchObject({ code: '28P01' });
 });
 
-test('writes durably only when asked to', async () => {
+test('the server writes durably only when asked to', async () => {
   const shown = `select current_setting('fsync') || current_setting('synchronous_commit') || current_setting('full_page_writes') as safe`;
   const durable = await servers.start({ dataDir: join(servers.parent, 'durable'), durable: true });
   expect(await query(durable.url, shown)).toEqual([{ safe: 'ononon' }]);
@@ -50,7 +50,7 @@ test('a second start keeps the data and the address', async () => {
   expect(await query(second.url, 'select word from kept')).toEqual([{ word: 'héllo' }]);
 });
 
-test('takes another port if its port is taken in the meantime', async () => {
+test('a server takes another port if its own has been taken in the meantime', async () => {
   const first = await servers.start();
   await first.stop();
   const elsewhere = await servers.start({ dataDir: join(servers.parent, 'elsewhere') });
@@ -77,7 +77,7 @@ test('a server left behind by a killed process is adopted, and stopped by its ne
   await isDown(adopted.url);
 });
 
-test('a lock file that names a dead process, or by now another program, is no obstacle', async () => {
+test('a lock file that names a dead process, or one that is another program by now, is no obstacle', async () => {
   const first = await servers.start();
   await query(first.url, 'create table kept (word text)');
   const lock = join(first.dataDirectory, 'data', 'postmaster.pid');

@@ -34,7 +34,7 @@ const expressions = sources.filter(isExpression).map(({ name }) => name);
 const calledIn = (code: string) =>
   sources.map(({ name }) => name).filter((name) => new RegExp(`\\b${name}\\(`).test(code));
 
-test('names every existing function, and no others in its tables', () => {
+test('the page names every existing function, and no others in its tables', () => {
   const names = new Set(sources.map(({ name }) => name));
   const drawn = [...drawnCalls()].flatMap((call) => call.split(' → '));
   const said = new Set([...quotedIn(page), ...drawn]);
@@ -45,7 +45,7 @@ test('names every existing function, and no others in its tables', () => {
   expect([...first, ...drawn].filter((name) => !names.has(name))).toEqual([]);
 });
 
-test('draws which function calls which', () => {
+test('the page draws which function calls which', () => {
   const calls = sources.flatMap(({ name, code }) => {
     const body = code.replace(/create or replace function \w+\(/, '');
     return calledIn(body)
@@ -68,7 +68,7 @@ function drawnCalls(): Set<string> {
   return calls;
 }
 
-test('says which functions the program calls, and from where', () => {
+test('the page says which functions the program calls, and from where', () => {
   const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.includes('generated'))
     .map((file) => join('src', file));
@@ -81,7 +81,7 @@ test('says which functions the program calls, and from where', () => {
   expect(said.toSorted()).toEqual(calls.toSorted());
 });
 
-test('says which locks each function takes, and in which order; no other function takes any', () => {
+test('the page says which locks each function takes, and in which order; no other function takes any', () => {
   const said = rowsOf('Lock order').map(([name = '', locks = '']) => [
     quotedIn(name)[0],
     [...locks.matchAll(/\((advisory)|`(\w+)` ((?:no key update|share|update)(?: skip locked)?)/g)].map(
@@ -99,7 +99,7 @@ test('says which locks each function takes, and in which order; no other functio
   expect(Object.fromEntries(said)).toEqual(Object.fromEntries(taken));
 });
 
-test('lists the expressions', () => {
+test('the page lists the expressions', () => {
   expect(quotedIn(section('Expressions')).toSorted()).toEqual(expressions.toSorted());
 });
 

@@ -58,7 +58,7 @@ test('plain commands and reads get "the database is busy", too, over both APIs',
   });
 });
 
-test('one locked account is reported as such, and payments from another account go on', async () => {
+test('one locked account is reported as such, and payments from other accounts continue', async () => {
   const uuid = uuidIn(scene.usd);
   await holding([`select from account where id = '${uuid}' for update`], async () => {
     expect(await transferOut()).toMatchObject({

@@ -64,7 +64,7 @@ async function session(): Promise<pg.Client> {
 const namesApplied = async (client: pg.Client) =>
   (await client.query('select migration_name as name from _prisma_migrations order by 1')).rows.map(({ name }) => name);
 
-test('gets past an autovacuum, and logs it', async () => {
+test('a migration gets past an autovacuum, and logs it', async () => {
   const client = await session();
   await client.query(`alter table a set (autovacuum_vacuum_threshold = 1, autovacuum_vacuum_scale_factor = 0,
     autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1)`);
@@ -80,7 +80,7 @@ test('gets past an autovacuum, and logs it', async () => {
   expect(lines.at(-1)).toBe('applied the migration 2_second');
 });
 
-test('gets past transactions that lock the same tables in other orders, and causes none to fail', async () => {
+test('a migration gets past transactions that lock the same tables in other orders, and makes none fail', async () => {
   let goesOn = true;
   const failed: unknown[] = [];
   const orders = ['a b c', 'c b a', 'b a c'];
@@ -112,7 +112,7 @@ test('gets past transactions that lock the same tables in other orders, and caus
   expect(failed).toEqual([]);
 });
 
-test("gets past the service's loops and payments, and causes no request to fail", async () => {
+test("a migration gets past the service's loops and payments, and makes no request fail", async () => {
   const t = await startTestGateway();
   const receiver = await startReceiver();
   for (let made = 0; made < 3; made += 1) await createEndpoint(t.platform, { url: receiver.url });
@@ -142,7 +142,7 @@ test("gets past the service's loops and payments, and causes no request to fail"
   await folder.remove();
 });
 
-test('is stopped while it waits and while it works: work is rolled back, and the next run continues', async () => {
+test('a migration can be stopped while it waits or works: work is rolled back, and the next run continues', async () => {
   const client = await session();
   const holder = await session();
   await prisma.write('migrations/2_second/migration.sql', 'alter table b add y int;');
@@ -176,7 +176,7 @@ test('is stopped while it waits and while it works: work is rolled back, and the
   expect(await migrate(database.url, { prismaDirectory: prisma.path })).toEqual({ applied: ['4_fourth'] });
 });
 
-test('is a command that Ctrl-C stops with a message', async () => {
+test('the migration command is stopped by Ctrl-C, with a message', async () => {
   const holder = await session();
   await holder.query('create table _prisma_migrations_of_another ()');
   // The command takes this lock for its migration, and waits for it.
@@ -201,7 +201,7 @@ test('is a command that Ctrl-C stops with a message', async () => {
   expect(said).toMatch(/^Stopped\. The migration under way is rolled back.*\.\n$/);
 });
 
-test('leaves nothing half done when killed after any statement, and the next run continues', async () => {
+test('a migration killed after any statement leaves nothing half done, and the next run continues', async () => {
   const client = await session();
   const statements = [
     'create table d (x int)',

@@ -108,7 +108,7 @@ test('migrating twice changes nothing and writes the rows that prisma migrate de
   expect(await rows(records)).toEqual(written);
 });
 
-test("the table and the rows are those of Prisma's own engine", async () => {
+test("the migrations table and its rows are those that Prisma's own engine writes", async () => {
   const theirs = await emptyDatabase();
   const theirClient = new pg.Client(theirs.url);
   await theirClient.connect();

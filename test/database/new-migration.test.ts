@@ -23,7 +23,7 @@ test("the project's migrations create what its schema and its functions describe
   expect(await missingSql(url)).toBe('');
 });
 
-test('triggers that replace foreign keys are in the catalog, and these keys are not', async () => {
+test('triggers that replace foreign keys are in the catalog, and the keys are not', async () => {
   const database = await freshDatabase();
   const triggers = await query<{ name: string }>(
     database.url,

@@ -23,7 +23,7 @@ test("a start behind a pooler without the login's settings is refused, with inst
 test('the login gets its settings for its database only, even repeatedly; then the pooler can be used', async () => {
   await prepareLogin(url, url);
   await prepareLogin(url, url);
-  // Statements keep their names here, as behind a pooler that does not prepare.
+  // Statements keep their names here, as behind a pooler without prepared statements.
   expect(await findPooler(url, url)).toEqual({ url, prepares: false });
   const client = new pg.Client({ connectionString: url });
   await client.connect();

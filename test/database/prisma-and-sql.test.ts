@@ -7,7 +7,7 @@ import { statementTexts } from '../../src/infra/database/statement.ts';
 
 const read = (path: string) => readFileSync(path, 'utf8');
 
-/** Returns the rows of the page's table that begins with this column, as cells. */
+/** Returns the rows of the page's table whose first column has this heading, as cells. */
 function tableOf(page: string, column: string): string[][] {
   const lines = page.split('\n');
   const start = lines.findIndex((line) => line.startsWith(`| ${column} |`));

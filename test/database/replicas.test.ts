@@ -55,7 +55,7 @@ afterAll(async () => {
   await servers?.stop();
 });
 
-/** Returns how many reads of both instances the replica and the primary have answered. Both run in this process. */
+/** Returns how many reads the replica and the primary have answered for both instances, which share this process. */
 async function answered(): Promise<Readonly<Record<'replica' | 'primary', number>>> {
   const text = await (await fetch(`${one.gateway.metricsUrl}/metrics`)).text();
   const of = (where: string) =>
@@ -100,7 +100,7 @@ async function write(platform: TestPlatform, id = customerId) {
 
 const byNode = 'query ($id: ID!) { node(id: $id) { ... on Customer { metadata { value } } } }';
 const byList = '{ customers(first: 1) { edges { node { metadata { value } } } } }';
-/** Its first field is resolved in JavaScript, so the executor runs it. */
+/** The first field of this query is resolved in JavaScript, so the executor runs the query. */
 const beside = 'query ($id: ID!) { viewer { feedCursor } node(id: $id) { ... on Customer { metadata { value } } } }';
 
 const rest = async (platform: TestPlatform, path: string, headers: Readonly<Record<string, string>> = {}) => {
@@ -110,7 +110,7 @@ const rest = async (platform: TestPlatform, path: string, headers: Readonly<Reco
   return response.json() as Promise<{ metadata: { n: string }; data: { metadata: { n: string } }[] }>;
 };
 
-/** All ways to read the customer: each returns the name that it shows. */
+/** All ways to read the customer: each returns the metadata value in the response. */
 const reads: Readonly<Record<string, (platform: TestPlatform) => Promise<string>>> = {
   node: async (platform) => (await platform.ask(byNode, { id: customerId })).node.metadata[0].value,
   list: async (platform) => (await platform.ask(byList)).customers.edges[0].node.metadata[0].value,
@@ -163,7 +163,7 @@ describe.each(Object.keys(reads))('%s', (name) => {
   });
 });
 
-test('a read shares no position query that was sent before it', async () => {
+test('a read does not share a position query that was sent before it', async () => {
   const primary = new PrimaryPosition(one.gateway.payments.database);
   await primary.now();
   const [sent, later, latest] = [primary.now(), primary.now(), primary.now()];
@@ -198,7 +198,7 @@ describe('with a token', () => {
     await standby.resume();
   });
 
-  test('a token of the far future, or of another history, neither waits nor reads less', async () => {
+  test('a read with a token from the far future or another history neither waits nor returns less', async () => {
     await caughtUp();
     const { value, token } = await write(atTwo);
     await caughtUp();
@@ -323,7 +323,7 @@ test('a replica that lags beyond the limit gets no reads, with or without a toke
   await limited.stop();
 });
 
-test('a lost replica affects no caller and no readiness, and is used again when it is back', async () => {
+test('a lost replica affects neither callers nor readiness, and is used again when it is back', async () => {
   await caughtUp();
   const ready = async () => (await fetch(`${one.url}/health/ready`)).status;
   let stopped = false;

@@ -42,7 +42,7 @@ beforeAll(async () => {
     await sequenced(gateway);
     backedUp = await feedEnd(before);
   });
-  // Without connections, it can be copied. The copy is its backup.
+  // A database without connections can be copied. The copy is the backup.
   restored = await createThrowawayDatabase(inject('server').url, new URL(original.url).pathname.slice(1));
   await serving(original, async (gateway) => {
     const lostOnes = connect(gateway.url, platformId, authorization);
@@ -247,7 +247,7 @@ describe('cursors of the feed after a restore', () => {
     // The position is written once more when the connection has ended.
     const isWritten = async () => (await t.owner.query('select from resume_point where sent is not null')).rowCount;
     await vi.waitFor(async () => expect(await isWritten()).toBe(1), { timeout: 60_000 });
-    // An instance that has survived the restore may still write this.
+    // An instance that has survived the restore may still write this position.
     await t.owner.query('update resume_point set position = $1, epoch = null', [String(sequenceIn(lost))]);
     const third = await start();
     const { payload: refused } = await third.receive('next');

@@ -26,7 +26,7 @@ function addressOf(url: string): string {
 
 const ask = async () => (await opened.pool.query<{ role: string }>('select current_user::text as role')).rows[0]?.role;
 
-test('an unreachable host is replaced by another, and the other way round', async () => {
+test('if either of two hosts is unreachable, the other one is used', async () => {
   const [first, second] = proxies;
   await first.stopListening();
   expect(await ask()).toBe('gateway_work');
@@ -52,7 +52,7 @@ test('migrations find the host, too', async () => {
   await proxies[0].startListening();
 });
 
-test('the hosts of an address are written as in libpq', () => {
+test('the hosts in an address are written as in libpq', () => {
   expect(serversOf('postgres://user:p%40ss@one:5433,two,[::1]:5434/payments?sslmode=verify-full')).toEqual([
     { host: 'one', port: 5433 },
     { host: 'two', port: 5432 },

@@ -21,7 +21,7 @@ test('two texts cannot have one name: a connection that has prepared one would r
   expect(() => statement('a_test_of_names', 'select 2')).toThrow('two statements are named a_test_of_names');
 });
 
-test('every field of every model is found under its column, and the column under its field', () => {
+test('the name of every field of every model converts to a column name and back', () => {
   const names = Object.values(getDatamodel().datamodel.models).flatMap(({ fields }) => fields.map(({ name }) => name));
   expect(names.length).toBeGreaterThan(100);
   expect(names.map((name) => fieldName(columnName(name)))).toEqual(names);
@@ -49,7 +49,7 @@ test('a whole row in JSON is the row that Prisma reads', async () => {
   expect(row?.quote.expiresAt).toBeInstanceOf(Date);
 });
 
-test('the columns of an event make the event that Prisma reads', async () => {
+test('the columns of an event make up the event that Prisma reads', async () => {
   const read = statement<Event>(
     'test_of_columns',
     `select ${columnsOf('Event', 'e')} from event e where quote_id = $1 order by sequence`,
@@ -83,7 +83,7 @@ test('a statement has a generic plan only if the read asks for it, in that state
     const of =
       'select generic_plans::int as any, custom_plans::int as own from pg_prepared_statements where statement = $1';
     return asPlatform(t.platform.platformId, async () => {
-      // From the second time on it has a name, and each connection prepares it.
+      // From the second time on the statement has a name, and each connection prepares it.
       for (let time = 0; time < 12; time += 1) expect(await read()).toBe('1');
       const { rows } = await serving.pool.query(of, [text]);
       return rows[0];

@@ -23,7 +23,7 @@ describe('Prisma and SQL in one transaction', () => {
     database = openAsOwner({ url: throwaway.url });
     // One connection: its next user would see late statements.
     hasty = openAsOwner({ url: throwaway.url, poolSize: 1, transactionMs });
-    // Domains, and thus their platforms, are permanent elsewhere; here each test starts without any.
+    // Elsewhere domains, and thus their platforms, are permanent; here each test starts without platforms.
     await database.pool.query('alter table uma_domain disable trigger append_only');
   });
   afterEach(async () => {
@@ -65,7 +65,7 @@ describe('Prisma and SQL in one transaction', () => {
     await holder.end();
   }
 
-  /** Renames the platform and gives it a token: its first statement waits for the row, the others do not need it. */
+  /** Renames the platform and gives it a token: its first statement waits for the row; the others do not need it. */
   const renameWithToken = (prisma: Prisma.TransactionClient) =>
     prisma.platform.update({
       where: { name: 'before' },
@@ -118,7 +118,7 @@ describe('Prisma and SQL in one transaction', () => {
     expect(await names()).toHaveLength(8);
   });
 
-  test('the error of a statement by Prisma is that of Postgres', async () => {
+  test('a statement sent by Prisma fails with the error of Postgres', async () => {
     await database.prisma.platform.create({ data: named('taken') });
     const twice = inTransaction(database, ({ prisma }) => prisma.platform.create({ data: named('taken') }));
     expect(sqlState(await twice.catch((error: unknown) => error))).toBe('23505');

@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-// During a rolling upgrade, the previous version works on the migrated database. So a migration removes nothing that this version
-// uses, and requires nothing that it does not write. Its sources are read from the repository.
+// During a rolling upgrade, the previous version works on the migrated database. So a migration removes nothing that
+// this version uses, and requires nothing that it does not write. That version's sources are read from the repository.
 
 const root = path.resolve(import.meta.dirname, '../..');
 const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' });

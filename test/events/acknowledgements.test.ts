@@ -29,7 +29,7 @@ test('stock clients with only `resume: true`, cut for 4 seconds, lose nothing; r
 
 const query = 'subscription ($filter: EventFilter) { events(filter: $filter) { customer { version } } }';
 
-/** Follows the changes of one customer on a socket that answers pings only when the test says so. */
+/** Follows the changes to one customer on a socket that answers pings only when the test says so. */
 async function follow(customerId: string, resumeKey: string, rest: { at?: TestGateway; authorization?: string } = {}) {
   const raw = await openRawSocket((rest.at ?? one).url, rest.authorization ?? one.platform.authorization);
   const variables = { filter: { customerId, types: ['CUSTOMER_CHANGE'] } };

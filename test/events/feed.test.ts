@@ -65,7 +65,7 @@ const listening = async () => {
   const { rows } = await real.gateway.payments.database.pool.query(
     `select from pg_stat_activity where datname = current_database() and application_name like 'payments-gateway feed %'`,
   );
-  // One belongs to the gateway that does not use the proxy.
+  // One listener belongs to the gateway that does not use the proxy.
   return rows.length - 1;
 };
 

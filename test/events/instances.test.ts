@@ -36,7 +36,7 @@ test('an instance reads only the events of platforms that its own subscribers fo
   expect(await liveReadsOf(b)).toBe(before);
   await newCustomer(followed);
   await vi.waitFor(async () => expect((await liveReadsOf(b)) - before).toBeGreaterThan(0), { timeout: 60_000 });
-  // All events that it has read are of the platform that its subscriber follows.
+  // All events that the instance has read are of the platform that its subscriber follows.
   const { rows } = await a.owner.query('select count(*)::int as count from event where platform_id = $1', [
     followed.platformId,
   ]);

@@ -101,7 +101,7 @@ test('changes while the client waits come in one message: each row once, in its 
   expect(counts.length).toBeLessThan(20);
 });
 
-test('a row that enters and leaves while the client waits is not sent; a changed one enters as it is', async () => {
+test('a row that enters and leaves while the client waits is not sent; a changed one enters as it is now', async () => {
   const scene = await makeScene(t.platform);
   const follow = async (status: readonly string[]) => {
     const query = `subscription ($status: [TransactionStatus!]) {
@@ -145,7 +145,7 @@ test('a filter that cannot be followed is refused by name, and an unknown id is 
   }
 });
 
-test('a list is followed by each of its filters, except those named in docs/streams.md', async () => {
+test('a list can be followed with each of its filters, except those named in docs/streams.md', async () => {
   const moment = '2020-01-01T00:00:00Z';
   const moments = { createdAfter: moment, createdBefore: moment };
   const changed = { ...moments, updatedAfter: moment, updatedBefore: moment };
@@ -315,7 +315,7 @@ test('payloads of mutations contain the edge of the row in its list', async () =
   expect(transactions.edges).toEqual([{ cursor: transactionEdge.cursor, node: { id: transactionEdge.node.id } }]);
 });
 
-test('a quote in a payload contains the edge of its payment, and a change of a list that of its row', async () => {
+test('a payload with a quote has the edge of its payment, and a change in a live list that of its row', async () => {
   const own = await makeScene(t.platform);
   const edge = '{ cursor node { id status customer { id } } }';
   const stream = messagesOf(
@@ -354,7 +354,7 @@ test('several payments make one stream: the present state of each, every change,
   for await (const update of stream) rest.push(update);
   expect(rest.map(({ transaction }) => transaction.id)).toEqual(rest.map(() => open.transaction.id));
   expect(rest.at(-1)).toMatchObject({ status: 'COMPLETED', terminal: true });
-  // Wherever it is resumed, the stream sends everything that follows, and its end.
+  // Wherever it is resumed, the stream sends everything that follows, and then ends.
   const all = [...firsts, ...rest];
   for (const [at, { cursor }] of all.entries()) {
     const resumed: Data[] = [];

@@ -40,7 +40,7 @@ async function messages(raw: RawSocket, count: number): Promise<Data[]> {
   return received.sort((a, b) => a.id - b.id);
 }
 
-test('an event with all its objects is one statement for all followers of the same object', async () => {
+test('an event with all its objects is read in one statement for all followers of the same object', async () => {
   for (const [query, variables] of [
     [events, { filter: ofQuotes }],
     [updates, { customerId: scene.customerId }],

@@ -76,7 +76,7 @@ test('a reader that stops reading is dropped with 1013, and misses nothing when 
   await watched.return?.();
 }, 60_000);
 
-test('a newer token of the same subject in a ping keeps the socket; any other token closes it', async () => {
+test('a ping with a newer token for the same subject keeps the socket open; one with any other token closes it', async () => {
   const bearer = async (expiresInSeconds: number) =>
     `Bearer ${(await mint(t.platform, { customerId: scene.customerId, expiresInSeconds })).token}`;
   const newer = await bearer(60);

@@ -64,7 +64,7 @@ const sound: Evidence = {
   followers: new Map([['socket', feed.map(({ id }) => id)]]),
   webhooks: new Set(['E9', 'E10', 'E11', 'E12', 'E13']),
   balances: new Map([['A', { before: 5_000n, after: 3_900n }]]),
-  // Each of 10 dollars.
+  // Two payments of 10 dollars each.
   usage: new Map([['A', { payments: 2, amount: 2_000n }]]),
   breaches: [],
 };
@@ -148,7 +148,7 @@ const broken: Readonly<Record<string, readonly [evidence: Partial<Evidence>, kin
   'an unknown payment that happened without a receipt': [withPayment('unknown'), 'wrong receipt'],
   'the receipt of a payment that never happened': [withReceipt('unknown', 'SUCCEEDED'), 'wrong receipt'],
   'a receipt that nobody could read': [withReceipt('unknown'), 'wrong receipt'],
-  'a payment that nobody ordered': [
+  'a payment that no command requested': [
     { ...withPayment('nobody'), balances: sound.balances, usage: sound.usage },
     'from nowhere',
   ],
@@ -158,12 +158,12 @@ const broken: Readonly<Record<string, readonly [evidence: Partial<Evidence>, kin
   'a payment that a policy has counted twice': [counted(3, 2_000n), 'policy'],
   'a payment that a policy has not counted': [counted(2, 1_000n), 'policy'],
   'a payment that never ends': [withStatus('PENDING'), 'unfinished …'],
-  'a missing beginning of the feed': [{ feed: without(feed, 0) }, 'feed …'],
+  'a feed without its beginning': [{ feed: without(feed, 0) }, 'feed …'],
   'a gap in the feed': [{ feed: without(feed, 2) }, 'feed …'],
   'a change that is in the feed twice': [{ feed: [...feed, { id: 'E9', sequence: 14n }] }, 'feed …'],
   'a feed that ends with a different status from the payment': [withStatus('FAILED'), 'feed …'],
-  'an illegal end of a path of statuses': [withChange(3, change(11n, 'T-out', 'REFUNDED', 2)), 'status path …'],
-  'an illegal beginning of a path of statuses': [withChange(1, change(9n, 'T-out', 'COMPLETED', 1)), 'status path …'],
+  'an illegal last status': [withChange(3, change(11n, 'T-out', 'REFUNDED', 2)), 'status path …'],
+  'an illegal first status': [withChange(1, change(9n, 'T-out', 'COMPLETED', 1)), 'status path …'],
   'a missing version': [withChange(3, change(11n, 'T-out', 'COMPLETED', 3)), 'status path'],
   'a message that a follower misses': [received(...without(ids, 1)), 'follower'],
   'a last message that a follower misses': [received(...without(ids, 5)), 'follower'],
@@ -171,10 +171,10 @@ const broken: Readonly<Record<string, readonly [evidence: Partial<Evidence>, kin
   'an earlier message that a follower gets again': [received(...ids.toSpliced(2, 0, 'E9')), 'follower'],
   'messages in a different order': [received(...ids.toReversed()), 'follower'],
   'a missing webhook': [{ webhooks: new Set(ids.slice(1, -1)) }, 'webhook'],
-  'a webhook for nothing': [{ webhooks: new Set([...sound.webhooks, 'E99']) }, 'webhook'],
+  'a webhook without a change': [{ webhooks: new Set([...sound.webhooks, 'E99']) }, 'webhook'],
   'money that is missing': [{ balances: new Map([['A', { before: 5_000n, after: 3_899n }]]) }, 'balance'],
-  'what the auditor finds': [{ breaches: [{ rule: 'all postings of a currency sum to zero', rows: [{}] }] }, 'audit'],
-  'an answer that clients could not understand': [{ internalErrors: ['500'] }, 'internal error'],
+  'a broken ledger rule': [{ breaches: [{ rule: 'all postings of a currency sum to zero', rows: [{}] }] }, 'audit'],
+  'an answer that clients cannot act on': [{ internalErrors: ['500'] }, 'internal error'],
 };
 
 describe('the checker names', () => {

@@ -159,7 +159,7 @@ function checkFollowers({ feed, followers }: Evidence): Violation[] {
   });
 }
 
-/** Checks that webhooks reported each change of a payment at least once, and nothing else. */
+/** Checks that webhooks reported each change to a payment at least once, and nothing else. */
 function checkWebhooks({ feed, webhooks }: Evidence): Violation[] {
   const due = new Set(feed.filter(({ payment }) => payment !== undefined).map(({ id }) => id));
   return [

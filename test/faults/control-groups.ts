@@ -15,10 +15,10 @@ function makeGroup(part: 'memory' | 'blkio'): string {
   return group;
 }
 
-/** Puts the shell into the group and runs the command in its place. */
+/** Puts the shell into the group, and runs the command in place of the shell. */
 const enter = 'echo $$ > "$0/cgroup.procs" && exec "$@"';
 
-/** A group whose processes together have this much memory. The kernel kills one that needs more. */
+/** A group whose processes together have this much memory. The kernel kills one of them if they need more. */
 export function memoryGroup(mebibytes: number) {
   const group = makeGroup('memory');
   writeFileSync(join(group, 'memory.limit_in_bytes'), String(mebibytes * 1024 ** 2));
@@ -28,7 +28,7 @@ export function memoryGroup(mebibytes: number) {
     wrapper: ['sh', '-c', enter, group],
     /** How many processes the kernel has killed. */
     kills: () => Number(/oom_kill (\d+)/.exec(read('memory.oom_control'))?.[1]),
-    /** The most memory that was ever used, with the files that the kernel keeps in memory for it. */
+    /** The most memory that was ever used, including files that the kernel caches for the group. */
     mostMebibytes: () => Math.round(Number(read('memory.max_usage_in_bytes')) / 1024 ** 2),
     remove: () => rmdirSync(group),
   };
@@ -40,7 +40,7 @@ export function diskGroup(folder: string) {
   const { dev } = statSync(folder);
   return {
     wrapper: ['sh', '-c', enter, group],
-    /** Allows this many writes a second, or any number. */
+    /** Allows this many writes per second, or any number. */
     limit: (writes: number | undefined) =>
       writeFileSync(join(group, 'blkio.throttle.write_iops_device'), `${dev >> 8}:${dev & 255} ${writes ?? 0}`),
     remove: () => rmdirSync(group),

@@ -39,9 +39,9 @@ export interface Fault {
 
 /** The number of clients' attempts that a fault must disturb before it ends. */
 const met = 3;
-/** The number of commands that must be acknowledged while connections stall, before they continue. */
+/** The number of commands that must be acknowledged while connections stall, before the connections continue. */
 const past = 5;
-/** The writes a second of a disk that is slow: a commit waits for one or two. */
+/** The writes per second of a slow disk: a commit waits for one or two of them. */
 const slowWrites = 10;
 
 const nothing: Heal = () => undefined;
@@ -67,7 +67,7 @@ async function nothingLeftOf(databaseUrl: string): Promise<void> {
   while (orders.length > 0 && (await query(databaseUrl, left)).length > 0) await delay(20);
 }
 
-/** Waits until a process has read the clock: a step that is undone earlier is invisible. */
+/** Waits until a process has read the clock: a step that is undone before that is invisible. */
 async function clockRead(databaseUrl: string): Promise<void> {
   const isRead =
     "select from clock_reading where seen_at between now() - interval '1 minute' and now() + interval '1 minute'";
@@ -82,7 +82,7 @@ function diskOf({ postgres }: Surroundings): Disk {
   return postgres.disk;
 }
 
-/** The name server fails while the instances must connect again. */
+/** A fault of the name server while the instances must connect again. */
 const nameServerThat = (mode: 'knows nothing' | 'silent'): Fault => ({
   unavailable: ({ names }) => (names ? undefined : 'only root, on Linux, can replace the name server'),
   async inject({ names, load, databaseUrl }) {
@@ -121,7 +121,7 @@ export const faults = {
     async inject(around) {
       const instance = await anyInstance(around);
       instance.pause();
-      // When it continues, it still holds payments that others have completed long ago.
+      // When it continues, it still holds payments that other instances have completed long ago.
       await nothingLeftOf(around.databaseUrl);
       return () => instance.goOn();
     },
@@ -151,7 +151,7 @@ export const faults = {
         await query<{ pid: number }>(databaseUrl, `${backends} and backend_type = 'client backend'`),
       );
       process.kill(pid, 'SIGKILL');
-      // The other backends share memory with it, so the whole server ends and restarts.
+      // The other backends share memory with the killed one, so the whole server ends and restarts.
       return () => postgres.back();
     },
   },

@@ -66,7 +66,7 @@ function startFollower(
   })();
   return {
     name,
-    /** The ids of the changes that it received. */
+    /** The ids of the changes that the follower received. */
     received,
     async stop() {
       stopping.abort();

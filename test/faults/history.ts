@@ -3,9 +3,9 @@ import type { Breach } from '../../src/domain/ledger/audit.ts';
 
 /** What a caller knows about a command at the end. */
 export type Outcome =
-  /** It was acknowledged. */
+  /** The command was acknowledged. */
   | 'succeeded'
-  /** It was refused, the service answered that nothing has happened, or it never reached an instance. */
+  /** The command was refused, was answered with "nothing has happened", or never reached an instance. */
   | 'refused'
   /** The caller gave up before it learned the outcome. */
   | 'unknown';
@@ -26,12 +26,12 @@ export interface Command {
   readonly accountId: string;
   /** How the completed payment changes the balance of the account, in smallest units. */
   readonly change: bigint;
-  /** The statuses in which its payment may end; by default only COMPLETED. */
+  /** The statuses in which the command's payment may end; by default only COMPLETED. */
   readonly ends?: readonly string[];
   readonly outcome: Outcome;
   /** The code of the refusal. */
   readonly code?: string;
-  /** The transactions that its answers named: more than one if a repeat got a different answer. */
+  /** The transactions that the command's answers named: more than one if a repeat got a different answer. */
   readonly transactionIds: readonly string[];
   /** For an execution or a decision: the transaction, which another command has created. */
   readonly transactionId?: string;
@@ -49,7 +49,7 @@ export interface Payment {
 /** A change in the feed. */
 export interface Change {
   readonly id: string;
-  /** Its number in the feed of its platform. */
+  /** The number of the change in its platform's feed. */
   readonly sequence: bigint;
   /** The payment that changed, as of the change. */
   readonly payment?: { readonly id: string; readonly status: string; readonly version: number };

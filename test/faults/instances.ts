@@ -13,7 +13,7 @@ export interface Place {
   readonly poolerUrl?: string | undefined;
   /** The database's host name; by default an address. */
   readonly databaseName?: string | undefined;
-  /** A command that runs its arguments, such as with less memory. */
+  /** A command that runs its arguments, for example with less memory. */
   readonly wrapper?: readonly string[] | undefined;
 }
 
@@ -58,7 +58,7 @@ export async function startInstance(
       isUp = false;
       await child.end('SIGKILL');
     },
-    /** Starts it again, and waits until it serves, for which the database must be available. */
+    /** Starts the process again, and waits until it serves, for which the database must be available. */
     async start() {
       starting = launch();
       child = await starting;

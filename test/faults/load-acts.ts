@@ -10,7 +10,7 @@ export type Act = (client: LoadClient) => Promise<unknown>;
 /** A client as seen by its acts. */
 export interface LoadClient {
   readonly scene: Scene;
-  /** Its position among the clients. */
+  /** The client's position among the clients. */
   readonly index: number;
   readonly random: Random;
   /** Makes a transfer. Returns the id of its transaction if it is acknowledged. */

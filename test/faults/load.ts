@@ -52,7 +52,7 @@ export function startLoad(options: LoadOptions) {
     get internalErrors(): readonly string[] {
       return clients.flatMap(({ internalErrors }) => internalErrors);
     },
-    /** The attempts that got no acknowledgement although the client waited. */
+    /** The attempts counted in `disturbed`, except those at an address where nothing listened. */
     get troubles(): readonly string[] {
       return clients.flatMap(({ troubles }) => troubles);
     },
@@ -93,7 +93,7 @@ async function grown(figure: () => number, by: number, latest: () => string): Pr
   const deadline = performance.now() + standstillMs;
   while (figure() < wanted) {
     if (performance.now() > deadline)
-      throw new Error(`${wanted - figure()} of ${by} did not come in ${standstillMs} ms, ${latest()}`);
+      throw new Error(`${wanted - figure()} of ${by} did not happen within ${standstillMs} ms, ${latest()}`);
     await delay(2);
   }
 }

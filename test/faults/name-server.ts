@@ -5,10 +5,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A name server of the instances alone, which can fail as name servers do. */
+/** A name server for the instances alone, which can fail as name servers do: with wrong answers or none. */
 export type NameServer = Awaited<ReturnType<typeof startNameServer>>;
 
-/** Only this address leads to it, at the port that all resolvers use. */
+/** Only this address leads to the name server, at the port that all resolvers use. */
 const address = '127.7.7.7';
 
 /** The name under which the instances know the database. */
@@ -50,7 +50,7 @@ export async function startNameServer() {
   };
 }
 
-/** Answers a question (RFC 1035, 4.1) with an address of IPv4, with no record for other types, or with NXDOMAIN. */
+/** Answers a question (RFC 1035, 4.1) with an IPv4 address, with no record for other types, or with NXDOMAIN. */
 function answerTo(question: Buffer, isKnown: boolean): Buffer {
   const nameEnd = question.indexOf(0, 12);
   const asked = question.subarray(12, nameEnd + 5);

@@ -52,7 +52,7 @@ export async function startDoomedPostgres(durable = true, canBeSlow = false) {
     get pid() {
       return pid();
     },
-    /** Waits until it answers. */
+    /** Waits until the server answers. */
     back,
     /** Undefined if this user may not mount a file system. */
     disk,

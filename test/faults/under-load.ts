@@ -160,7 +160,7 @@ async function startPooler(databaseUrl: string, size: number): Promise<PgBouncer
   return startPgBouncer(databaseUrl, size);
 }
 
-/** What the evidence comes from. */
+/** The sources of the evidence. */
 export interface Sources {
   readonly load: Load;
   readonly followers: readonly Follower[];

@@ -12,15 +12,15 @@ beforeEach(() => {
 });
 
 const malicious: Record<string, Params> = {
-  'depth 50 by fields': { query: `{ customer ${nest('{ parent', 50, '{ id }')} }` },
-  'depth 50 by fields in inline fragments': {
+  'depth 50 through fields': { query: `{ customer ${nest('{ parent', 50, '{ id }')} }` },
+  'depth 50 through fields in inline fragments': {
     query: `{ customer ${nest('{ ... on Customer { parent', 50, '{ id }', '} }')} }`,
   },
-  'depth 50 by nothing but inline fragments': { query: nest('{ ... on Query', 50, '{ version }') },
-  'depth 50 by fields in named fragments': {
+  'depth 50 through inline fragments alone': { query: nest('{ ... on Query', 50, '{ version }') },
+  'depth 50 through fields in named fragments': {
     query: `{ customer { ...F0 } } ${fragments(50, (i) => `fragment F${i} on Customer { parent { ...F${i + 1} } }`, 'Customer')}`,
   },
-  'depth 50 by nothing but named fragments': {
+  'depth 50 through named fragments alone': {
     query: `{ customer { ...F0 } } ${fragments(50, (i) => `fragment F${i} on Customer { ...F${i + 1} }`, 'Customer')}`,
   },
   'depth hidden in a fragment called __schema': {
@@ -33,13 +33,13 @@ const malicious: Record<string, Params> = {
     query: `{ ...F0 } ${fragments(40, (i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} }`, 'Query', 'version')}`,
   },
   'a thousand aliases of one field': { query: `{ ${repeat(1000, (i) => `a${i}: version`)} }` },
-  'aliases by way of fragments': {
+  'aliases through fragments': {
     query: `{ customer { a: parent { ...F } b: parent { ...F } c: parent { ...F } } } fragment F on Customer { ${repeat(7, (i) => `f${i}: id`)} }`,
   },
   'a hundred aliased mutations': { query: `mutation { ${repeat(100, (i) => `m${i}: pay`)} }` },
-  'mutations by way of fragments': { query: 'mutation { ...F ...F } fragment F on Mutation { pay refund cancel }' },
-  'five thousand times the same field': { query: `{ ${repeat(5000, () => 'version')} }` },
-  'overlapping fields within the tokens': { query: `{ ${repeat(1900, () => 'version')} }` },
+  'mutations through fragments': { query: 'mutation { ...F ...F } fragment F on Mutation { pay refund cancel }' },
+  'the same field five thousand times': { query: `{ ${repeat(5000, () => 'version')} }` },
+  'overlapping fields within the limit of tokens': { query: `{ ${repeat(1900, () => 'version')} }` },
   'overlapping fields in a fragment that nothing uses': {
     query: `{ version } fragment F on Query { ${repeat(1900, () => 'version')} }`,
   },
@@ -52,7 +52,7 @@ const malicious: Record<string, Params> = {
   'a document of five thousand tokens': { query: `{ echo(values: [${repeat(5000, () => '1')}]) }` },
   'a document of a megabyte': { query: `{ echo(values: [${repeat(60_000, () => '1234567890123456')}]) }` },
   'first: 2^31': { query: '{ customers(first: 2147483648) { edges { node { id } } } }' },
-  'a first of a thousand digits': { query: `{ customers(first: ${'9'.repeat(1000)}) { edges { node { id } } } }` },
+  'a `first` with a thousand digits': { query: `{ customers(first: ${'9'.repeat(1000)}) { edges { node { id } } } }` },
   'last: 2^31': { query: '{ customers(last: 2147483648) { edges { node { id } } } }' },
   'the larger of first and last': { query: '{ customers(first: 1, last: 50000) { edges { node { id } } } }' },
   'nested connections, 100 x 100 x 100': {
@@ -70,7 +70,7 @@ const malicious: Record<string, Params> = {
     query: 'query ($__proto__: Int) { customers(first: $__proto__) { edges { node { id } } } }',
     variables: JSON.parse('{ "__proto__": 50000 }'),
   },
-  'negative page sizes that would make up for others': {
+  'negative page sizes that would offset others': {
     query:
       '{ a: customers(first: -50000) { edges { node { id } } } b: customers(first: 50000) { edges { node { id } } } }',
   },
@@ -88,7 +88,7 @@ const malicious: Record<string, Params> = {
   'a repeated id in a list, answered each time': {
     query: `{ nodes(ids: [${repeat(100, () => '"1"')}]) { ... on Customer { friends(first: 100) { edges { node { id } } } } } }`,
   },
-  'a fragment of nothing but __typename that doubles forty times': {
+  'a fragment with only __typename that doubles forty times': {
     query: `{ ...F0 } ${fragments(40, (i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} }`, 'Query', '__typename')}`,
   },
   'a repeated __typename': { query: `{ ${repeat(600, () => '__typename')} }` },
@@ -101,7 +101,7 @@ const malicious: Record<string, Params> = {
   'a circular introspection in disguise': {
     query: `{ s: __type(name: "Query") { fields { type ${nest('{ ofType { fields { type', 10, '{ name }', '} } }')} } } }`,
   },
-  'a standard introspection with more in it': {
+  'a standard introspection with another field': {
     query: getIntrospectionQuery({ typeDepth: 60 }).replace(
       '__schema {',
       'customers { edges { node { id } } } __schema {',
@@ -126,7 +126,7 @@ describe('the gateway', () => {
     ['a fragment that spreads itself', { query: '{ customer { ...F } } fragment F on Customer { parent { ...F } }' }],
     ['an unknown fragment', { query: '{ ...Nowhere }' }],
     [
-      'two fragments of one name',
+      'two fragments with one name',
       { query: '{ ...F } fragment F on Query { version } fragment F on Query { version }' },
     ],
     ['@defer', { query: '{ ... @defer { version } }' }],

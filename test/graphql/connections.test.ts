@@ -41,7 +41,7 @@ async function quiet(): Promise<void> {
 /** A connection somewhere in the schema. */
 interface List {
   readonly name: string;
-  /** The fields around it, with their arguments. */
+  /** The fields around the connection, with their arguments. */
   readonly around?: readonly [field: string, id: () => string, type?: string];
   /** Filters that find some of its rows. */
   readonly filters?: readonly string[];

@@ -41,7 +41,7 @@ describe('the cost of a typical document', () => {
     expect(named.data.transactions).toMatchObject(plain.data.transactions);
   });
 
-  test('is that of the dearest kind of subject, if a hundred events show all kinds', async () => {
+  test('is that of the most expensive kind of subject, if a hundred events show all kinds', async () => {
     const variants = [
       `... on Transaction { ${row.replace(/customer \{.*?\}/, '')} }`,
       '... on Quote { quoteStatus: status expiresAt feesIncluded { amount } totalSendingAmount { amount } }',
@@ -146,7 +146,7 @@ describe.each(Object.entries(transports))('over %s', (name, send) => {
     expect(await send(production, { query })).toEqual([{ data: expect.anything() }]);
   });
 
-  test('the reported cost is that of the variables, and is present beside errors', async () => {
+  test('the reported cost takes variables into account, and is present beside errors', async () => {
     const list = 'query ($n: Int) { customers(first: $n) { edges { node { id } } } }';
     for (const [n, cost] of [
       [2, 306],

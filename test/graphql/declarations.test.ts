@@ -66,7 +66,7 @@ const readFrom: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   Refund: {
     reference: 'refund_reference',
-    // The first of these that is not null.
+    // Shows the first of these that is not null.
     amount: 'refund_amount sent_currency,.r.received_currency',
     initiatedAt: 'refund_initiated_at',
     settledAt: 'refund_settled_at',

@@ -15,14 +15,14 @@ test.each<[string, Params, Partial<DocumentSize>]>([
   ['first', { query: '{ customers(first: 3) { edges { node { id } } } }' }, { cost: 10 }],
   ['last', { query: '{ customers(last: 4) { edges { node { id } } } }' }, { cost: 13 }],
   ['first: null', { query: '{ customers(first: null) { edges { node { id } } } }' }, { cost: 61 }],
-  ['first: 0 and less, as 1', { query: '{ customers(first: 0, last: -7) { edges { node { id } } } }' }, { cost: 4 }],
+  ['first: 0 or less, as 1', { query: '{ customers(first: 0, last: -7) { edges { node { id } } } }' }, { cost: 4 }],
   ['first: "many"', { query: '{ customers(first: "many") { edges { node { id } } } }' }, { cost: 61 }],
   [
-    'an infinite first',
+    'an infinite `first`',
     { query: 'query ($n: Int) { customers(first: $n) { edges { node { id } } } }', variables: { n: Infinity } },
     { cost: 3_000_001 },
   ],
-  ['an absurd first', { query: '{ customers(first: 1e99) { edges { node { id } } } }' }, { cost: 3_000_001 }],
+  ['an absurd `first`', { query: '{ customers(first: 1e99) { edges { node { id } } } }' }, { cost: 3_000_001 }],
   ['another list, once', { query: '{ currencies { code decimals } }' }, { cost: 3 }],
   [
     'an unknown field with children',
@@ -41,7 +41,7 @@ test.each<[string, Params, Partial<DocumentSize>]>([
     { cost: 61 },
   ],
   [
-    'the default of a variable whose name lives on Object.prototype',
+    'the default of a variable with a name from Object.prototype',
     {
       query: 'query ($constructor: Int = 3) { customers(first: $constructor) { edges { node { id } } } }',
       variables: {},
@@ -76,7 +76,7 @@ test.each<[string, Params, Partial<DocumentSize>]>([
     { mutationFields: 3, fields: 3 },
   ],
   [
-    'no __typename beside other selections, wherever it is',
+    'no __typename beside other selections, at any depth',
     {
       query:
         '{ __typename version customer { __typename ...F } } fragment F on Customer { __typename ... { __typename id } }',
@@ -89,12 +89,12 @@ test.each<[string, Params, Partial<DocumentSize>]>([
     { cost: 1, fields: 2, depth: 2 },
   ],
   [
-    '__typename that is there twice, or has another name',
+    '__typename that occurs twice, or has an alias',
     { query: '{ __typename __typename a: __typename version }' },
     { cost: 3, fields: 3, aliases: 1, tokens: 7 },
   ],
   ['each id of a list', { query: '{ nodes(ids: ["1", "2", "3"]) { id ... on Customer { name } } }' }, { cost: 10 }],
-  ['repeated ids each time, as they are answered', { query: '{ nodes(ids: ["1", "1"]) { id } }' }, { cost: 5 }],
+  ['repeated ids each time, since each is answered', { query: '{ nodes(ids: ["1", "1"]) { id } }' }, { cost: 5 }],
   ['an empty list as one id', { query: '{ nodes(ids: []) { id } }' }, { cost: 2 }],
   ['one id that is not a list', { query: '{ nodes(ids: "1") { id } }' }, { cost: 2 }],
   [
@@ -114,13 +114,13 @@ test.each<[string, Params, Partial<DocumentSize>]>([
     { cost: 1 + 2 + 2 * (1 + 5 * 3) },
   ],
   [
-    'each value of a list that is given to a field that answers none',
+    'each value of a list in an argument, even if the answer has no list',
     { query: '{ echo(values: [1, 2, 3]) }' },
     { cost: 4 },
   ],
   ['no mutations in a query', { query: '{ version version }' }, { mutationFields: 0 }],
   [
-    'directives wherever they stand',
+    'directives in every place',
     {
       query: 'query ($v: Int @a) @b { ...F @c ... @d { version @e } } fragment F on Query @f { version }',
     },
@@ -167,7 +167,7 @@ test('the size is the same with __typename in every selection set, for any docum
   );
 });
 
-/** Types of one field, which is a node. An account is also a holder and a party. */
+/** The object types that each type can be. An account is also a holder and a party; everything is a node. */
 const alternatives: Readonly<Record<string, readonly string[]>> = {
   Node: ['Account', 'Customer', 'Payment'],
   Holder: ['Account', 'Customer'],

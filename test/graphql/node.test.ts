@@ -98,7 +98,7 @@ test('node answers null without an error for unknown, foreign, malformed and mis
   }
 });
 
-test('the typed getters do the same, including for ids of other types', async () => {
+test('the typed getters answer null in the same cases, and for ids of other types', async () => {
   const query = `query ($id: ID!) { ${Object.keys(getters)
     .map((name) => `${name}(id: $id) { id }`)
     .join(' ')} }`;

@@ -51,11 +51,11 @@ const wrong = (status: number, code: string, type = response): Expected => ({ st
 
 const mediaTypes: readonly Row[] = [
   ['the type of GraphQL answers', { accept: response }, ok(response)],
-  ['the type of a legacy client', { accept: json }, ok(json)],
+  ['the type that legacy clients accept', { accept: json }, ok(json)],
   ['no Accept', { headers: { accept: undefined } }, ok(json)],
   ['an empty Accept', { accept: '' }, ok(json)],
   ['anything', { accept: '*/*' }, ok(json)],
-  ['a wildcard of the subtype', { accept: 'application/*' }, ok(json)],
+  ['a wildcard subtype', { accept: 'application/*' }, ok(json)],
   ['what the draft recommends', { accept: `${response}, ${json};q=0.9` }, ok(response)],
   ['the heavier one last', { accept: `${json};q=0.9, ${response}` }, ok(response)],
   ['the lighter one first', { accept: `${response};q=0.1, ${json};q=0.2` }, ok(json)],
@@ -66,25 +66,25 @@ const mediaTypes: readonly Row[] = [
   ['a type beside anything of less weight', { accept: `${response}, */*;q=0.1` }, ok(response)],
   ['an unknown type beside a lighter known one', { accept: `text/html, ${json};q=0.5` }, ok(json)],
   ['names in capitals', { accept: 'Application/GraphQL-Response+JSON' }, ok(response)],
-  ['blanks around everything', { accept: ` ${response} ; q=1 , ${json} ; q=0.5 ` }, ok(response)],
+  ['spaces around everything', { accept: ` ${response} ; q=1 , ${json} ; q=0.5 ` }, ok(response)],
   ['the charset of the answer', { accept: `${response}; charset=utf-8` }, ok(response)],
   [
     "urql's types",
     { accept: `${response}, application/graphql+json, ${json}, text/event-stream, multipart/mixed` },
     ok(response),
   ],
-  ["Apollo's types of parts", { accept: `multipart/mixed;deferSpec=20220824,${response},${json};q=0.9` }, ok(response)],
+  ["Apollo's multipart type", { accept: `multipart/mixed;deferSpec=20220824,${response},${json};q=0.9` }, ok(response)],
   ['a type that is not served', { accept: 'text/html' }, wrong(406, 'NOT_ACCEPTABLE', json)],
-  ['parts alone', { accept: 'multipart/mixed' }, wrong(406, 'NOT_ACCEPTABLE', json)],
+  ['multipart alone', { accept: 'multipart/mixed' }, wrong(406, 'NOT_ACCEPTABLE', json)],
   ['served types that are all refused', { accept: `${json};q=0, ${response};q=0` }, wrong(406, 'NOT_ACCEPTABLE', json)],
   ['another charset', { accept: `${json}; charset=iso-8859-1` }, wrong(406, 'NOT_ACCEPTABLE', json)],
   [
-    'a subscription for one answer',
+    'a subscription that accepts one answer',
     { accept: response, body: { query: 'subscription { transactionUpdates { cursor } }' } },
     wrong(406, 'NOT_ACCEPTABLE'),
   ],
   [
-    'a subscription for any one answer',
+    'a subscription that accepts any type',
     { accept: '*/*', body: { query: 'subscription { transactionUpdates { cursor } }' } },
     wrong(406, 'NOT_ACCEPTABLE', json),
   ],
@@ -118,15 +118,15 @@ const bodies: readonly Row[] = [
   ['a body that is too long', { body: 'x'.repeat(101 * 1024) }, wrong(413, 'PAYLOAD_TOO_LARGE', json)],
   ['no body', { body: '' }, wrong(400, 'BAD_REQUEST')],
   ['nonsense', { body: 'NONSENSE' }, wrong(400, 'BAD_REQUEST')],
-  ['nonsense of a legacy client', { body: '{"query":', accept: json }, wrong(400, 'BAD_REQUEST', json)],
+  ['nonsense from a legacy client', { body: '{"query":', accept: json }, wrong(400, 'BAD_REQUEST', json)],
   ['bytes that are not UTF-8', { body: new Uint8Array([0x22, 0xff, 0x22]) }, wrong(400, 'BAD_REQUEST')],
   ['several operations', { body: [{ query: kind }] }, wrong(400, 'BAD_REQUEST')],
-  ['no map', { body: '"query"' }, wrong(400, 'BAD_REQUEST')],
+  ['not a map', { body: '"query"' }, wrong(400, 'BAD_REQUEST')],
 ];
 
 const parameters: readonly Row[] = [
   [
-    'a name of the operation',
+    'the name of the operation',
     { body: { query: `query A ${kind} query B { __typename }`, operationName: 'A' } },
     ok(response),
   ],
@@ -141,7 +141,7 @@ const parameters: readonly Row[] = [
     ok(response),
   ],
   ['members of other protocols', { body: { query: kind, id: 7, onError: 'NULL', doc_id: { a: 1 } } }, ok(response)],
-  ['a misspelt member alone', { body: { qeury: kind } }, wrong(400, 'BAD_REQUEST')],
+  ['a misspelled member alone', { body: { qeury: kind } }, wrong(400, 'BAD_REQUEST')],
   ...[{ obj: 'ect' }, 0, false, ['array'], null].map(
     (value): Row => [`a query that is ${JSON.stringify(value)}`, { body: { query: value } }, wrong(400, 'BAD_REQUEST')],
   ),
@@ -172,7 +172,7 @@ const outcomes: readonly Row[] = [
     wrong(422, 'COST_LIMIT_EXCEEDED'),
   ],
   [
-    'the same of a legacy client',
+    'the same from a legacy client',
     { accept: json, body: { query: `{ viewer { ${'kind '.repeat(600)} } }` } },
     wrong(200, 'COST_LIMIT_EXCEEDED', json),
   ],
@@ -187,7 +187,7 @@ const outcomes: readonly Row[] = [
     wrong(422, 'OPERATION_RESOLUTION_FAILURE'),
   ],
   [
-    'a variable of a wrong type',
+    'a variable of the wrong type',
     { body: { query: needsId, variables: { id: { a: 1 } } } },
     wrong(422, 'INVALID_INPUT'),
   ],
@@ -203,40 +203,40 @@ const outcomes: readonly Row[] = [
     wrong(400, 'GRAPHQL_VALIDATION_FAILED'),
   ],
   [
-    'a variable of a legacy client without a value',
+    'a variable without a value, from a legacy client',
     { accept: json, body: { query: needsId } },
     wrong(200, 'INVALID_INPUT', json),
   ],
   [
-    'a wrong document of a legacy client',
+    'an invalid document from a legacy client',
     { accept: json, body: { query: '{ nope }' } },
     wrong(200, 'GRAPHQL_VALIDATION_FAILED', json),
   ],
   ['data beside errors', { body: { query: partial } }, wrong(294, 'INVALID_INPUT')],
   [
-    'data beside errors for a legacy client',
+    'data beside errors, for a legacy client',
     { accept: json, body: { query: partial } },
     wrong(200, 'INVALID_INPUT', json),
   ],
   ['an unknown hash', { body: { documentId: `sha256:${'0'.repeat(64)}` } }, wrong(400, 'PERSISTED_QUERY_NOT_FOUND')],
   ['wrong credentials', { headers: { authorization: 'Bearer x' } }, wrong(401, 'UNAUTHENTICATED')],
   [
-    'wrong credentials before the content',
+    'wrong credentials, reported before the content',
     { headers: { authorization: '' }, body: 'NONSENSE' },
     wrong(401, 'UNAUTHENTICATED'),
   ],
   [
-    'wrong credentials before the document',
+    'wrong credentials, reported before the document',
     { headers: { authorization: '' }, body: { query: '{ nope }' } },
     wrong(401, 'UNAUTHENTICATED'),
   ],
   [
-    'wrong credentials before the type',
+    'wrong credentials, reported before the type',
     { headers: { authorization: '' }, accept: 'text/html' },
     wrong(401, 'UNAUTHENTICATED', json),
   ],
   [
-    'wrong credentials before the method',
+    'wrong credentials, reported before the method',
     { method: 'PUT', headers: { authorization: '' } },
     wrong(401, 'UNAUTHENTICATED'),
   ],
@@ -244,7 +244,7 @@ const outcomes: readonly Row[] = [
 
 const methods: readonly Row[] = [
   ['a query in the URL', get({ query: kind }), ok(response)],
-  ['a query in the URL of a legacy client', get({ query: kind }, json), ok(json)],
+  ['a query in the URL, from a legacy client', get({ query: kind }, json), ok(json)],
   [
     'variables and extensions in the URL',
     get({ query: needsId, variables: '{"id":"x"}', extensions: '{"any":1}' }),
@@ -261,10 +261,10 @@ const methods: readonly Row[] = [
   ['variables that are not a map', get({ query: kind, variables: '[7]' }), wrong(400, 'BAD_REQUEST')],
   ['extensions that are not a map', get({ query: kind, extensions: '7' }), wrong(400, 'BAD_REQUEST')],
   ['no query in the URL', get({}), wrong(400, 'BAD_REQUEST')],
-  ['a wrong document in the URL', get({ query: '{ nope }' }), wrong(422, 'GRAPHQL_VALIDATION_FAILED')],
+  ['an invalid document in the URL', get({ query: '{ nope }' }), wrong(422, 'GRAPHQL_VALIDATION_FAILED')],
   ['a mutation by GET', get({ query: mutation }), { ...wrong(405, 'BAD_REQUEST'), headers: { allow: 'POST' } }],
   [
-    'a mutation by GET of a legacy client',
+    'a mutation by GET from a legacy client',
     get({ query: mutation }, json),
     { ...wrong(405, 'BAD_REQUEST', json), headers: { allow: 'POST' } },
   ],
@@ -280,7 +280,7 @@ const methods: readonly Row[] = [
   ],
   ['a mutation by HEAD', { ...get({ query: mutation }), method: 'HEAD' }, { status: 405, headers: { allow: 'POST' } }],
   ['a QUERY', query({ query: kind }), { ...ok(response), headers: { 'accept-query': json } }],
-  ['a QUERY of a legacy client', query({ query: kind }, { accept: json }), ok(json)],
+  ['a QUERY from a legacy client', query({ query: kind }, { accept: json }), ok(json)],
   [
     'a QUERY with variables',
     query({ query: needsId, variables: { id: 'x' } }),
@@ -375,11 +375,7 @@ describe('event streams', () => {
     ['a POST', { accept, body: { query: subscription } }, 200],
     ['a GET', get({ query: subscription }, accept), 200],
     ['a QUERY', query({ query: subscription }, { accept }), 200],
-    [
-      'a POST that would rather have JSON',
-      { accept: `${response}, ${accept};q=0.1`, body: { query: subscription } },
-      200,
-    ],
+    ['a POST that prefers JSON', { accept: `${response}, ${accept};q=0.1`, body: { query: subscription } }, 200],
     ['a POST that refuses event streams', { accept: `${json}, ${accept};q=0`, body: { query: subscription } }, 406],
   ])('%s of a subscription', async (_what, { method = 'POST', search, ...sent }, status) => {
     const answer = await fetch(`${t.url}/graphql?${new URLSearchParams(search)}`, {

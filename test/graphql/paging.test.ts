@@ -67,7 +67,7 @@ const since = (column: string) =>
   [(row: Row) => iso(row[column]), (row: Row, value: Data) => iso(row[column]) >= value] as const;
 const until = (column: string) =>
   [(row: Row) => iso(row[column]), (row: Row, value: Data) => iso(row[column]) <= value] as const;
-/** UMA addresses are found in any case. */
+/** UMA addresses are found regardless of case. */
 const uma = [
   (row: Row) => row.uma_address.toUpperCase(),
   (row: Row, value: Data) => row.uma_address === value.toLowerCase(),

@@ -34,7 +34,7 @@ async function refusalOf(platform: TestPlatform, name: Operation, input: object,
 
 const transfer = (rest: object) => ({ sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, ...rest });
 
-describe('a refusal has all invalid fields, each with its path, its code and its message', () => {
+describe('a refusal lists all invalid fields, each with its path, its code and its message', () => {
   test('of a new account', async () => {
     const refused = await refusalOf(t.platform, 'createExternalAccount', {
       customerId: scene.customerId,
@@ -300,7 +300,7 @@ describe('a refusal states its facts', () => {
     });
   });
 
-  test('a conflict: an app sees the existing object only if it may', async () => {
+  test('a conflict: an app sees the existing object if it has access to it', async () => {
     const { id } = await quote(t.platform, usdToEur(scene));
     const { token } = await mint(t.platform, { quoteId: id, permissions: ['VIEW', 'TRANSACT'] });
     const app = connect(t.url, t.platform.platformId, `Bearer ${token}`);

@@ -115,13 +115,13 @@ test('every list is a connection with the same arguments and parts', () => {
     for (const field of Object.values(type.getFields())) {
       if (!/Connection!?$/.test(String(field.type))) continue;
       const args = Object.fromEntries(field.args.map((arg) => [arg.name, String(arg.type)]));
-      // A followed list has only its first page here; the query reads the others.
+      // A followed list has only its first page here; the query reads the other pages.
       if (field.name === 'snapshot') expect(args).toEqual({ first: 'Int', sortOrder: 'SortOrder' });
       else expect(args).toMatchObject({ first: 'Int', after: 'String', last: 'Int', before: 'String' });
       // Logs and lists of settings have one order; lists that grow with business offer a choice.
       if (args.filter && field.name !== 'events') expect(args.sortOrder).toBe('SortOrder');
       const connection = schema.getType(String(field.type).replace('!', ''));
-      if (!isObjectType(connection)) throw new Error(`${field.type} is no object`);
+      if (!isObjectType(connection)) throw new Error(`${field.type} is not an object`);
       const row = connection.name.replace('Connection', '');
       const parts = Object.values(connection.getFields()).map((part) => `${part.name}: ${part.type}`);
       const nodes = /^nodes: \[(\w+)!\]!$/.exec(parts.sort()[1] ?? '')?.[1];

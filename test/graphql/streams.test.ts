@@ -59,7 +59,7 @@ describe.each(Object.entries(clients))('over %s', (_name, connectClient) => {
     );
     expect(['PENDING', 'COMPLETED']).toContain(statuses[0]);
     expect(statuses.at(-1)).toBe('COMPLETED');
-    // Once it has ended, its current state is its last.
+    // Once a payment has ended, its current state is its last.
     expect(await read(client, updates, { of: { transactionId: id } })).toEqual([
       { data: { transactionUpdates: { status: 'COMPLETED', terminal: true, transaction: { id } } } },
     ]);

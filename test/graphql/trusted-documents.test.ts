@@ -123,7 +123,7 @@ describe('a token with documents of its own', () => {
     connect(t.url, t.platform.platformId, basicAuthorization({ clientId: apiToken.clientId, secret }));
   const refusedAt = (code: string, ...path: readonly (string | number)[]) => ({ code, path: ['input', ...path] });
 
-  test.each(transports)('sends these over %s, and none that others may send', async (_name, send, text, data) => {
+  test.each(transports)('sends these over %s, and none that only others may send', async (_name, send, text, data) => {
     await register(otherText);
     const server = bearerOf(await create(t.platform, { documents: hashes }));
     const app = await appWith({ documents: hashes });
@@ -149,7 +149,7 @@ describe('a token with documents of its own', () => {
     });
   });
 
-  test('makes and replaces tokens with no other documents', async () => {
+  test('creates and replaces only tokens whose documents are among its own', async () => {
     const makers = ['createApiToken', 'createClientToken', 'rotateApiToken'] as const;
     const texts = makers.map((name) =>
       mutationDocument(
@@ -188,7 +188,7 @@ describe('a token with documents of its own', () => {
     expect(await create(t.platform, { documents })).toMatchObject(refusedAt('INVALID_INPUT', ...path));
   });
 
-  test('has its documents shown to others, and over REST', async () => {
+  test('shows its documents to callers who list it, and over REST', async () => {
     const { id } = (await create(t.platform, { documents: hashes })).apiToken;
     expect(await rest.ask('GET', `/tokens/${id}`)).toMatchObject({ documents: hashes });
     const { clientSecret, ...made } = await rest.make('/tokens', {

@@ -59,7 +59,7 @@ describe('an upgrade', () => {
         }
       }
     }
-    // And one that is reset after it has been accepted.
+    // Another upgrade is reset after it has been accepted.
     const socket = await openConnection(gateway.url);
     socket.write(whole);
     const [answer] = (await once(socket, 'data')) as [Buffer];

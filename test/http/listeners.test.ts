@@ -30,7 +30,7 @@ test.runIf(process.platform === 'linux')(
     });
     const completed = new Int32Array(new SharedArrayBuffer(4));
     const worker = new Worker(connect, { eval: true, workerData: { port: listening.port, clients, completed } });
-    // Prevents this thread from accepting any in the meantime.
+    // Prevents this thread from accepting connections in the meantime.
     Atomics.wait(completed, 0, 0);
 
     let turns = 0;
@@ -77,7 +77,7 @@ test.runIf(process.platform === 'linux')('of processes that start at the same mo
   const { port } = free;
   await free.close();
 
-  // One of them listens on all addresses, which include those of the others.
+  // One process listens on all addresses, which include those of the other processes.
   const hosts = ['127.0.0.1', 'localhost', '0.0.0.0', '127.0.0.1'];
   const rounds = 10;
   const arrived = new Int32Array(new SharedArrayBuffer(2 * rounds * Int32Array.BYTES_PER_ELEMENT));

@@ -281,7 +281,7 @@ describe('connections', () => {
     return sockets.filter((socket) => !socket.destroyed);
   }
 
-  test('without credentials from one address get a quarter of all, and others are served', async () => {
+  test('without credentials from one address get a quarter of all, and other addresses are served', async () => {
     const gateway = await ownGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { connections: most } });
     const left = await idle(gateway.url, 3 * most);
     expect(left).toHaveLength(most / 4);

@@ -19,7 +19,7 @@ const t = await testGateway({ MAX_IN_FLIGHT: 1 }, undefined, { pace: patient });
 
 const post = (query: string, accept = 'application/json') => t.platform.post({ query }, { accept });
 
-test('a request too many is refused with 503 and Retry-After; once there is room it is answered', async () => {
+test('one request too many is refused with 503 and Retry-After; once there is room it is answered', async () => {
   const release = await heldTransfer(t);
 
   const refused = await post('{ viewer { kind } }');
@@ -38,13 +38,13 @@ test('a request too many is refused with 503 and Retry-After; once there is room
   expect(await (await post('{ viewer { kind } }')).json()).toEqual({ data: { viewer: { kind: 'PLATFORM' } } });
 });
 
-test('excess requests are refused immediately for a lone platform, and with a delay beside others', async () => {
+test('excess requests are refused immediately for a lone platform, and with a delay beside another', async () => {
   const one = await startTestGateway({ MAX_IN_FLIGHT: 1 }, undefined, { pace: { ...patient, now: () => 0 } });
   const other = await one.newPlatform('other');
   const release = await heldTransfer(one);
   const statusOf = async ({ send }: TestPlatform) => (await send('{ viewer { kind } }')).status;
 
-  // The clock of refusals stands still: if they were delayed, these would take an hour.
+  // The clock of refusals stands still: if refusals were delayed, these would take an hour.
   for (let refused = 0; refused < 80; refused += 1) expect(await statusOf(one.platform)).toBe(503);
 
   // The platform of the first request is not known yet.
@@ -71,8 +71,8 @@ test('excess requests are refused immediately for a lone platform, and with a de
 
   expect((await release()).status).toBe('PENDING');
   await one.stop();
-  // Credentials are cached for two seconds. On a slow machine a request can come later: its platform is unknown by
-  // then, and it is served.
+  // Credentials are cached for two seconds. On a slow machine a request can arrive after that: its platform is then
+  // unknown, and the request is served.
   const statuses = await Promise.all(refused);
   expect(statuses.filter((status) => status === 503).length).toBeGreaterThan(100);
   expect(statuses.every((status) => status === 503 || status === 200)).toBe(true);
@@ -146,7 +146,7 @@ test('stalled uploads without credentials evict each other, and never those of a
   expect(second?.answer()).toBe('');
   for (let n = 0; n < 20; n++) hanging.push(await hangingUpload(t.url));
   expect(own.answer()).toBe('');
-  // The remainder of its 50 bytes.
+  // The remainder of the upload's 50 bytes.
   own.socket.write('"query":"{ viewer { kind } }"}'.padEnd(49));
   while (!own.answer().includes('"PLATFORM"')) await once(own.socket, 'data');
   expect(own.answer()).toMatch(/^HTTP\/1\.1 200 /);
@@ -245,7 +245,7 @@ test('answers queued behind a stream on their connection occupy no place, even w
   expect((await few.platform.send('{ viewer { kind } }')).status).toBe(200);
 });
 
-test('requests that wait for a webhook’s receiver do not slow others', async () => {
+test('requests that wait for a webhook’s receiver do not slow other requests', async () => {
   const few = await ownGateway({ MAX_IN_FLIGHT: 8 });
   const unanswered: ServerResponse[] = [];
   const silent = await ownReceiver((response) => unanswered.push(response));
@@ -361,7 +361,7 @@ test('slow answers to one tenant do not cause refusals of another', () => {
   vi.useRealTimers();
 });
 
-test('beside another, a platform runs expensive queries in a quarter of its turns; others pass them', async () => {
+test('beside another, a platform runs expensive queries in a quarter of its turns; the rest pass them', async () => {
   const wide = await ownGateway({ DATABASE_POOL: 10 }, undefined, { pace: patient });
   const other = await wide.newPlatform('other');
   const expensive =
@@ -371,7 +371,7 @@ test('beside another, a platform runs expensive queries in a quarter of its turn
       await wide.owner.query(`select from pg_stat_activity where datname = current_database()
         and wait_event_type = 'Lock' and application_name like '%serving%'`)
     ).rowCount;
-  // Their credentials are known by then: each belongs to a platform that is not alone.
+  // Makes the credentials of both known, so that each request belongs to a platform that is not alone.
   for (const platform of [wide.platform, other, wide.platform, other]) await platform.send('{ viewer { kind } }');
   const lock = await lockedCustomers(wide.databaseUrl);
   const answers = Array.from({ length: 10 }, () => wide.platform.send(expensive));

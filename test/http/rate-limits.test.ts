@@ -37,7 +37,7 @@ const said = ({ status, headers }: Response) => ({
   state: headers.get('ratelimit'),
 });
 
-describe('a platform with 1 request a second, in bursts of up to 3', () => {
+describe('a platform with 1 request per second, in bursts of up to 3', () => {
   const policy = '"api-token";q=40000;w=2, "platform";q=3;w=3';
   const served = (left: number) => ({
     status: 200,
@@ -176,7 +176,7 @@ describe('a document that costs more than 800 counts as one more request for eac
     const platform = await limitedTo({ platform: { perSecond: 1, burst: 3 } });
     const raw = await openRawSocket(t.url, platform.authorization);
     raw.send({ id: '1', type: 'subscribe', payload: { query: three } });
-    // Opening it was one request, so two are left.
+    // Opening the socket was one request, so two are left.
     expect(await raw.receive('next')).toMatchObject({ id: '1', payload: { errors: [{ extensions: refusal }] } });
     raw.send({ id: '2', type: 'subscribe', payload: { query: two } });
     expect(await raw.receive('next')).toMatchObject({ id: '2', payload: { data: { customers: {} } } });
@@ -242,7 +242,7 @@ test('answers do not mention limits if there are none', async () => {
   expect(said(response)).toEqual({ status: 200, retryAfter: null, policy: null, state: null });
 });
 
-test('a refused request is told when it may come again, and charges nothing', () => {
+test('a refusal says when to try again, and is not charged', () => {
   const viewer = (tokenId: string) => ({
     kind: 'PLATFORM' as const,
     platformId: 'one',
@@ -280,12 +280,12 @@ test.each([
   'a request that %s counts against no limit, but repeated ones are refused with a delay',
   async (_what, path, more, status) => {
     const platform = await limitedTo({});
-    // Its credentials are cached from now on.
+    // The platform's credentials are cached from now on.
     expect((await post(platform)).status).toBe(200);
     const first = await Promise.all(Array.from({ length: 51 }, () => post(platform, more, undefined, path)));
     expect(new Set(first.map((answer) => answer.status))).toEqual(new Set([status]));
 
-    // Two seconds back, the clock delays the next refusal, the fifty-second, as forty more would.
+    // With the clock set back by two seconds, the next refusal is delayed as if it came after forty more.
     now -= 2_000;
     let isRefused = false;
     const late = post(platform, more, undefined, path).then((answer) => {

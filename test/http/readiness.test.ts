@@ -64,7 +64,7 @@ test('an instance is unready if the database has a different schema', async () =
   await untilReady();
 });
 
-test('an instance is unready if a command may not be called or fails inside', async () => {
+test('an instance is unready if it lacks the right to call a command, or the command fails inside', async () => {
   for (const [broken, whole] of [
     [
       'revoke execute on function commit_batches from gateway_serving',

@@ -58,7 +58,7 @@ const piece = `1000\r\n${' '.repeat(4_096)}\r\n`;
 test('a delayed refusal reads nothing of its request; then the connection serves the next one', async () => {
   const platform = await exhausted();
   expect(await statusOf(platform)).toBe(429);
-  // The clock is set back as if after 90 more refusals: the next one is delayed by two seconds.
+  // With the clock set back, the next refusal is delayed by two seconds, as if it came after 90 more.
   now -= 4_500;
 
   const { socket, heard, port } = await begin('/graphql', platform);

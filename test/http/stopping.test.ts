@@ -15,7 +15,7 @@ import { ownReceiver } from '../webhooks/receiver.ts';
 
 /** Tests how a stopping instance treats its clients. */
 
-/** How long Docker waits after SIGTERM before it kills. */
+/** How long Docker waits after SIGTERM before it kills the process. */
 const dockerMs = 10_000;
 const secretKey = randomBytes(32);
 
@@ -88,7 +88,7 @@ test('busy clients are sent away with an answer, none fails, and the process end
   expect(await Promise.all(clients.map(({ last }) => last))).toEqual(clients.map(() => sentAway));
 });
 
-test('a connection with an endless row of requests is closed with an answer, too', async () => {
+test('a connection with an endless series of requests is closed with an answer, too', async () => {
   const child = await startChild({ SHUTDOWN_DELAY_MS: '2000' });
   const socket = await openConnection(child.url);
   // The server may have closed the connection when more is sent.
@@ -164,7 +164,7 @@ test('answers that have begun when the port closes are sent completely, however 
   await stopped;
 });
 
-test('endless requests do not delay a stop for as long as Docker waits', async () => {
+test('endless requests do not delay a stop until Docker would kill the process', async () => {
   const child = await startChild({
     NODE_ENV: 'production',
     ALLOW_UNSAFE: 'loopback-webhooks',
@@ -199,7 +199,7 @@ describe('during the delay', () => {
   let idle: Socket[];
   let readiness: Response;
   beforeAll(async () => {
-    // Longer than any test: it is killed at the end.
+    // The delay is longer than any test: the process is killed at the end.
     child = await startChild({ SHUTDOWN_DELAY_MS: '60000' });
     idle = await Promise.all(Array.from({ length: 3 }, () => openConnection(child.url)));
     for (const socket of idle) {

@@ -58,7 +58,7 @@ test('a client token has three subscriptions over all transports; a fourth is re
   await subscribed(t, 3);
   raw.send({ id: '5', type: 'complete' });
   await subscribed(t, 2);
-  // A refused one does not count.
+  // A refused subscription does not count.
   for (const id of ['6', '7', '8', '9']) {
     raw.send({
       id,

@@ -57,7 +57,7 @@ test('a platform is alone until another sends a request, and again one second af
   expect(turns.isAlone({ key: 'address', isPlatform: false })).toBe(false);
 });
 
-test('a second after the last request of another platform, all that wait begin', async () => {
+test('a second after the last request of another platform, all waiting requests begin', async () => {
   const turns = new Turns(3, 50);
   begin(turns, platform('b'), 1);
   const storm = begin(turns, platform('a'), 10);

@@ -117,7 +117,7 @@ function vacuum(): void {
   execFileSync(process.execPath, ['--input-type=module', '-e', script], { env });
 }
 
-test('an audit that the standby cancels starts again, and fails if it is canceled repeatedly', async () => {
+test('an audit that the standby cancels starts again, and fails if it is cancelled repeatedly', async () => {
   await query(standby.server.url, 'alter system set max_standby_streaming_delay = 0');
   await query(standby.server.url, 'select pg_reload_conf()');
   const database = openDatabase({ url: servingUrl(servers.primary.url), role: 'gateway_work', poolSize: 2 });

@@ -68,7 +68,7 @@ async function oneOfEverything(t: TestGateway, platform: TestPlatform) {
     { period: 'LAST_24_HOURS', payments: 50 },
   ];
   await succeed(platform, 'setPolicy', { subjectId: scene.customerId, limits });
-  // Delivered; failed and refunded; and paid after its quote had expired.
+  // Payments: one delivered, one failed and refunded, and one paid after its quote had expired.
   for (const to of [scene.outsideEur, closed.outsideEur]) {
     const made = await quote(platform, between(scene.usd, to, 1_000, { immediatelyExecute: true }));
     await ended(platform, made.transaction.id);
@@ -147,7 +147,7 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
   ],
   [legsOfPayments, moreTo('CLEARING')],
   [legsOfPayments, moreTo('SUSPENSE')],
-  // A payment whose outcome is not in the books, and one whose outcome in the books it does not have.
+  // A payment whose outcome is not in the books, and one that has a different outcome in the books.
   [legsOfPayments, `update transaction set status = 'PROCESSING' where status = 'COMPLETED'`],
   [legsOfPayments, `update transaction set status = 'COMPLETED', settled_at = now() where status = 'FAILED'`],
   [/^a payment takes at most one deposit/, depositFor(`t.status = 'EXPIRED'`)],
@@ -214,7 +214,7 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
     /^no window of a policy was ever exceeded/,
     `update policy set limit_periods = '{DAY}', limit_currencies = '{""}', limit_maxima = '{1}'`,
   ],
-  // Payments that no longer count did count until they were released.
+  // Payments that have been released no longer count, but they did until then.
   [
     /^no window of a policy was ever exceeded/,
     `with delivered as (delete from policy_use where released_at is null)

@@ -24,12 +24,12 @@ test('plans on one account go into successive batches; the others need no batch 
   expect(batchesOf(pays('hot'), pays('a'), pays('hot'), pays('b'), pays('hot'))).toEqual([[0, 1, 3], [2], [4]]);
 });
 
-test('a plan follows all with which it shares rows, and precedes later ones that share rows with it', () => {
+test('a plan follows all earlier ones with which it shares rows, and precedes all such later ones', () => {
   const both: Plan = { journals: [{ kind: 'transfer', legs: [on('a', -1n), on('b')] }] };
   expect(batchesOf(pays('a'), both, pays('b'), pays('a'), pays('c'))).toEqual([[0, 4], [1], [2, 3]]);
 });
 
-test('a group shares rows with others if any of its plans does', () => {
+test('a group shares rows with other plans if any of its plans does', () => {
   const group = [
     { platformId: 'p', plan: pays('a') },
     { platformId: 'q', plan: pays('b') },

@@ -48,11 +48,11 @@ test('a payment whose account is locked elsewhere fails alone; those that came w
   ]);
 });
 
-test('a payment refused for a locked account is not made later, and delays no others', async () => {
+test('a payment refused for a locked account is not made later, and delays no other payments', async () => {
   const stuck = await makeScene(t.platform, 10_000n);
   const free = await makeScene(t.platform, 10_000n);
   const release = await hold('update', stuck.usd);
-  // On a busy machine, many would wait one after another until their deadline.
+  // On a busy machine, many payments would wait one after another until their deadline.
   const refused = Promise.all(Array.from({ length: 20 }, () => pay(stuck)));
   expect(await pay(free)).toHaveProperty('transaction');
   expect(new Set((await refused).map(({ code }) => code))).toEqual(new Set(['SERVICE_UNAVAILABLE']));

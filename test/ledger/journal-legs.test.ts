@@ -15,7 +15,7 @@ import { tester } from '../setup/tester.ts';
 
 const funded = 500_000n;
 const t = await testGateway();
-/** It earns a part of the fees. */
+/** A platform that earns a part of the fees. */
 const platform = await t.newPlatform('earning');
 await chargeFees(t, platform, 25n, '0.01');
 const scene = await makeScene(platform, funded);

@@ -100,7 +100,7 @@ test('two transactions that change what the other only reads lock all rows in on
       commitGroupsOn(other, plan(high, low, highCustomer, lowCustomer)),
     ];
     await waitForLocks(2);
-    // Both wait for the first of the two rows, and neither has locked the second.
+    // Both transactions wait for the first of the two rows, and neither has locked the second.
     await holder.query(`select from ${table} where id = $1 for update nowait`, [highest]);
     await holder.query('rollback');
     await holder.query('begin');

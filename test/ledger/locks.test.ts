@@ -25,9 +25,9 @@ import { waitForLocks } from '../setup/locks.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 
-// A plan locks the rows that it changes or depends on before it reads any of them. In each test another connection changes a row
-// while the plan arrives, and the plan must be refused for the row's new state. Without the lock, the plan would use the old
-// state: it would be executed, or fail at the constraints of the tables.
+// A plan locks the rows that it changes or depends on before it reads any of them. In each test another connection
+// changes a row while the plan arrives, and the plan must be refused because of the row's new state. Without the lock,
+// the plan would use the old state: it would be executed, or fail at the constraints of the tables.
 
 let t: TestGateway;
 let scene: Scene;
@@ -201,7 +201,7 @@ test('a decision that waits for a lock until its deadline has passed is refused'
   }
 });
 
-test('a platform that answers "later" after the deadline has not answered', async () => {
+test('a platform that answers "later" after the deadline counts as not having answered', async () => {
   const id = uuidIn((await announce(t.platform, scene.customerId, 5_000)).id);
   const isDeferred = async () => {
     await deferApproval(t.gateway.payments.database.pool, t.platform.platformId, id);
@@ -311,7 +311,7 @@ test('a deletion waits for a credit to the customer, and then is refused with th
   await holder.query('update account set posted = 0 where id = $1', [uuidIn(eur)]);
 });
 
-test('a plan waits for other changes of the account that it credits, and then sees its balance', async () => {
+test('a plan waits for other changes to the account that it credits, and then sees its balance', async () => {
   const account = uuidIn(scene.usd);
   const legs = [
     { system: 'OUTSIDE', currency: 'USD', amount: -maxAmount / 2n },

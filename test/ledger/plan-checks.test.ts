@@ -35,7 +35,7 @@ async function errorOf(plan: Plan): Promise<unknown> {
   return state;
 }
 
-test('a change of an external account based on another version is refused', async () => {
+test('a change to an external account is refused if it is based on another version', async () => {
   const id = uuidIn(scene.outsideUsd);
   const move = (version: number | undefined): Plan => {
     const review: AccountMove = { id, from: ['ACTIVE'], to: 'UNDER_REVIEW', reason: 'looked at' };
@@ -67,7 +67,7 @@ test('a deposit is credited for an EXPIRED quote, and for no other', async () =>
   expect(await outcomeOf(beside(unknown))).toEqual({ code: 'QUOTE_NOT_FOUND', id: unknown });
 });
 
-describe('the difference of a payment that a person settles', () => {
+describe('the difference in a payment that a person settles', () => {
   const legs = [
     { system: 'OUTSIDE', currency: 'USD', amount: 4n },
     { system: 'DIFFERENCES', currency: 'USD', amount: -4n },
@@ -82,7 +82,7 @@ describe('the difference of a payment that a person settles', () => {
     const orderId: string = rows[0].id;
     const order = { platformId, id: orderId, transaction: { id: transactionId } };
     for (const kind of kinds) {
-      // This needs only the id of the payment.
+      // `noteCase` needs only the id of the payment.
       const about = order as Parameters<typeof noteCase>[1];
       await noteCase(t.gateway.payments.database, about, { kind, said: 'said', stands: 'stands' });
     }
@@ -101,7 +101,7 @@ describe('the difference of a payment that a person settles', () => {
     return { transactionId, orderId, plan, cases };
   }
 
-  test('is booked for the case of another amount, and leaves a case of another outcome open', async () => {
+  test('is booked if there is a case about the amount, and leaves a case about the outcome open', async () => {
     const { plan, cases } = await settling('OTHER_AMOUNT', 'OTHER_OUTCOME');
     expect(await outcomeOf(plan)).toBe('done');
     expect(await cases()).toEqual([
@@ -110,7 +110,7 @@ describe('the difference of a payment that a person settles', () => {
     ]);
   });
 
-  test('is not booked for a case of another outcome', async () => {
+  test('is not booked if the case is about the outcome', async () => {
     const { plan } = await settling('OTHER_OUTCOME');
     expect(await errorOf(plan)).toBe('LG014');
   });

@@ -9,7 +9,7 @@ const [sent, received] = ['total_sending_amount - 1', 'total_receiving_amount'];
 const refund = (columns: string) => `refund_reference = 'R', ${columns}`;
 const deleted = `is_deleted = true, status = 'INACTIVE'`;
 
-/** Changes of a row as SQL: the last valid values, and the first invalid ones, which the database refuses. */
+/** Changes to a row as SQL: the last valid values, and the first invalid ones, which the database refuses. */
 export const edges: [what: string, row: Row, sound: string, ...broken: string[]][] = [
   ['an account with a balance of zero', 'here', 'posted = 0', 'posted = -1'],
   [

@@ -105,7 +105,7 @@ describe('the outcome stored under an idempotency key', () => {
     }
   });
 
-  test('is not a refusal for a customer who may not pay yet: the same call succeeds later', async () => {
+  test('is not a refusal for a customer who cannot pay yet: the same call succeeds later', async () => {
     const scene = await makeScene(t.platform, 10_000n);
     const { id } = await quote(t.platform, usdToEur(scene));
     const become = (status: string) =>

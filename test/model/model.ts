@@ -28,7 +28,7 @@ export interface ModelQuote {
   readonly kind: QuoteKind;
   readonly send: bigint;
   readonly receive: bigint;
-  /** The description by which its incoming side is found, if it has one. */
+  /** The description by which the payment's incoming side is found, if it has one. */
   readonly name: string;
   status: 'PENDING' | 'DONE' | 'EXPIRED';
   /**

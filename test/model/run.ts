@@ -11,7 +11,7 @@ import { clockwork, World } from './world.ts';
 
 /** The number of sequences per installation and database, so that accumulating rows do not slow it down. */
 const perGround = 480;
-/** The number of consecutive sequences on one world: each starts from the state that the last one left. */
+/** The number of consecutive sequences in one world: each starts from the state that the last one left. */
 const perWorld = 16;
 
 /** The number of sequences in parallel. Their commands mostly wait for the background work, not for a processor. */
@@ -61,7 +61,7 @@ interface Share {
   readonly maxCommands: number;
   /** The seed of the first lane. */
   readonly seed: number;
-  /** The time by which it must have ended, in milliseconds since 1970. */
+  /** The time by which the run must have ended, in milliseconds since 1970. */
   readonly until: number;
 }
 

@@ -107,7 +107,7 @@ export class World {
     };
   }
 
-  /** Looks up a receiver anew, since a lookup expires after ten minutes and a run may take longer. */
+  /** Looks up a receiver again, since a lookup expires after ten minutes and a run may take longer. */
   async lookup(umaAddress: string): Promise<string> {
     return (await lookUp(this.platform, umaAddress)).id;
   }

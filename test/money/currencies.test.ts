@@ -11,7 +11,7 @@ import {
 } from '../../src/core/currencies.ts';
 
 describe('the currencies', () => {
-  it('are the fourteen the interface promises, each with its decimals', () => {
+  it('are the fourteen that the interface promises, each with its decimal places', () => {
     expect(Object.fromEntries(currencies.map(({ code, decimals }) => [code, decimals]))).toEqual({
       ...{ USD: 2, EUR: 2, GBP: 2, MXN: 2, BRL: 2, INR: 2, NGN: 2, CAD: 2, PHP: 2, SGD: 2 },
       ...{ JPY: 0, BTC: 8, USDC: 6, USDT: 6 },

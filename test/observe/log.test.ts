@@ -12,7 +12,7 @@ import { makeScene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { ownReceiver } from '../webhooks/receiver.ts';
 
-// The log of an instance. The log lines themselves are searched for data of a request.
+// Tests the log of an instance. The log lines themselves are searched for data from requests.
 
 const lines: string[] = [];
 const stream = { write: (line: string) => void lines.push(line) };

@@ -132,7 +132,7 @@ test('the database metrics follow the database: the age of a stuck outbox grows'
 
 test('a statement that waits for a connection is visible, and its request counts until its response ends', async () => {
   const { pool } = t.gateway.serving;
-  // Other tests of this process may have left some.
+  // Other tests of this process may have left some requests in flight.
   const before = (await seriesOf('payments_requests_in_flight')) ?? 0;
   const taken = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()));
   const waiting = t.platform.ask('{ customers { totalCount } }');
@@ -161,7 +161,7 @@ test('lock waits are visible whichever table is locked, and so are retained log 
   expect(await seriesOf('payments_database_blocked_sessions')).toBe(0);
   const [holder, waiting] = [new pg.Client(t.databaseUrl), new pg.Client(t.databaseUrl)];
   for (const client of [holder, waiting]) await client.connect();
-  // The figures themselves read this table.
+  // The queries behind the metrics read this table themselves.
   await holder.query('begin; lock table rail_order');
   const waits = waiting.query('select from rail_order');
   const blocked = () => seriesOf('payments_database_blocked_sessions');

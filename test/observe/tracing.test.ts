@@ -22,7 +22,7 @@ interface Collected {
 const spans: Collected[] = [];
 /** The credentials of all requests received. */
 const credentials = new Set<string | undefined>();
-/** A collector of OpenTelemetry, as far as this test needs one. */
+/** An OpenTelemetry collector, as far as this test needs one. */
 const collector = createServer(async (request, response) => {
   credentials.add(request.headers.authorization);
   const { resourceSpans } = (await json(request)) as Data;

@@ -17,18 +17,18 @@ import { valueFor } from './values.ts';
 
 /** The fields without a value on a platform on which nothing moves, with the reason. */
 const withoutValue: Readonly<Record<string, string>> = {
-  ...each('no currency of this service requires any', [
+  ...each('no currency of this service requires any fields', [
     'PlatformCurrency.requiredCounterpartyFields',
     'PlatformCurrency.providerRequiredCustomerFields',
     'PlatformCurrency.providerRequiredCounterpartyCustomerFields',
   ]),
-  'Event.apiTokenId': 'no token of the scene ends soon',
-  ...each('it has no number: a UMA address, or whoever will pay', [
+  'Event.apiTokenId': 'no token of the scene expires soon',
+  ...each('there is no account number: a UMA address, or a payer who is not known yet', [
     'UmaSource.maskedNumber',
     'UmaDestination.maskedNumber',
     'RealtimeFundingSource.maskedNumber',
   ]),
-  ...each('what the sandbox names is of one payment or account alone', [
+  ...each('what the sandbox names concerns a single payment or account', [
     'BaseWalletInstruction.reference',
     'Layer2WalletInstruction.reference',
     'LightningInstruction.reference',
@@ -181,7 +181,7 @@ class DirectedWriter {
   #value(owner: string, name: string, type: GraphQLInputType, next: GraphQLObjectType | undefined): unknown {
     const ids = next && this.#material.ids[next.name];
     if (name === 'ids' && ids) {
-      // All of them may exceed the cost limit of an operation: a different part each time.
+      // All ids may exceed the cost limit of an operation: each call has a different part of them.
       const from = this.#isPlain ? 0 : this.#choices.below(ids.length);
       return [...ids.slice(from), ...ids.slice(0, from)].slice(0, this.#isPlain ? 100 : 20);
     }

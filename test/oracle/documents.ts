@@ -30,7 +30,7 @@ export interface DrawnDocument {
   readonly query: string;
   readonly operationName: string | undefined;
   readonly variables: readonly Readonly<Record<string, unknown>>[];
-  /** Its root fields, by name. */
+  /** The names of the document's root fields. */
   readonly roots: readonly string[];
 }
 
@@ -99,7 +99,7 @@ interface Fragment {
 
 interface Written {
   readonly text: string;
-  /** Its possible values; none for an omitted variable. */
+  /** The variable's possible values; none if it is omitted. */
   readonly values: readonly unknown[];
 }
 
@@ -107,7 +107,7 @@ interface Written {
 interface Place {
   readonly scope: SelectionScope;
   readonly depth: number;
-  /** The maximum number of rows, for each of which it is answered. */
+  /** The maximum number of rows for each of which the selection is answered. */
   readonly times: number;
 }
 
@@ -200,7 +200,7 @@ class Writer {
     return `{ ${parts.join(' ')} }`;
   }
 
-  /** `__typename` has one meaning everywhere. */
+  /** Writes `__typename`, which has one meaning everywhere. */
   #typename({ times }: Place): string {
     this.#left.fields -= 1;
     this.#left.cost -= times;

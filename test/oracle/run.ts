@@ -45,7 +45,7 @@ export async function runOracle(world: OracleWorld, documents: number): Promise<
   let failed: unknown;
   let until = Number.POSITIVE_INFINITY;
   const one = async (drawn: readonly number[]) => {
-    // Once the time is over, no smaller document is sought.
+    // Once the time for shrinking is over, no smaller document is sought.
     if (performance.now() > until) return;
     const asked = drawCase(world, new Choices(drawn));
     try {
@@ -60,7 +60,7 @@ export async function runOracle(world: OracleWorld, documents: number): Promise<
     await fc.assert(fc.asyncProperty(numbers, one), { numRuns: documents, seed });
   } catch (error) {
     if (!(failed instanceof Error)) throw error;
-    throw new Error(`${failed.message}\nORACLE_SEED=${seed} asks for it again`, { cause: failed });
+    throw new Error(`${failed.message}\nORACLE_SEED=${seed} repeats it`, { cause: failed });
   }
   await seeTheRest(world, figures);
   return figures;
@@ -94,8 +94,8 @@ async function seeTheRest(world: OracleWorld, figures: Figures): Promise<void> {
   throw new Error(
     [
       `no document has selected these fields with a value: ${[...missing].join(', ') || 'none'}`,
-      `these are exceptions without need: ${needless.join(', ') || 'none'}`,
-      'test/oracle/scene.ts makes what documents find; test/oracle/coverage.ts says which fields have no value there, and why',
+      `these exceptions are not needed: ${needless.join(', ') || 'none'}`,
+      'test/oracle/scene.ts creates what documents find; test/oracle/coverage.ts says which fields have no value there, and why',
     ].join('\n'),
   );
 }
@@ -103,7 +103,7 @@ async function seeTheRest(world: OracleWorld, figures: Figures): Promise<void> {
 /** A document with its viewers, in turn, each with the next values of its variables. */
 interface Case extends DrawnDocument {
   readonly callers: readonly Caller[];
-  /** Whether it is sent often enough to be answered by each kind of execution that the service has. */
+  /** Whether the document is sent often enough to be answered by each kind of execution of the service. */
   readonly isRepeated: boolean;
 }
 
@@ -181,7 +181,7 @@ async function checkTogether(world: OracleWorld, firsts: readonly Asked[]): Prom
     if (!beside || isOverBudget(beside.json())) continue;
     const unlike = differenceOf(answer.json(), beside.json());
     if (unlike !== undefined)
-      throw different(`read the stock way beside others, ${unlike}`, caller.name, operation, answer, beside);
+      throw different(`among concurrent stock reads, ${unlike}`, caller.name, operation, answer, beside);
   }
 }
 
@@ -201,7 +201,7 @@ function usedVariables({ query, variables = {} }: Operation): object {
 function different(what: string, caller: string, operation: Operation, expected: RawAnswer, answer: RawAnswer): Error {
   return new Error(
     [
-      `the answer of the service is not that of the stock way: ${what}`,
+      `the answer of the service differs from the stock one: ${what}`,
       `asked by ${caller}`,
       operation.query,
       `variables: ${JSON.stringify(usedVariables(operation))}`,

@@ -32,7 +32,7 @@ export interface Caller {
   readonly platformId: string;
   /** For an app, the public id of its token. */
   readonly tokenId?: string;
-  /** Which of the two platforms it belongs to. */
+  /** Which of the two platforms the caller belongs to. */
   readonly platform: 0 | 1;
 }
 
@@ -45,7 +45,7 @@ export interface QuietScene {
   drop(): Promise<void>;
 }
 
-/** So long that it does not pass while a test reads. */
+/** A time so long that it does not pass while a test reads. */
 const neverMs = 3_600_000;
 
 /** Creates the scene with its own gateway, waits until nothing is under way, and stops that gateway. */
@@ -57,7 +57,7 @@ export async function makeQuietScene(): Promise<QuietScene> {
     { ROLE: 'serve', SANDBOX_QUOTE_SECONDS: 0, PAYMENT_APPROVAL_MS: 1 },
     database.url,
   );
-  // 202: it leaves the approval of payments to the scene.
+  // The receiver answers 202, which leaves the approval of payments to the scene.
   const receiver = await startReceiver(answer(202));
   const refusing = await startReceiver(answer(500));
   try {
@@ -344,7 +344,7 @@ async function callersOf(
     add(name, authorization, tokenId);
     return connect(url, platformId, authorization);
   };
-  // The last one is deleted and has no tokens.
+  // The last customer is deleted and has no tokens.
   const customers = platform === 0 ? all.slice(0, -1) : all.slice(0, 2);
   for (const [at, customerId] of customers.entries()) {
     const app = await addApp(`app of customer ${at}`, {

@@ -26,9 +26,9 @@ export class OracleWorld {
   readonly callers: readonly Caller[];
   /** The committed schema. */
   readonly schema: GraphQLSchema = buildSchema(readFileSync('schema.graphql', 'utf8'));
-  /** By platform. */
+  /** The material of each platform. */
   readonly material: readonly [Material, Material];
-  /** Statements of that gateway. */
+  /** The statements of the gateway that serves the scene. */
   readonly statements: Statements;
   readonly gateway: TestGateway;
   /** A gateway on the same rows that reads with graphql-js and Prisma alone. */
@@ -54,7 +54,7 @@ export class OracleWorld {
 
   static async open(): Promise<OracleWorld> {
     const scene = await makeQuietScene();
-    // It only serves, so nothing changes.
+    // This gateway only serves, so nothing changes.
     const gateway = await startTestGateway({ ROLE: 'serve', ...unlimited }, scene.databaseUrl, { pace: patient });
     const stock = await startTestGateway({ ROLE: 'serve', STOCK_READS: true, ...unlimited }, scene.databaseUrl, {
       pace: patient,

@@ -6,7 +6,7 @@ import { uuidIn, withoutTriggers } from '../setup/connections.ts';
 import { type Data, sandboxOf, testGateway } from '../setup/gateway.ts';
 import { externalAccount, newCustomer, usAccount } from '../setup/scene.ts';
 
-// A rail checks an external account again while others change it. The test is the rail, and does the background work
+// A rail checks an external account again while someone changes it. The test is the rail, and does the background work
 // itself.
 
 /** The rail's answers in order, and the ages of accounts passed to it. */

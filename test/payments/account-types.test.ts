@@ -43,7 +43,7 @@ async function newOwner(as: TestPlatform): Promise<string> {
   return (await act(as, 'createCustomer', input, 'customer { id }')).customer.id;
 }
 
-/** Does the same over REST, and returns the response body. */
+/** Registers an account of a new owner over REST, and returns the response body. */
 async function registerInRest(as: TestPlatform, accountType: string, type: AccountType, details: object) {
   const rest = as === live ? liveRest : sandboxRest;
   const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };

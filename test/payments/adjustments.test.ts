@@ -74,7 +74,7 @@ test('a proposal moves nothing until another person approves it, and then appear
     { act: 'adjust approve', by: approver, after: { status: 'APPROVED' }, before: { proposedBy: proposer } },
     { act: 'adjust propose', by: proposer, after: { account: scene.usd, amount: '12.50 USD' } },
   ]);
-  // It can only be decided once.
+  // A proposal can only be decided once.
   for (const decision of ['approve', 'reject']) {
     expect(await ops('adjust', decision, made.adjustment, ...checker)).toMatchObject({
       code: 1,

@@ -72,7 +72,7 @@ describe.each([DATABASE_POOL, 1])('with a database pool of %i', (poolSize) => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(90_000n);
   });
 
-  test('100 parallel executions with one idempotency key get one answer, 99 of them marked replayed', async () => {
+  test('100 parallel executions with one idempotency key all get the same answer, 99 marked as replayed', async () => {
     const scene = await makeScene(t.platform, 100_000n);
     const quoteId = await quote(t.platform, scene, 10_000n);
     expectRepeats(await times(100, () => execute(t.platform, quoteId, 'execute-once')));

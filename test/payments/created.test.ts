@@ -80,7 +80,7 @@ describe('an incoming UMA payment whose sender has only looked up the receiver',
     const { createdAt, approvalDueAt, updatedAt } = await fieldsOf(t.platform, 'transaction', transaction.id, moments);
     expect(Date.parse(updatedAt) - Date.parse(createdAt)).toBeGreaterThanOrEqual(300);
     const left = Date.parse(approvalDueAt) - Date.parse(updatedAt);
-    // One statement reads both from the clock, one after the other.
+    // One statement reads the clock for both times, one after the other.
     expect(left).toBeGreaterThan(3_000);
     expect(left).toBeLessThanOrEqual(5_000);
     await actOn(t.platform, 'approveTransaction', { transactionId: transaction.id });

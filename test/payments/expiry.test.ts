@@ -48,7 +48,7 @@ test('the expiry ignores quotes that have moved on', async () => {
   await execute(t.platform, executed.id);
   await holder.query('set session_replication_role = replica');
   await holder.query('update quote set expires_at = clock_timestamp() where id = $1', [uuidIn(executed.id)]);
-  // One is EXPIRED, the other PROCESSING.
+  // One quote is EXPIRED, the other PROCESSING.
   expect(await expire()).toEqual({ found: 0, done: 0, logged: [] });
 });
 
@@ -63,7 +63,7 @@ test('an expiry that runs after the execution is refused, and changes nothing', 
   await move('quote', quoted.id, 'executed at the last moment');
   await move('transaction', quoted.transaction.id, 'executed at the last moment');
   await holder.query('commit');
-  // The status read under the lock refuses it, not the table of transitions, which is the second barrier.
+  // The status read under the lock refuses the expiry, not the table of transitions, which is the second barrier.
   expect(await expiry).toEqual({
     found: 1,
     done: 0,

@@ -45,7 +45,7 @@ async function set(accountId: string, input: object, platform: TestPlatform = t.
   return done.account ?? done;
 }
 
-/** Returns the changes of an account after a cursor, up to the wanted one. */
+/** Returns the changes to an account after a cursor, up to the wanted one. */
 async function changesUntil(after: string, accountId: string, wants: (change: Data) => boolean): Promise<Data[]> {
   const changes: Data[] = [];
   const stream = t.platform.watch(
@@ -111,7 +111,7 @@ describe('an account whose check takes a while', () => {
     const customerId = await newCustomer(slow.platform);
     const waiting = await externalAccount(slow.platform, customerId, 'USD', usAccount('4711201'));
     await set(waiting, { status }, slow.platform);
-    // No later check may override it.
+    // No later check may override the status that was set.
     expect(await slow.gateway.payments.database.prisma.accountCheck.count()).toBe(0);
     const read = '... on ExternalAccount { status version }';
     expect(await fieldsOf(slow.platform, 'account', waiting, read)).toEqual({ status, version: 2 });

@@ -195,7 +195,7 @@ test('a quote that pulls is refused at its execution if the rail does not collec
   expect(await fieldsOf(platform, 'quote', id, 'status')).toEqual({ status: 'PENDING' });
 });
 
-test('a UPI address carries the trigger before its @', async () => {
+test('a UPI address has its sandbox suffix before the @', async () => {
   const input = { customerId, currency: 'INR', beneficiary, accountInfo: { upi: { vpa: 'grace.102@bank' } } };
   expect(await register(input)).toMatchObject({ account: { beneficiaryVerificationStatus: 'NOT_MATCHED' } });
 });

@@ -14,7 +14,7 @@ import { tester } from '../setup/tester.ts';
 
 // A person ends an order whose rail can no longer report its outcome (decision 80).
 
-/** Only serves: the test does the background work itself. */
+/** This gateway only serves: the test does the background work itself. */
 const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 0 }, undefined, {}, 'by-hand');
 const { platform } = t;
 const { payments } = t.gateway;

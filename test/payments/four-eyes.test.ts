@@ -417,7 +417,7 @@ test('events, webhooks, live lists and REST show that a payment waits, who reque
     `subscription ($filter: TransactionFilter) { transactionChanges(filter: $filter) { changes { op node { id } } } }`,
     { filter: { customerId: scene.customerId, status: ['CREATED'] } },
   );
-  // It follows the list from the first message on.
+  // The stream follows the list from the first message on.
   await nextOf(changes);
   const seen = (async () => {
     const ops: string[] = [];

@@ -10,7 +10,7 @@ import { withRail as replaceRail, startTestGateway, testGateway } from '../setup
 import { makeScene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 
-/** Serves only, without workers. */
+/** A gateway that only serves, without workers. */
 const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 0 });
 const { platform } = t;
 const { payments } = t.gateway;
@@ -77,7 +77,7 @@ test('an order whose rail takes longer than a lease stays with its worker', asyn
   const working = settleDueOrders(withRail({ payOut }), 10);
   await asked;
   const leases = new Set<string>();
-  // Five of them last longer than a lease.
+  // Five different ends of the lease take longer than one lease.
   while (leases.size < 5) {
     const { rows } = await payments.database.pool.query(
       'select due_at::text as until from rail_order where due_at is not null',
@@ -115,7 +115,7 @@ test('the second of two workers that conclude one pull opens a case only if its 
     };
     const slow = settleDueOrders(withRail({ collect }), 10);
     await asked;
-    // Its lease has expired, and another worker has the order. The first may renew its lease in between.
+    // The first worker's lease has expired, and another has the order. The first may renew its lease in between.
     await vi.waitFor(async () => {
       await payments.database.pool.query('update rail_order set due_at = clock_timestamp() where due_at is not null');
       expect(await settleDueOrders(withRail({ collect: settled }), 10)).toBe(1);

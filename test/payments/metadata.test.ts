@@ -17,7 +17,7 @@ const rest = await restClient(t.url, platform.authorization);
 const scene = await makeScene(platform, 100_000n);
 
 const entry = (key: string, value: string) => ({ key, value });
-/** In the order in which it is returned: by key, capitals first. */
+/** The entries in the order in which they are returned: by key, capitals first. */
 const notes = [entry('10', 'ten'), entry('Order', '42'), entry('a.b-c_d', 'Überweisung "€"')];
 const asMap = { Order: '42', '10': 'ten', 'a.b-c_d': 'Überweisung "€"' };
 const shuffled = [...notes].reverse();

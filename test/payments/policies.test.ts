@@ -242,7 +242,7 @@ describe('a policy', () => {
         expect(await set(subject, { limits: [] }, by)).toMatchObject({ code: 'FORBIDDEN' });
       expect(await act(by, 'deletePolicy', { subjectId: maker.tokenId })).toMatchObject({ code: 'FORBIDDEN' });
     }
-    // Payments of either count for both.
+    // Payments by either token count for both.
     expect([...(await made(child, 3)), ...(await made(maker, 3, 2)), ...(await made(child, 1))]).toEqual([
       true,
       false,

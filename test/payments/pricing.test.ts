@@ -60,7 +60,7 @@ describe('the worked examples', () => {
   });
 
   it('two variable fees are rounded separately, and the unrounded net gives 863 received with fees of 63', () => {
-    // The rate 1/0.92 does not terminate; 15 digits of it give 862.638, exact to all the places that matter.
+    // The rate 1/0.92 does not terminate; 15 digits of it give 862.638, exact in all the places that matter.
     const quote = priced(
       request(
         'USD',
@@ -127,7 +127,7 @@ describe('a quote explains itself', () => {
     });
   });
 
-  it('gives the rest of a rounding-up to the service if it would break the rate law', () => {
+  it('gives what rounding up leaves over to the service if it would break the rate law', () => {
     // 1191 sats cost 11.91 cents; 17.01… must be charged, so 18, and 30 % of 18 is 5.4: 13 would remain for 11.91.
     const terms = { rate: '10000', serviceVariableFeeRate: '0.3' };
     const quote = priced(request('USD', 'BTC', 'RECEIVING', 1191n, terms));

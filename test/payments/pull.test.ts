@@ -18,7 +18,7 @@ import { type Data, testGateway } from '../setup/gateway.ts';
 import { balanceOf, externalAccount, internalAccount, makeScene, ownAccount, usAccount } from '../setup/scene.ts';
 
 const t = await testGateway();
-/** Does not settle anything. */
+/** A gateway that does not settle anything. */
 const idle = await testGateway({ ROLE: 'serve' });
 
 const quoteFields = `id status transaction { id } paymentInstructions { __typename }
@@ -42,7 +42,7 @@ const iban = (number: string) => ({ iban: { iban: number, swiftBic: 'COBADEFF' }
 const scene = await makeScene(t.platform, 0n);
 
 describe('a quote from an external account', () => {
-  test('is expected only once the money is pulled and paid out', async () => {
+  test('is expected to settle only once the money is pulled and paid out', async () => {
     const expectedMs = async (sandboxScenario: object): Promise<number> => {
       const quote = await createQuote(scene.outsideUsd, scene.outsideEur, { sandboxScenario });
       await execute(t.platform, quote.id);

@@ -16,7 +16,7 @@ import { type Data, testGateway } from '../setup/gateway.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 
 const t = await testGateway();
-/** In both, quotes expire immediately; `still` does no background work, so it does not mark them as expired. */
+/** Gateways whose quotes expire immediately; `still` does no background work, so it marks none as expired. */
 const short = await testGateway({ SANDBOX_QUOTE_SECONDS: 0 });
 const still = await testGateway({ SANDBOX_QUOTE_SECONDS: 0, ROLE: 'serve' });
 const scene = await makeScene(t.platform, 0n);
@@ -124,7 +124,7 @@ describe('a deposit that does not match', () => {
     expect(await balanceOf(t.platform, quote.account)).toBe(amount);
   });
 
-  test('in another currency, of nothing, or for a quote that an account pays, is refused', async () => {
+  test('in another currency, of zero, or for a quote that is paid from an account, is refused', async () => {
     const quote = await newQuote();
     expect(await send(quote, { currency: 'USD' })).toMatchObject(refusal('INVALID_CURRENCY', 'currency'));
     expect(await send(quote, { amount: 0n })).toMatchObject(refusal('INVALID_AMOUNT', 'amount', 'units'));

@@ -14,13 +14,13 @@ import { tester } from '../setup/tester.ts';
 
 /** Misbehaving rails and rows neither block nor lose anything else. */
 
-/** Only serves: the test does the background work itself, with its own rails. */
+/** This gateway only serves: the test does the background work itself, with its own rails. */
 const t = await testGateway({ ROLE: 'serve', SANDBOX_QUOTE_SECONDS: 1, SANDBOX_PACE_MS: 0 });
 const { platform } = t;
 const { payments } = t.gateway;
 const scene = await makeScene(platform);
 
-/** Returns the domain with a rail that answers by amount, and settles all others. */
+/** Returns the domain with a rail that answers by amount, and settles all other orders. */
 function answering(answers: Record<number, () => Promise<RailOutcome>>): Payments {
   const perform = async ({ amount }: RailOrder) => (await answers[Number(amount)]?.()) ?? { kind: 'settled' as const };
   return withRail(t, { payOut: perform, collect: perform });
@@ -38,7 +38,7 @@ const casesOf = async (id: string) =>
 const send = async (amount: number): Promise<string> => (await pay(platform, scene, amount)).id;
 const statusOf = async (id: string): Promise<string> => (await fieldsOf(platform, 'transaction', id, 'status')).status;
 
-test('a rail that never answers for one order blocks no other, and is asked about it again', async () => {
+test('a rail that never answers for one order blocks no other order, and is asked again about that one', async () => {
   const [silent, prompt] = [await send(101), await send(102)];
   const asking = Promise.withResolvers<void>();
   const silence = answering({
@@ -225,7 +225,7 @@ test('an order that keeps failing is retried at growing intervals of at most fiv
   for (const id of [unheard, unwritten]) expect(await statusOf(id)).toBe('COMPLETED');
 });
 
-test('a collected amount that does not fit is FAILED only once the rail has returned it; this is retried', async () => {
+test('a collected amount that does not fit is FAILED only once the rail has returned it; the return is retried', async () => {
   const most = 9_000_000_000_000_000n;
   const other = await makeScene(platform, 0n);
   const { id } = await transfer(platform, 'transferIn', other, most);
@@ -259,7 +259,7 @@ test('a quote that cannot be expired neither occupies the expiry nor delays othe
     withoutTriggers(databaseUrl, (client) =>
       client.query('update transaction set status = $1 where id = $2', [status, uuidIn(spoiled.transaction.id)]),
     );
-  // The state that a bug that bypasses the triggers would leave: the quote waits, and its transaction has ended.
+  // The state that a bug bypassing the triggers would leave: the quote waits, and its transaction has ended.
   await write('EXPIRED');
   const looks = vi.spyOn(gateway.payments.database.pool, 'query');
   const sound = await quote(busy, usdToEur(own));

@@ -18,9 +18,7 @@ import { restClient } from '../setup/rest.ts';
 import { usAccount } from '../setup/rest-scene.ts';
 import { makeScene } from '../setup/scene.ts';
 
-/**
- * Sentences of the specification that no other test covers, by section. docs/coverage.md lists the tests of the others.
- */
+/** Sentences of the specification that no other test covers, by section (docs/coverage.md lists the other tests). */
 
 const address = '$success.usd@sandbox.uma.money';
 

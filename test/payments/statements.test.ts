@@ -19,7 +19,7 @@ for (let round = 0; round < 3; round += 1) {
   await execute(t.platform, made.id);
   await ended(t.platform, made.transaction.id);
 }
-// The suffix of its account makes the bank refuse it.
+// The suffix of this scene's external account makes the bank refuse payments.
 const refused = await makeScene(t.platform, 5_000n, '004');
 await ended(t.platform, (await pay(t.platform, refused, 700)).id);
 /** An account whose payment was returned. */
@@ -108,7 +108,7 @@ test('the opening balance and the entries of any period give its closing balance
   );
 });
 
-test('everything that one request reads of an account being paid is from one moment', async () => {
+test('everything that one request reads about an account is from one moment, even during payments', async () => {
   const [from, to] = [new Date(0), new Date(Date.now() + 3_600_000)];
   let isPaid = false;
   const amounts = Array.from({ length: 30 }, (_one, index) => BigInt(1 + index));

@@ -73,7 +73,7 @@ describe('money in suspense', () => {
     const reason = 'paid again';
     const plan: Plan = { transactions: [{ id, from: ['FAILED'], to: 'FAILED', reason, paysRefund: true }] };
     expect(await releaseSuspense(database, transaction.id, tester)).toMatchObject({ kind: 'paid' });
-    // The check under the lock refuses it, not the constraints of the table, which are the second barrier.
+    // The check under the lock refuses the release, not the table's constraints, which are the second barrier.
     expect(await commitPlanOn(database.pool, t.platform.platformId, plan)).toEqual({
       kind: 'refused',
       replayed: false,

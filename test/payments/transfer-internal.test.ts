@@ -73,7 +73,7 @@ test('an impossible transfer is refused, naming the field', async () => {
   for (const [from, to, code, field] of cases) expect(await send(from, to)).toMatchObject(refusal(code, field));
 });
 
-test('a customer who may not move money can pay only the platform, and cannot be paid', async () => {
+test('a customer who cannot move money can pay only the platform, and cannot be paid', async () => {
   const stopped = await newCustomer(platform, 'Grace Hopper 002');
   const usd = await internalAccount(platform, stopped, 'USD');
   await fund(platform, usd, 1_000n);

@@ -163,7 +163,7 @@ describe('a sandbox platform', () => {
     const first = await domainOf(greedy);
     const answers = await Promise.all(Array.from({ length: 25 }, (_, n) => take(greedy, `d${n}.test`)));
     const taken = answers.filter(({ status }) => status === 200).map(({ body }) => body.umaDomain);
-    // Its first domain, which was assigned, counts as one.
+    // The platform's first domain, which was assigned, counts as one.
     expect(taken).toHaveLength(19);
     expect(await take(greedy, 'more.test')).toMatchObject({
       status: 409,

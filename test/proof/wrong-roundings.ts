@@ -44,12 +44,12 @@ export function counterexampleOf(bug: WrongRounding): Promise<Satisfiable> {
 export function requestOf({ locked }: QuoteTheorem, values: Readonly<Record<string, Value>>): PricingRequest {
   const number = (name: string) => {
     const value = values[name];
-    if (value === undefined || typeof value === 'boolean') throw new Error(`${name} is no number`);
+    if (value === undefined || typeof value === 'boolean') throw new Error(`${name} is not a number`);
     return value;
   };
   const amount = (name: string) => number(name).numerator / number(name).denominator;
   const decimal = (name: string) =>
-    toExactDecimal({ numerator: amount(name), denominator: 1_000n }) ?? `${name} is no decimal`;
+    toExactDecimal({ numerator: amount(name), denominator: 1_000n }) ?? `${name} is not a decimal`;
   const [usd, eur] = [currencyOf('USD'), currencyOf('EUR')];
   if (!usd || !eur) throw new Error('the currencies are known');
   return {

@@ -7,7 +7,7 @@ import { trial as sandboxTrial } from '../../src/rails/sandbox/sandbox-trial.ts'
 import { type IncomingMistake, incomingTrial } from './incoming-provider.ts';
 import { type Mistake, providerTrial, quickTimes, shortTimes } from './provider.ts';
 
-/** Correct rails pass the suite that anyone can run against a rail; for faulty ones it names the fault. */
+/** Correct rails pass the suite that anyone can run against a rail; for faulty rails the suite names the fault. */
 
 async function resultsOf(trial: RailTrial, times = quickTimes) {
   const results = await runConformance(trial, times);
@@ -33,13 +33,13 @@ test('the sandbox passes everything that can be checked without a provider', asy
 
 test.for<readonly [mistake: Mistake, check: string, reason: RegExp]>([
   ['new keys', 'moves the money once if the answer to it is lost', /moved \d+ instead of 700/],
-  ['guesses', 'treats a provider that is down as an unknown outcome', /did not answer, and the rail answered failed/],
+  ['guesses', 'treats a provider that is down as an unknown outcome', /did not answer, but the rail answered failed/],
   [
     'throws refusals',
     'ends an order that the provider refuses',
     /no outcome after 400 ms; .* an error \(422 refused\)/,
   ],
-  ['forgets', 'continues the order of a killed process', /settles the order, and the rail answered failed/],
+  ['forgets', 'continues the order of a killed process', /settled the order, but the rail answered failed/],
   ['believes the last', 'reports no other outcome after settling', /answered settled, and then failed/],
   ['asks never', 'reports a slow order as pending', /must be from 0 to 86400000 ms, not Infinity/],
 ])('a rail with the mistake “%s” is detected', async ([mistake, check, reason]) => {
@@ -50,13 +50,13 @@ test.for<readonly [mistake: Mistake, check: string, reason: RegExp]>([
 });
 
 test.for<readonly [mistake: Mistake, check: string, reason: RegExp]>([
-  ['promises longer', 'keeps a lock for as long as it promises', /the lock held, and the rail answered failed/],
+  ['promises longer', 'keeps a lock for as long as it promises', /the lock held, but the rail answered failed/],
   ['takes more', 'takes and delivers the locked amounts', /locked 1000 for 792, and took 1001 and delivered 792/],
   ['delivers less', 'takes and delivers the locked amounts', /locked 1000 for 792, and took 1000 and delivered 791/],
   ['names no amounts', 'takes and delivers the locked amounts', /and took undefined and delivered undefined/],
   ['locks the other side', 'locks the requested amount', /should have locked 1000 SENDING, but locked 1260/],
   ['hides fees', 'locks the requested amount', /1000 less fees of 0 at 1.25 is not 792/],
-  ['invents locks', 'locks nothing if the provider does not answer', /did not answer, and the rail answered locked/],
+  ['invents locks', 'locks nothing if the provider does not answer', /did not answer, but the rail answered locked/],
 ])('a rail with the mistake “%s” about its locks is detected', async ([mistake, check, reason]) => {
   const { failed } = await resultsOf(providerTrial(mistake));
   const found = failed.filter((one) => one.check.startsWith(check));
@@ -73,7 +73,7 @@ test.for<readonly [mistake: Mistake, check: string, reason: string]>([
   [
     'guesses receivers',
     'treats a silent provider as unknown, not as no receiver',
-    'the provider did not answer, and the rail answered nobody',
+    'the provider did not answer, but the rail answered nobody',
   ],
 ])('a rail with the mistake “%s” about receivers is detected', async ([mistake, check, reason]) => {
   expect((await resultsOf(providerTrial(mistake))).failed).toEqual([

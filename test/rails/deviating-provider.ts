@@ -18,9 +18,9 @@ export class DeviatingProvider {
   deviation: Deviation = { taken: 0n, arrived: 0n };
   /** The sums moved on the platform's account beyond the orders, by currency; debits are negative. */
   readonly beyond = new Map<string, bigint>();
-  /** Whether it reports the amounts moved. */
+  /** Whether the provider withholds the amounts moved. */
   isSilent = false;
-  /** Whether it does not answer at all. */
+  /** Whether the provider does not answer at all. */
   isAway = false;
   readonly #moved = new Map<string, { readonly movement: RailMovement; readonly outcome: RailOutcome }>();
   /** The currencies of each lock. */

@@ -16,7 +16,7 @@ import { makeScene, ownAccount, type Scene } from '../setup/scene.ts';
 interface Order {
   readonly id: string;
   readonly at: Date;
-  /** Its movement, if both sides agree. */
+  /** The provider's movement for the order, if both sides agree. */
   readonly movement: RailMovement;
 }
 
@@ -87,7 +87,7 @@ beforeAll(async () => {
   const inside = await quote(t.platform, usdToEur(scene, { destination: { account: { accountId: scene.eur } } }));
   await execute(t.platform, inside.id);
   await note('inside', inside.transaction.id);
-  // Both are paid out in euros once they are pulled in dollars.
+  // Both payments are paid out in euros once they are pulled in dollars.
   await note('pulling', await pull(t.platform, scene), { direction: 'IN', state: 'UNDER_WAY' });
   const pulled = await pull(t.platform, scene, late);
   await vi.waitFor(async () => expect(await ordersOf(pulled)).toHaveLength(2), 20_000);
@@ -248,7 +248,7 @@ test('payments under way, and those that failed within the last minute, may coun
   }
 });
 
-test('a missed day is compared for a week, one with an open difference for a month, each by one instance', async () => {
+test('a missed day is caught up within a week, one with an open difference within a month, each by one instance', async () => {
   const { platformId } = await t.newPlatform('daily');
   const sql = (text: string) => t.owner.query(text.replaceAll(':platform', `'${platformId}'`));
   await sql(`update platform set created_at = created_at - interval '40 days' where id = :platform`);

@@ -17,7 +17,7 @@ import { testTwoGateways } from './two-gateways.ts';
 import { watch } from './watched-upstream.ts';
 
 /**
- * No database transaction is open during a call to a provider: it could hold locks for as long as the network takes to
+ * No database transaction is open during a call to a provider: it could hold locks for as long as the provider takes to
  * answer.
  */
 

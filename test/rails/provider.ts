@@ -37,7 +37,7 @@ export class Provider {
     return this.fault === 'contradicts' && payment.state === 'settled' ? 'failed' : payment.state;
   }
 
-  /** Returns, or throws if that is the provider's fault. */
+  /** Throws if the provider's fault is to be down or to lose its answers. */
   async answer(): Promise<void> {
     if (this.fault === 'is-down') throw new Error('connect ECONNREFUSED');
     if (this.fault === 'loses-answers') throw new Error('socket hang up');
@@ -106,7 +106,7 @@ function triesLocks(mistake: Mistake | undefined): boolean {
 
 /** Opens a rail of the provider, correct or with one mistake of its author. */
 function openRail(provider: Provider, mistake: Mistake | undefined): Rail {
-  /** Known to this process only. */
+  /** Payments known to this process only. */
   const sent = new Set<string>();
   const perform = async (order: RailOrder): Promise<RailOutcome> => {
     if (order.kind === 'COLLECTION' && provider.wasGivenBack(order.id)) {

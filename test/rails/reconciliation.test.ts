@@ -91,7 +91,7 @@ test('a balance difference is reported with both sides until it is explained; th
   expect(await answer('reconcile', 'close', other.difference, ...by)).toEqual({ closed: other.difference });
 });
 
-test('money moved there outside the gateway is found daily until the difference is gone or closed', async () => {
+test('money moved at the provider outside the gateway is found daily until the difference is gone or closed', async () => {
   const taken = await actOn(
     account,
     'transferOut',
@@ -234,7 +234,7 @@ test('if the provider cannot be asked, earlier findings are kept, and the reason
   await gateway.owner.query("update reconciliation set finished_at = null, started_at = started_at - interval '1 day'");
   expect(await compareToday()).toBe(0);
   await connectWith(credentialsIn(account.authorization));
-  // It is retried 15 minutes later.
+  // The comparison is retried 15 minutes later.
   expect(await compareToday()).toBe(0);
   await pastDay();
   expect(await compareToday()).toBe(1);

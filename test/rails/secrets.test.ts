@@ -79,7 +79,7 @@ const formsOf = ({ clientId, secret, webhookSecret }: (typeof secrets)[number]) 
 const upstream = await startTestGateway();
 const account = await upstream.newPlatform('account');
 for (const currency of ['USD', 'EUR']) await fund(account, await ownAccount(account, currency), 1_000_000n);
-/** A proxy in front of upstream. For a customer named like a fault, it has that fault. */
+/** A proxy in front of upstream. For a customer named after a fault, the proxy has that fault. */
 const provider = createServer(async (request, response) => {
   const body = await bodyOf(request);
   const name = Object.keys(faults).find((one) => body.includes(one));
@@ -150,14 +150,14 @@ test('no secret of a provider is logged, measured, traced or returned, even whil
     body: '{}',
   });
   expect(refused.status).toBe(401);
-  // Nothing listens there.
+  // Nothing listens at this address.
   const port = await freePort();
   await rotate(rotated, `http://127.0.0.1:${port}/2025-10-13`);
   await attempt('Is refused by nobody');
   const figures = await (await fetch(figuresUrl)).text();
   expect(await instance.end('SIGTERM')).toBe(0);
 
-  // All of it happened, and would have been visible.
+  // All of these failures happened, and left traces in the outputs that were searched.
   const printed = instance.output();
   expect(printed).toContain('upstream answered 500');
   expect(printed).toContain('upstream answered 401');

@@ -11,7 +11,7 @@ import { DeviatingProvider } from './deviating-provider.ts';
 // Tests that a person can settle only an amount that a provider can have moved.
 
 const provider = new DeviatingProvider();
-/** Only serves: the test does the background work itself. */
+/** This gateway only serves: the test does the background work itself. */
 const t = await testGateway({ ROLE: 'serve' });
 const { platform } = t;
 const scene = await makeScene(platform, 100_000n);

@@ -55,7 +55,7 @@ const fields = `status sentAmount { amount } receivedAmount { amount } source { 
 const transactionOf = (id: string) => fieldsOf(platform, 'transaction', id, fields);
 const statusOf = async (id: string): Promise<string> => (await transactionOf(id)).status;
 
-/** Only serves: the test does the background work itself. */
+/** This gateway only serves: the test does the background work itself. */
 const t = await testGateway({ ROLE: 'serve' });
 const { platform } = t;
 Object.assign(sandboxOf(t.gateway.payments), provider.parts());

@@ -50,7 +50,7 @@ export interface Connected {
 
 /**
  * Starts both gateways. Upstream receives, creates, fails, returns and delays payments (`returning-rail.ts`).
- * @param settings of the rail `upstream` here
+ * @param settings the settings of the rail `upstream` here
  */
 export async function startTwoGateways(
   settings: object,

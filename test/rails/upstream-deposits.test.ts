@@ -178,7 +178,7 @@ test('a deposit whose answer was lost upstream is collected once and credited on
   }
 });
 
-test('a deposit that cannot be stored does not block others, and is examined again', async () => {
+test('a deposit that cannot be stored does not block other deposits, and is examined again', async () => {
   relay.answer = holdBack;
   const proxy = await startUpstreamProxy(two.upstream.url);
   try {
@@ -215,7 +215,7 @@ test('a deposit that cannot be stored does not block others, and is examined aga
     expect(await depositOf(memo)).toMatchObject({ memo: 'a\ufffdb\ufffdc' });
     for (const reference of [huge, empty]) expect(await depositOf(reference)).toBeUndefined();
     expect(await balanceOf(shop.platform, usd)).toBe(before + 4_101n + 4_105n);
-    // Once the provider reports it correctly, it is credited too.
+    // Once the provider reports the deposit correctly, it is credited, too.
     proxy.change((text) => text);
     await askNow();
     for (const reference of [huge, empty]) await untilStatus(reference, 'CREDITED');

@@ -263,7 +263,7 @@ test('an order executed before a restore is found again, although its repeat loc
   expect(found).toMatchObject({ kind: 'settled' });
 });
 
-test("a lock that upstream no longer knows leaves its order's outcome unknown: a person must look", async () => {
+test("a lock that upstream no longer knows leaves its order's outcome unknown: a person must investigate", async () => {
   const id = randomUUID();
   const known = await lock(id);
   const order = {
@@ -342,7 +342,7 @@ test('docs/rails.md, followed to the letter, puts a gateway in front of an upstr
     const converted = await quote(acme, usdToEur(mine, { immediatelyExecute: true }));
     expect(await ended(acme, converted.transaction.id)).toMatchObject({ status: 'COMPLETED' });
     expect(await balanceOf(own, await ownAccount(own, 'USD'))).toBe(72_000n);
-    // Upstream has reported both.
+    // Upstream has reported both payments.
     await vi.waitFor(async () => {
       const { rowCount } = await front.owner.query('select from rail_webhook where due_at is null');
       expect(rowCount).toBeGreaterThanOrEqual(4);

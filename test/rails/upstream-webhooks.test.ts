@@ -111,7 +111,7 @@ test('a payment that its bank returns upstream is refunded here immediately', as
   const before = await balanceOf(shop.platform, scene.usd);
   const id = await pay(returnedAmount);
   expect(await ended(shop.platform, id)).toMatchObject({ status: 'COMPLETED' });
-  // The bank returns it after an hour, which has now passed.
+  // The bank returns the payment after an hour, which has now passed.
   await makeDue(two.upstream);
   await untilStatus(shop.platform, id, 'REFUNDED');
   expect(await balanceOf(shop.platform, scene.usd)).toBe(before);
@@ -145,7 +145,7 @@ async function decideUpstream(id: string, kycStatus: string): Promise<void> {
   await succeed(shop.account, 'sandboxSetKycStatus', { customerId: `Customer:${rows[0].id}`, kycStatus });
 }
 
-test('a webhook is not done before its processing is', async () => {
+test('a webhook is not marked as done before it has been processed', async () => {
   relay.answer = holdBack;
   const { id } = await orderOf(await pay(slowAmount));
   const transaction = { status: 'PROCESSING', description: `order ${id}` };
@@ -187,7 +187,7 @@ test('an identity check without a webhook is polled until it is decided or the n
     return rows.map(({ customer_id: customerId }) => `Customer:${customerId}`);
   };
   expect((await due()).sort()).toEqual([id, renamed].sort());
-  // They are still pending when polled: each waits for its next poll.
+  // The checks are still pending when polled: each waits for its next poll.
   const later = "select from identity_check where attempts = 1 and due_at > clock_timestamp() + interval '10 minutes'";
   await untilRows(two.gateway, [{}, {}], later);
   const details = { individual: { fullName: 'Grace Hopper' } };

@@ -10,10 +10,10 @@ interface ListOfBoth {
   readonly list: string;
   readonly filterType: string;
   readonly fields: string;
-  /** The type of its nodes, if the list has several. */
+  /** The type of the compared nodes, if the list's nodes have several types. */
   readonly type?: string;
   readonly asRest: (record: Data) => Data;
-  /** Whether it can be ordered by the last change. */
+  /** Whether the list can be ordered by the last change. */
   readonly isOrdered?: true;
   /** The same filter for REST and for GraphQL. */
   readonly filters: readonly (() => readonly [rest: Record<string, unknown>, graphql: object])[];

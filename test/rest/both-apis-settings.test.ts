@@ -9,8 +9,8 @@ import { restScene } from '../setup/rest-scene.ts';
 import { answer, startReceiver } from '../webhooks/receiver.ts';
 
 /**
- * Tokens, lookups and settings, which the two APIs name differently or only one has. Random commands through one API are visible
- * in both.
+ * Tests tokens, lookups and settings, which the two APIs name differently, or which only one has. Random commands
+ * through one API are visible in both.
  */
 
 const t = await testGateway();

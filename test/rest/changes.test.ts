@@ -43,7 +43,7 @@ test('null clears a field on a change, is ignored if the field is required, and 
   expect(await change({ customerType: null })).toMatchObject({ status: 400, details: { field: 'customerType' } });
 });
 
-test('an empty change of a customer changes nothing, over either API', async () => {
+test('an empty change to a customer changes nothing, over either API', async () => {
   const made = await rest.make('/customers', { ...company, platformCustomerId: 'unchanged' });
   const read = async () =>
     t.platform.ask(

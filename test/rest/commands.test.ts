@@ -190,7 +190,7 @@ describe('every command', () => {
       expect(first.headers.has('idempotency-replayed')).toBe(false);
       const again = await rest.call(method, path, { body, key });
       if (id === 'createToken' || id === 'rotateToken') {
-        // Its answer contains a secret and is not stored.
+        // The answer contains a secret and is not stored.
         expect(again).toMatchObject({
           status: 409,
           body: { code: 'CONFLICT', details: { existingId: first.body.id } },

@@ -9,7 +9,7 @@ import { answer, startReceiver } from '../webhooks/receiver.ts';
 
 const t = await startTestGateway({ PAYMENT_APPROVAL_MS: 60_000 });
 const rest = await restClient(t.url, t.platform.authorization);
-// Accepts every event, and leaves the approval of payments to the test.
+// The receiver accepts every event, and leaves the approval of payments to the test.
 const receiver = await startReceiver(answer(202));
 await restScene(rest);
 afterAll(async () => {

@@ -8,7 +8,7 @@ import { answer, startReceiver, verify } from '../webhooks/receiver.ts';
 
 const t = await startTestGateway();
 const rest = await restClient(t.url, t.platform.authorization);
-// Accepts events, and leaves approvals to the API (decision 33).
+// The receiver accepts events, and leaves approvals to the API (decision 33).
 const receiver = await startReceiver(answer(202));
 const secret = (await rest.ask('PATCH', '/config', { webhookEndpoint: receiver.url })).webhookSecret;
 afterAll(async () => {
@@ -40,7 +40,7 @@ const ends = ['COMPLETED', 'FAILED', 'REJECTED', 'EXPIRED', 'REFUNDED'];
 async function ended(id: string): Promise<{ record: Data; statuses: string[]; bodies: Data[] }> {
   await receiver.until(() => toldOf(id).some(({ transaction }) => ends.includes(transaction.status)));
   const record = await rest.ask('GET', `/transactions/${id}`);
-  // They are sent concurrently: the last may arrive before an earlier one.
+  // Webhooks are sent concurrently: the last may arrive before an earlier one.
   await receiver.until(() => {
     const last = toldOf(id).at(-1);
     return last.transaction.updatedAt === record.updatedAt && toldOf(id).length === last.version;
@@ -52,7 +52,7 @@ async function ended(id: string): Promise<{ record: Data; statuses: string[]; bo
   return { record, statuses: bodies.map(({ transaction }) => transaction.status), bodies };
 }
 
-/** Waits until webhooks have reported this many changes of an account; returns the amounts. */
+/** Waits until webhooks have reported this many changes to an account; returns the amounts. */
 async function changes(accountId: string, count: number): Promise<number[]> {
   await receiver.until(() => toldOf(accountId).length >= count);
   return toldOf(accountId).map(({ type, oldBalance, newBalance }) => {

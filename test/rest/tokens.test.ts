@@ -47,7 +47,7 @@ test('tokens are listed by name and time, without deleted ones, as in GraphQL', 
   const make = (name: string) => rest.make('/tokens', { name, permissions: ['VIEW', 'TRANSACT'] });
   const [made, two, three] = [await make('one'), await make('two'), await make('three')];
   await rest.call('DELETE', `/tokens/${three.id}`);
-  // Its id was created before its time was read, which may be a millisecond later.
+  // The token's id was created before its time was read, which may be a millisecond later.
   const database = new pg.Client({ connectionString: t.databaseUrl });
   await database.connect();
   await database.query(

@@ -43,7 +43,7 @@ test('the UMA workflow’s own form pays from the customer’s account in the se
   }
 });
 
-test('it is the same request as the full form: one key, one effect, even after the lookup expired', async () => {
+test('this form is the same request as the full one: one key, one effect, even after the lookup expired', async () => {
   const lookupId = await lookUp();
   const full = {
     lookupId,
@@ -121,7 +121,7 @@ test('currency codes beside a source or a destination are checked against it', a
   }
 });
 
-test('data missing from both request and lookup is refused, with all other invalid fields', async () => {
+test('data missing from both request and lookup is reported, with all other invalid fields', async () => {
   const fields = async (body: object) => {
     const refused = await rest.ask('POST', '/quotes', body, 400);
     return refused.details.errors.map(({ field, constraint }: { field: string; constraint: string }) => [

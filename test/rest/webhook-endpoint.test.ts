@@ -15,7 +15,7 @@ const endpoints = async (): Promise<Data[]> => {
   return (await t.platform.ask(query)).webhookEndpoints.edges.map((edge: Data) => edge.node);
 };
 
-test('a new endpoint shows its secret once, gets a signed test event, and is one of GraphQL’s', async () => {
+test('a new endpoint shows its secret once, gets a signed test event, and is visible over GraphQL', async () => {
   const receiver = await startReceiver();
   expect(await rest.ask('GET', '/config')).not.toHaveProperty('webhookEndpoint');
   const before = await rest.ask('GET', '/config');
@@ -50,7 +50,7 @@ test('a new endpoint shows its secret once, gets a signed test event, and is one
   expect(verify(webhookSecret, receiver.received[1] as Received)).toMatchObject({ type: 'TEST' });
   expect(await endpoints()).toHaveLength(1);
 
-  // Removed and set again, it has a new secret.
+  // Removed and set again, the endpoint has a new secret.
   expect(await set(null)).not.toHaveProperty('webhookEndpoint');
   expect(await endpoints()).toEqual([]);
   expect((await set(receiver.url)).webhookSecret).not.toBe(webhookSecret);
@@ -148,7 +148,7 @@ test('deliveries are listed for the endpoint of the settings or another, and can
   await Promise.all([own.stop(), others.stop()]);
 });
 
-test('a URL that events may not be sent to is refused, and nothing of the request is applied', async () => {
+test('a URL that events must not be sent to is refused, and nothing in the request is applied', async () => {
   const before = await rest.ask('GET', '/config');
   for (const webhookEndpoint of ['nonsense', 'http://example.com', 'https://10.0.0.1', 'https://example.com:22']) {
     const body = { webhookEndpoint, umaDomain: 'never.example.com' };
@@ -158,7 +158,7 @@ test('a URL that events may not be sent to is refused, and nothing of the reques
   const real = await restClient(t.url, (await t.newPlatform('real', 'PRODUCTION')).authorization);
   await real.ask('PATCH', '/config', { webhookEndpoint: 'http://127.0.0.1:9/' }, 400);
 
-  // Refused settings include the endpoint.
+  // If settings are refused, so is the endpoint among them.
   const taken = (await real.ask('GET', '/config')).umaDomain;
   const receiver = await startReceiver();
   await rest.ask('PATCH', '/config', { umaDomain: taken, webhookEndpoint: receiver.url }, 409);

@@ -126,7 +126,7 @@ async function checkFeed(world: World, transactions: readonly string[]): Promise
       expect(event).toBe(`${previous}>${next} ${position + 1}`);
       previous = next;
     }
-    expect(previous, 'the last status that the feed tells').toBe(status);
+    expect(previous, 'the last status in the feed').toBe(status);
   }
 }
 

@@ -93,7 +93,7 @@ interface Books {
   readonly status: string;
   readonly quoteStatus: string | null;
   readonly failureReason: string | null;
-  /** The kinds of its journals, in alphabetical order. */
+  /** The kinds of the payment's journals, in alphabetical order. */
   readonly journals: readonly string[];
 }
 
@@ -269,7 +269,7 @@ const leases = (withClock: boolean): Race => ({
         const taken = [results.get('worker 1'), results.get('worker 2')].map(Number);
         const performed = world.performed.length - before;
         expect(performed).toBe(taken.reduce((sum, count) => sum + count));
-        // One worker performs it, unless the lease of the first expired before its outcome was booked.
+        // One worker performs the order, unless the first one's lease expired before the outcome was booked.
         if (withClock) expect([1, 2]).toContain(performed);
         else expect(taken.toSorted()).toEqual([0, 1]);
         await world.settleAll();
@@ -294,7 +294,7 @@ const lane = (world: World, number: number, quoteIds: readonly string[]): Actor 
 });
 
 const sharedTransactions: Race = {
-  name: 'plans that share a transaction, against the same the other way round',
+  name: 'plans that share a transaction, against the same plans in reverse',
   async prepare(world) {
     const quotes = [await newQuote(world), await newQuote(world), await newQuote(world)];
     const ids = quotes.map(({ id }) => id);
@@ -338,7 +338,7 @@ const sequencers: Race = {
 
 /** Two executors, the expiry and the clock: the replayed schedules of the model test/proof/payments.pml. */
 export const modelled: Race = {
-  name: 'two executors, the expiry and the clock, as the model goes',
+  name: 'two executors, the expiry and the clock, as in the model',
   async prepare(world) {
     const { id, transaction } = await newQuote(world);
     return {

@@ -10,7 +10,7 @@ import { actorLock, actorOf, stopNotice } from './scheduled-database.ts';
 /** The work of one actor. Its result is data, even if it is refused: the checks of the race examine it. */
 export interface Actor {
   readonly name: string;
-  /** The number of its connection, from 1. */
+  /** The number of the actor's connection, from 1. */
   readonly number: number;
   readonly act: () => Promise<unknown>;
 }
@@ -38,7 +38,7 @@ interface Player {
   readonly actor: Actor;
   /** Statements that have not been sent yet. */
   readonly held: { readonly name: string; send(): void }[];
-  /** Where it has stopped inside a function. */
+  /** The point inside a function at which the actor has stopped. */
   stop: { readonly number: number; readonly point: string } | undefined;
   inFlight: number;
   pid: number | undefined;
@@ -97,7 +97,7 @@ export class Scheduler {
           this.#players.clear();
           return { steps, choices, results };
         }
-        throw new Error('nobody can go, and nobody is waited for');
+        throw new Error('no actor can run, and none is running');
       }
       const taken =
         ready.length === 1 && !decidesAlways
@@ -151,7 +151,7 @@ export class Scheduler {
       if (performance.now() > deadline) {
         const names = running.map(({ actor }) => actor.name).join(', ');
         const ready = [...this.#players.values()].some(isReady);
-        const what = ready ? 'did not come back' : 'wait for each other';
+        const what = ready ? 'did not return' : 'wait for each other';
         throw new NoProgress(`${names} ${what} after: ${steps.join(', ')}`);
       }
       const before = this.#changes;
@@ -163,7 +163,7 @@ export class Scheduler {
     }
   }
 
-  /** Waits for a change of an actor, up to a timeout, and returns whether there was one. */
+  /** Waits for a change in any actor, up to a timeout, and returns whether there was one. */
   async #change(ms: number): Promise<boolean> {
     const before = this.#changes;
     await new Promise<void>((resolve) => {
@@ -190,7 +190,7 @@ export class Scheduler {
     return new Set(rows.map(({ pid }) => pid));
   }
 
-  /** Holds the statement of an actor until it may be sent. Returns whether it does. */
+  /** Holds the statement of an actor until it may be sent. Returns false if the connection is not an actor's. */
   #intercept(client: pg.Client, send: (answered: () => void) => void, name: string): boolean {
     const number = actorOf(client);
     const player = number === undefined ? undefined : this.#players.get(number);

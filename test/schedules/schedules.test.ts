@@ -16,4 +16,4 @@ test.each(races)('$name', async (race) => {
   expect(schedules).toBe(5);
 });
 
-test('the ledger is sound after all of them', () => checkLedger(world));
+test('the ledger is sound after all schedules', () => checkLedger(world));

@@ -27,11 +27,11 @@ export class World {
   readonly #sequencers = new Map<number, Sequencer>();
   readonly #clocks = new Map<number, pg.Client>();
   readonly #rail: Rail;
-  /** The orders that the rail has performed: an order performed twice is in it twice. */
+  /** The orders that the rail has performed: an order performed twice is listed twice. */
   readonly performed: string[] = [];
   /** The errors logged by background work. A refusal that a race explains is not one of them. */
   readonly errors: unknown[] = [];
-  /** The result of the last schedule of the modelled race, to compare with the model. */
+  /** The result of the last schedule of the modeled race, to compare with the model. */
   lastStatus = '';
   lastOutcomes: readonly string[] = [];
 

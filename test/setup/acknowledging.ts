@@ -157,7 +157,7 @@ function countRepeats(expected: readonly string[], connections: readonly (readon
       }
     }
   }
-  expect(next, 'how many changes have come').toBe(expected.length);
+  expect(next, 'how many changes have arrived').toBe(expected.length);
   return { repeated, marked };
 }
 

@@ -54,7 +54,7 @@ export async function startChildGateway(
   });
   return {
     url,
-    /** Returns everything that it has printed. */
+    /** Returns everything that the process has printed. */
     output: () => output,
     process: child,
     /** Sends a signal and waits until the process exits; returns its exit code, or the signal that ended it. */
@@ -65,7 +65,7 @@ export async function startChildGateway(
   };
 }
 
-/** Creates a data directory for the test, that can also be entered by the user who runs Postgres instead of root. */
+/** Creates a data directory for the test, which the user who runs Postgres instead of root can also enter. */
 export async function temporaryDataDirectory(): Promise<{ path: string; remove(): Promise<void> }> {
   const directory = await mkdtemp(path.join(tmpdir(), 'gateway-'));
   await chmod(directory, 0o711);

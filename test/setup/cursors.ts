@@ -10,6 +10,6 @@ export const cursors = new Cursors([Buffer.from(secretKey, 'hex')]);
 /** Returns the number in a cursor of a platform's feed. */
 export function sequenceIn(platformId: string, cursor: string): bigint {
   const position = positionOf(cursors, platformId, cursor);
-  if (!position) throw new Error(`${cursor} is no cursor of this feed`);
+  if (!position) throw new Error(`${cursor} is not a cursor of this feed`);
   return position.sequence;
 }

@@ -152,7 +152,7 @@ export async function databaseProxy(databaseUrl: string) {
     },
     /**
      * Loses the answer to the next statement whose message matches: it is executed, and then its connection is cut.
-     * @param andAfter cuts later requests on any connection as well, unanswered
+     * @param andAfter whether later requests on any connection are cut off, too, unanswered
      */
     loseAnswer(to: RegExp, andAfter = false) {
       told = Promise.withResolvers();

@@ -19,7 +19,7 @@ import {
 export class EmbeddedServers {
   /** A folder that every user may enter. */
   parent = '';
-  /** A folder below it that does not exist yet. */
+  /** A folder below that one, which does not exist yet. */
   dataDir = '';
   readonly #servers: EmbeddedPostgres[] = [];
   readonly #processes: ChildProcess[] = [];

@@ -12,7 +12,7 @@ export interface FundedQuote {
   /** The customer's account in the funding currency. */
   readonly account: string;
   readonly currency: string;
-  /** By the database's clock, in milliseconds since 1970. */
+  /** The quote's expiry by the database's clock, in milliseconds since 1970. */
   readonly expiresAt: number;
 }
 

@@ -119,7 +119,7 @@ const generators: Readonly<Record<ExternalAccountType, fc.Arbitrary<AccountDetai
 /** Accounts of all types. */
 export const generatedAccount: fc.Arbitrary<GeneratedAccount> = fc.oneof(
   ...Object.entries(generators).map(([accountType, made]) =>
-    // Each generator creates the details of its type; those of Lightning omit two of three.
+    // Each generator creates the details of its type; the Lightning generators omit two of three.
     made.map((details) => ({ accountType, details }) as GeneratedAccount),
   ),
 );
@@ -139,7 +139,7 @@ export const respelled = ({ accountType, details }: GeneratedAccount): fc.Arbitr
   return fc.record(spelled).map((again) => ({ accountType, details: again }));
 };
 
-/** Returns in what spellings can differ, according to the declaration; for a Pix key this depends on the key's type. */
+/** Returns how spellings can differ, according to the declaration; for a Pix key this depends on the key's type. */
 function differences(accountType: string, name: string, details: AccountDetails, differIn = ''): string {
   if (accountType !== 'PIX' || name !== 'pixKey') return differIn;
   const ofType: Readonly<Record<string, string>> = {

@@ -20,7 +20,7 @@ export async function hangingUpload(
     socket,
     /** Returns the response so far. */
     answer: heard.text,
-    /** Aborts it, and waits until the server notices. */
+    /** Aborts the request, and waits until the server notices. */
     async breakOff() {
       const closed = once(socket, 'close');
       socket.end();

@@ -77,7 +77,7 @@ export function faultsIn(found: readonly Length[], allowed: Readonly<Record<stri
   const gone = Object.keys(allowed).filter((known) => !found.some(({ name }) => name === known));
   return [
     ...tooMany.map(({ name, lines }) => `${name} has ${lines} lines`),
-    ...gone.map((name) => `${name} is short enough: take it out of the list in test/setup/lengths.ts`),
+    ...gone.map((name) => `${name} is short enough: remove it from the list in test/setup/lengths.ts`),
   ];
 }
 

@@ -142,7 +142,7 @@ async function take({ platform, scene, customers, quotes }: World, { act: what, 
       await act(platform, 'updateCustomer', { customerId, details: { individual: { fullName: `Name ${numbers}` } } });
       return;
     case 'delete':
-      // Never the one with the accounts that pay.
+      // Never the customer with the accounts that pay.
       if (customerId !== scene.customerId) await act(platform, 'deleteCustomer', { customerId });
       return;
     case 'account':

@@ -96,7 +96,7 @@ export class LiveList {
     this.#cursor = cursor;
   }
 
-  /** Waits until it equals a new read of the list. */
+  /** Waits until the maintained list equals a new read of the list. */
   async isTrue(): Promise<void> {
     await vi.waitFor(
       async () => {

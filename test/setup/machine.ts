@@ -24,7 +24,7 @@ export function machineTrouble(): string | undefined {
     : `${missing.join(' and ')} is not installed (Debian: debootstrap, systemd-container)`;
 }
 
-/** A new Debian machine in a container, with systemd, on the network of this one. */
+/** A new Debian machine in a container, with systemd, on this machine's network. */
 export type Machine = Awaited<ReturnType<typeof startMachine>>;
 
 /**

@@ -39,7 +39,7 @@ export async function startPgBouncer(databaseUrl: string, poolSize: number) {
     'pool_mode = transaction',
     `default_pool_size = ${poolSize}`,
     'max_client_conn = 1000',
-    // After a crash of the server it retries soon, since faults follow each other quickly here.
+    // After a crash of the server PgBouncer retries soon, since faults follow each other quickly here.
     'server_login_retry = 1',
     '',
   ];
@@ -50,7 +50,7 @@ export async function startPgBouncer(databaseUrl: string, poolSize: number) {
 
   let child: ChildProcess | undefined;
   const start = async () => {
-    // It refuses to run as root.
+    // PgBouncer refuses to run as root.
     const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
     child = spawn(program, ['-q', path.join(folder, 'pgbouncer.ini')], {
       stdio: 'ignore',
@@ -70,11 +70,11 @@ export async function startPgBouncer(databaseUrl: string, poolSize: number) {
   };
   await start();
   return {
-    /** The database's URL through it. */
+    /** The database's URL through the pooler. */
     url: url.href,
-    /** Kills it, with all connections of its clients. */
+    /** Kills the pooler, with all connections of its clients. */
     kill: () => end('SIGKILL'),
-    /** Starts it again, at the same address. */
+    /** Starts the pooler again, at the same address. */
     start,
     async stop() {
       await end('SIGKILL');
@@ -83,7 +83,7 @@ export async function startPgBouncer(databaseUrl: string, poolSize: number) {
   };
 }
 
-/** Debian installs it in a folder that is only in root's PATH. */
+/** Debian installs PgBouncer in a folder that is only in root's PATH. */
 function withSystemPrograms(): NodeJS.ProcessEnv {
   return { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
 }

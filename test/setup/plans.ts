@@ -21,7 +21,7 @@ export interface PlanCase {
   /** The document, with `$id` if it names an object. */
   readonly query: string;
   readonly id?: 'account' | 'endpoint';
-  /** All of these must be in the plan. */
+  /** Indexes, all of which must be in the plan. */
   readonly indexes: readonly string[];
   /** Whether some values are so frequent or so rare that the plan must be made for the actual value. */
   readonly isPlannedAnew: boolean;
@@ -156,7 +156,7 @@ function fillingsOf({ transactionId, quoteId, deliveryId, parents }: Templates, 
   /** Returns a row's parent of this type: the oldest three rows belong to the parent with few. */
   const parent = (type: keyof Parents, other = `'${uuidIn(parents.most[type])}'`) =>
     `case when i <= 3 then '${uuidIn(parents.few[type])}' when i % ${step} = 0 then '${uuidIn(parents.many[type])}' else ${other} end`;
-  // Every other one is an incoming payment.
+  // Every other payment is an incoming one.
   const isIncoming = `i / ${step} % 2 = 1 or i = 2`;
   const source = `case when ${isIncoming} then (${parent('ExternalAccount')}) else (${parent('InternalAccount')}) end`;
   const destination = `case when ${isIncoming} then (${parent('InternalAccount')}) else (${parent('ExternalAccount')}) end`;
@@ -182,7 +182,7 @@ function fillingsOf({ transactionId, quoteId, deliveryId, parents }: Templates, 
         refund_settled_at: 'now()',
         source_account_id: rareOr(8, 'null', source),
         destination_account_id: destination,
-        // Each row changed at a different time, in another order than that of creation.
+        // Each row changed at a different time, in an order other than that of creation.
         updated_at: changedAt,
         description: `'filler'`,
       },
@@ -316,13 +316,13 @@ export async function filling(owner: pg.Pool, work: (client: pg.PoolClient) => P
 
 /** What Postgres does for a query of a list. */
 export interface Plan {
-  /** The indexes that it reads. */
+  /** The indexes that the plan reads. */
   readonly indexes: readonly string[];
-  /** How many rows it reads of the table, including those that a filter removes; undefined if it was not executed. */
+  /** How many rows of the table were read, including those that a filter removed; undefined if not executed. */
   readonly rowsRead: number | undefined;
   /** Whether the statement was sent without a name, and so is planned each time. */
   readonly isPlannedAnew: boolean;
-  /** Whether it is planned once for any values. */
+  /** Whether the statement is planned once for any values. */
   readonly isPlannedOnce: boolean;
 }
 

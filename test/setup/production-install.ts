@@ -49,7 +49,7 @@ async function checkSandbox(folder: string, environment: Readonly<Record<string,
   run(['npm', 'ci', '--omit=dev', '--no-audit', '--no-fund'], project, { ...process.env, ...environment });
   const data = { ...environment, DATA_DIR: path.join(folder, 'data') };
   await check(await startChildGateway(data, ['npm', 'start'], project), 'npm start');
-  console.log('A production install starts, is ready, and stops.');
+  console.log('A production installation starts, is ready, and stops.');
 }
 
 /** Installs as in the image, creates the tables, and starts an instance that cannot write to its folder. */
@@ -60,7 +60,7 @@ async function checkImage(folder: string, environment: Readonly<Record<string, s
   const PATH = `${path.dirname(process.execPath)}${path.delimiter}${environment.PATH}`;
   run(['sh', 'deploy/install.sh'], project, { ...process.env, ...environment, PATH });
   if (existsSync(path.join(project, 'node_modules/@prisma/internals')))
-    throw new Error('the image has tools of development');
+    throw new Error('the image has development tools');
   run(['chmod', '-R', 'a-w,a+rX', project], folder, process.env);
 
   const server = await startEmbeddedPostgres({ dataDir: path.join(folder, 'server') });
@@ -83,7 +83,7 @@ async function checkImage(folder: string, environment: Readonly<Record<string, s
   }
   const { stdout } = spawnSync('du', ['-sm', path.join(project, 'node_modules')], { encoding: 'utf8' });
   console.log(
-    `An install of the image starts from a read-only folder, and stops. Its packages have ${parseInt(stdout, 10)} MB.`,
+    `An installation as in the image starts from a read-only folder, and stops. Its packages take ${parseInt(stdout, 10)} MB.`,
   );
 }
 

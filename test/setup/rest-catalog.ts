@@ -12,15 +12,15 @@ export interface Endpoint {
   readonly method: string;
   readonly path: string;
   readonly parameters: readonly Data[];
-  /** The required fields of its body; undefined if it has no body. */
+  /** The required fields of the body; undefined if there is no body. */
   readonly required: readonly string[] | undefined;
-  /** Every field that its body can have, with the values that choose between its variants. */
+  /** Every field that the body can have, with the values that choose between its variants. */
   readonly variants: readonly { readonly chosen: Data; readonly fields: readonly string[] }[];
-  /** Whether its body may be omitted. */
+  /** Whether the body may be omitted. */
   readonly bodyIsOptional: boolean;
-  /** Whether it takes an idempotency key. */
+  /** Whether the endpoint takes an idempotency key. */
   readonly keyed: boolean;
-  /** The statuses that its responses can have. */
+  /** The statuses that the endpoint's responses can have. */
   readonly statuses: readonly number[];
 }
 
@@ -46,7 +46,7 @@ export async function openCatalog() {
   const rest = await restClient(t.url, t.platform.authorization);
   const other = await restClient(t.url, (await t.newPlatform('other')).authorization);
   const scene = await restScene(rest);
-  // It accepts every event, and leaves the approval of payments to the tests.
+  // The receiver accepts every event, and leaves the approval of payments to the tests.
   const receiver = await startReceiver(answer(202));
   await rest.ask('PATCH', '/config', { webhookEndpoint: receiver.url });
   const requests = goodRequests(rest, scene, receiver);
@@ -78,7 +78,7 @@ export async function openCatalog() {
     /** Returns a valid request of a command, a different one each time. */
     async good(id: string) {
       const make = requests[id];
-      if (!make) throw new Error(`no good request of ${id} is known here`);
+      if (!make) throw new Error(`no valid request of ${id} is known here`);
       return make();
     },
     async stop() {

@@ -26,7 +26,7 @@ export interface RestClient {
   ): Promise<RestAnswer>;
   /** Like `call`, but requires this status and returns the body. */
   ask(method: string, path: string, body?: unknown, status?: number): Promise<Data>;
-  /** Returns the faults in the body of a webhook, by the OpenAPI document. */
+  /** Returns how the body of a webhook violates the OpenAPI document. */
   wrongIn(webhook: Data): string | undefined;
   /** Like `ask` for a POST that creates something (201). */
   make(path: string, body: unknown): Promise<Data>;
@@ -97,8 +97,7 @@ function knownDocument(text: string): KnownDocument {
 const isJson = (response: Response) => response.headers.get('content-type')?.startsWith('application/json') ?? false;
 
 /**
- * Returns the faults of a response, by the OpenAPI document; an error on an unknown path or method must have the error
- * body.
+ * Returns how a response violates the OpenAPI document; an error on an unknown path or method must have the error body.
  */
 function responseValidators(document: Data) {
   const ajv = new Ajv2020({ strict: false, allErrors: true });

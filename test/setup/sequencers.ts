@@ -14,8 +14,8 @@ export async function startSequencers(databaseUrl: string) {
   let [one, other] = await Promise.all([start(), start()]);
   return {
     /**
-     * Kills one with SIGKILL and waits until the other has made a step; then replaces it. Returns how long the step
-     * took, in milliseconds.
+     * Kills one process with SIGKILL and waits until the other has made a step; then replaces the first. Returns how
+     * long the step took, in milliseconds.
      */
     async kill() {
       const killed = performance.now();
@@ -25,7 +25,7 @@ export async function startSequencers(databaseUrl: string) {
       [one, other] = [other, await start()];
       return taken;
     },
-    /** Pauses one, calls `meanwhile`, and resumes it; then does the same with the other. */
+    /** Pauses one process, calls `meanwhile`, and resumes it; then does the same with the other. */
     async freezeEach(meanwhile: () => Promise<void>) {
       for (const child of [one, other]) {
         child.kill('SIGSTOP');

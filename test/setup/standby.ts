@@ -66,10 +66,10 @@ function standbyOf(server: EmbeddedPostgres) {
     server,
     /** Connects the login of gateways. */
     url: servingUrl(server.url),
-    /** Makes it fall behind: it receives the log, but does not replay it. */
+    /** Makes the standby fall behind: it receives the log, but does not replay it. */
     pause: async () => void (await query(server.url, 'select pg_wal_replay_pause()')),
     resume: async () => void (await query(server.url, 'select pg_wal_replay_resume()')),
-    /** Delays its replay of each commit by this time, in milliseconds; 0 ends that. */
+    /** Delays the standby's replay of each commit by this time, in milliseconds; 0 ends the delay. */
     async delay(ms: number) {
       await query(server.url, `alter system set recovery_min_apply_delay = ${Math.trunc(ms)}`);
       await query(server.url, 'select pg_reload_conf()');

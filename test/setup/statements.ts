@@ -46,7 +46,7 @@ export class Statements {
   }
 }
 
-/** `pg` takes a text, or an object that has it. */
+/** `pg` takes a text, or an object with the text. */
 function partsOf(statement: unknown): { readonly name?: string; readonly text: string } {
   return statement as { name?: string; text: string };
 }
@@ -59,7 +59,7 @@ export async function countedGateway(beside: TestGateway, overrides: Parameters<
     url,
     platform: connect(url, platformId, authorization),
     statements: new Statements(gateway.serving.pool),
-    /** Returns how many streams are open on it. */
+    /** Returns how many streams are open on the second gateway. */
     subscriptions: () => gateway.feed.subscriptions,
     stop,
   };

@@ -34,7 +34,7 @@ export interface Followed {
 
 export interface StockClient {
   readonly name: string;
-  /** The code in the app that makes it resume. */
+  /** The code in the app that makes the client resume. */
   readonly code: string;
   /** Follows until the returned function is called. */
   follow(followed: Followed): Promise<() => unknown>;

@@ -2,9 +2,9 @@
 export interface StrangeText {
   readonly what: string;
   readonly given: string;
-  /** As a text that people read. */
+  /** The stored form of a text that people read. */
   readonly text: string | null;
-  /** As a key that programs compare, if that is different. */
+  /** The stored form of a key that programs compare, if that is different. */
   readonly key?: string | null;
 }
 
@@ -21,7 +21,7 @@ export const strangeTexts: readonly StrangeText[] = [
   taken('a name', 'Ana'),
   taken('spaces around', ' Ana\u00a0', 'Ana'),
   taken('a byte order mark before it', '\ufeffAna', 'Ana'),
-  taken('letters with marks apart', 'A\u0301na', '\u00c1na'),
+  taken('letters with separate marks', 'A\u0301na', '\u00c1na'),
   taken('Hangul in parts', '\u1112\u1161\u11ab', '\ud55c'),
   taken('an apostrophe and a stroke', 'O\u2019Łukasz'),
   taken('Chinese', '李小龍'),
@@ -34,7 +34,7 @@ export const strangeTexts: readonly StrangeText[] = [
   taken('a joiner of Persian', 'می\u200cخواهم', undefined, null),
   taken('a joiner of Malayalam at the end', 'അവന\u0d4d\u200d', undefined, null),
   taken('a family of emoji', '👨\u200d👩\u200d👧', undefined, null),
-  taken('a heart in colour', '❤\ufe0f', undefined, null),
+  taken('a heart in color', '❤\ufe0f', undefined, null),
   refused('nothing', ''),
   refused('blanks', '   '),
   refused('a no-break space', '\u00a0'),
@@ -49,15 +49,15 @@ export const strangeTexts: readonly StrangeText[] = [
   refused('a word joiner', '\u2060Ana'),
   refused('a byte order mark within it', 'A\ufeffna'),
   refused('a soft hyphen', 'Ana\u00adB'),
-  refused('an override of the direction', 'Ana\u202eamiL'),
+  refused('a direction override', 'Ana\u202eamiL'),
   refused('an embedding', '\u202aAna\u202c'),
   refused('an isolate', 'Ana\u2066x\u2069'),
-  refused('a variation of a Latin letter', 'x\ufe0f'),
+  refused('a variation selector after a Latin letter', 'x\ufe0f'),
   refused('a tag', 'Ana\u{e0041}'),
   refused('a null character', 'Ana\0'),
   refused('a bell', 'Ana\u0007'),
   refused('a line feed', 'Ana\nB'),
-  refused('a tabulator', 'Ana\tB'),
+  refused('a tab', 'Ana\tB'),
   refused('a next line', 'Ana\u0085B'),
   refused('a line separator', 'Ana\u2028B'),
   refused('a private-use character', 'Ana\ue000'),
@@ -69,7 +69,7 @@ export const strangeTexts: readonly StrangeText[] = [
 
 /** Texts of exactly the maximum length, and of one character more: characters are counted, not UTF-16 units. */
 export const longTexts = (most: number): readonly StrangeText[] => [
-  taken('as many characters as there may be', '𠮷'.repeat(most)),
-  taken('as many characters as there may be, when composed', 'e\u0301'.repeat(most), 'é'.repeat(most)),
+  taken('as many characters as allowed', '𠮷'.repeat(most)),
+  taken('as many characters as allowed, when composed', 'e\u0301'.repeat(most), 'é'.repeat(most)),
   refused('one character more', '𠮷'.repeat(most + 1)),
 ];

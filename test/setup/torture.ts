@@ -246,7 +246,7 @@ export async function until(
       last = progress();
       deadline = performance.now() + 60_000;
     }
-    if (performance.now() > deadline) throw new Error(`this did not come about: ${condition} (${progress()})`);
+    if (performance.now() > deadline) throw new Error(`this did not happen: ${condition} (${progress()})`);
     await delay(50);
   }
 }

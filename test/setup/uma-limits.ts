@@ -19,7 +19,7 @@ export async function respectLimits(
   const scene = await makeScene(platform, 0n);
   await succeed(platform, 'updatePlatform', { currencies: ['EUR'] });
   const inEuros = await newCustomer(platform);
-  // The customer can pay neither from an external account nor from the accounts of others.
+  // The customer can pay neither from an external account nor from other customers' accounts.
   await externalAccount(platform, inEuros, 'INR', { upi: { vpa: 'grace@bank' } });
   const receiver = await umaAddressOf(other, (await makeScene(other, 0n)).customerId);
   const { accounts } = await platform.ask(

@@ -38,7 +38,7 @@ interface Measured {
   readonly answersMs?: number;
   readonly acknowledged?: number;
   readonly disturbed?: number;
-  /** Why it was not measured. */
+  /** Why the fault was not measured. */
   readonly skipped?: string;
   readonly failed?: string;
 }

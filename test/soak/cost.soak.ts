@@ -19,7 +19,7 @@ import { processorTime } from './cost/processor.ts';
 // - The time of a document is the median of five runs, after seven: Postgres has planned its statement by then, and keeps
 //   the plan. Beyond the limit it is measured again: then the median of fifteen counts, whether it is lower or higher.
 // - The median of all documents is that of the fields without filters, each once. Combinations of filters are far more
-//   numerous, and priced for the worst rows: the more of them were included, the lower and the less meaningful their median.
+//   numerous, and priced for the worst rows: the more of them it included, the lower and less meaningful it would be.
 // - There are so many rows that examining all of them takes some twenty milliseconds, a hundred times what a page takes.
 //   Each of them has the values of one half (cost/halves.ts): one filter leaves many rows, and two filters none.
 

@@ -21,7 +21,7 @@ const clockTickMs = 10;
 const writeWhole = `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
   select $1, id, 'TEST', now(), 1, $3::jsonb from unnest($2::uuid[]) id`;
 
-test(`${instances} instances fan out ${perSecond} changes a second, each once and in order`, async () => {
+test(`${instances} instances fan out ${perSecond} changes per second, each once and in order`, async () => {
   const first = await ownGateway();
   const gateways = [first];
   while (gateways.length < instances) gateways.push(await ownGateway({}, first.databaseUrl));
@@ -37,7 +37,7 @@ async function session(url: string): Promise<pg.Client> {
   return client;
 }
 
-/** Returns the processor time, in milliseconds a second, by the purpose of Postgres' sessions, and the duration. */
+/** Returns the processor time, in milliseconds per second, by the purpose of Postgres' sessions, and the duration. */
 async function measure(gateways: readonly TestGateway[], platformId: string, writer: pg.Client, listener: pg.Client) {
   const write = writerOf(platformId, writer);
   const announcedAt: (readonly [sequence: bigint, time: number])[] = [];

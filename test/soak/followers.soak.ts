@@ -31,7 +31,7 @@ const Events = operation<{ readonly events: { readonly id: string } }, object>(t
 interface Follower {
   readonly customerId: string;
   readonly seen: string[];
-  /** Describes its socket, and whether the stream has ended. */
+  /** Describes the app's socket, and whether the stream has ended. */
   readonly state: () => string;
   readonly stop: () => void;
 }
@@ -102,7 +102,7 @@ interface Shown {
   readonly list: readonly string[] | undefined;
 }
 
-/** Opens the page. It shows the list of its last customer, and the events of all others. */
+/** Opens the page. It shows the list of the last customer, and the events of all other customers. */
 async function openPage(platform: TestPlatform, url: string, customers: readonly string[], after: string) {
   const { outputFiles } = await build({
     ...{ bundle: true, write: false, format: 'esm', target: 'es2022' },
@@ -131,7 +131,7 @@ const disturbances: readonly ((fleet: Fleet, balancer: LoadBalancer) => unknown)
   (fleet) => fleet.replace('SIGTERM'),
 ];
 
-/** Makes a payment each second during the disturbances. A busy service may refuse some. */
+/** Makes a payment each second during the disturbances. A busy service may refuse some payments. */
 async function payUntil(isOver: () => boolean, platform: TestPlatform, scene: Scene): Promise<number> {
   let paid = 0;
   for (; !isOver(); await delay(1_000))

@@ -129,7 +129,7 @@ async function heldBy(pid: number, database: pg.Client): Promise<Held> {
   return { memory, files: readdirSync(`/proc/${pid}/fd`).length, connections: rows[0]?.connections ?? 0 };
 }
 
-/** Returns medians of the second and of the last quarter: the first is for warming up. */
+/** Returns medians of the second and of the last quarter: the first quarter is for warming up. */
 function summary(held: readonly Held[]): { readonly early: Held; readonly late: Held } {
   const quarter = Math.floor(held.length / 4);
   const median = (part: readonly Held[], of: keyof Held) =>

@@ -20,9 +20,9 @@ import { accountQuery, expensive, type Kind, kinds, payment, type Storm } from '
  * Measures what a storm of 300 connections of one platform costs another platform. Three situations alternate: the
  * platform is alone; the other platform sends as much as its limit allows, so that nothing is refused; the other
  * platform storms against this limit as fast as it gets answers. The medians of the rounds' p99 are compared: the storm
- * against the situation without it, alone or beside the polite sender. So a calm platform, which notices every request
- * of others, pays for the requests that the limit allows, but not for the storm. Odd and even rounds of the platform
- * alone differ by noise. Rounds in which other processes were busy are discarded and repeated.
+ * against the situation without it, alone or beside the polite sender. So a calm platform, which notices each request
+ * of another platform, pays for the requests that the limit allows, but not for the storm. Odd and even rounds of the
+ * platform alone differ by noise. Rounds in which other processes were busy are discarded and repeated.
  */
 
 const connections = 300;
@@ -46,7 +46,7 @@ const most = 1.2;
 const wrongPerMinute = 100;
 
 /**
- * The limit of the platform that storms, in requests a second: a twentieth of the payments that such a machine makes,
+ * The limit of the storming platform, in requests per second: a twentieth of the payments that such a machine makes,
  * or a hundredth. Refused requests cost the same in both cases; beside the higher limit, a polite sender may cost as
  * much as the storm, and hide it.
  */
@@ -57,7 +57,7 @@ type Way = keyof typeof ways;
 const neighbours = {
   calm: { readsPerSecond: 200, paymentsPerSecond: 0 },
   /**
-   * Alone, this neighbour uses a third of two processors. At twice the rate, its p99 varies between rounds by a factor
+   * Alone, this neighbor uses a third of two processors. At twice the rate, its p99 varies between rounds by a factor
    * of ten without any storm.
    */
   busy: { readsPerSecond: 150, paymentsPerSecond: 50 },
@@ -109,7 +109,7 @@ function start(file: string, runner: readonly string[] = []): ChildProcess {
   });
 }
 
-/** Makes the neighbour send for one round. */
+/** Makes the neighbor send for one round. */
 async function round(neighbour: Neighbour, ms = roundMs): Promise<Measured> {
   calmClient.send({ ...requestsOf(neighbour), ms } satisfies Calm);
   const [measured] = (await once(calmClient, 'message')) as [Measured];
@@ -143,7 +143,7 @@ const summary = (rounds: readonly Measured[]) => {
  * as two: its opening and its query. Wrong credentials have their own limit, per address and minute.
  */
 function politeRate(kind: Kind, perSecond: number): number {
-  // Each counts as several requests at once: at a slightly lower rate, none is refused.
+  // Each document counts as several requests at once: at a slightly lower rate, none is refused.
   if (kind === 'documents') return (0.95 * perSecond) / documentRequests;
   if (kind === 'sockets') return perSecond / 2;
   return kind === 'wrong credentials' ? wrongPerMinute / 60 : perSecond;
@@ -228,7 +228,7 @@ const cases = (Object.keys(neighbours) as Neighbour[]).flatMap((neighbour) =>
   (Object.keys(ways) as Way[]).flatMap((way) => kinds.map((kind) => [kind, way, neighbour] as const)),
 );
 
-test.each(cases)('a storm of %s %s, beside a %s neighbour', { timeout: 1_200_000 }, async (kind, way, neighbour) => {
+test.each(cases)('a storm of %s %s, beside a %s neighbor', { timeout: 1_200_000 }, async (kind, way, neighbour) => {
   const measured = await measure(neighbour, kind, way);
   console.log(`${kind} ${way}, ${neighbour}: ${JSON.stringify(measured)}`);
   expect(measured.refused).toBe(0);

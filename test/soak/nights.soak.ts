@@ -229,7 +229,7 @@ function pageOf(machine: Installation, { said }: Night, fired: ReadonlyMap<strin
     `${folder}/machine start|stop|restart|status|log UNIT   stands for systemctl and journalctl. Units: ${units.join(', ')}`,
     `${folder}/gateway-1.settings   the settings of an instance: set -a; . ${folder}/gateway-1.settings; set +a; npm run ops -- …`,
     `${folder}/psql   psql as a superuser of the database`,
-    ...(hasStandby ? [`${folder}/psql-standby   the same at the standby`] : []),
+    ...(hasStandby ? [`${folder}/psql-standby   the same on the standby`] : []),
     `${folder}/pgdata   the disk of Postgres; mount -o remount,size=… enlarges it`,
     `${folder}/done   when the night seems to be over`,
     '',

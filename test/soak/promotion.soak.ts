@@ -37,7 +37,7 @@ const pay = async (scene: Awaited<ReturnType<typeof makeScene>>) => {
   return (await ended(platform, transaction.id)).status;
 };
 
-test('the writable one of two servers is used, and after a promotion the other; nothing is lost', async () => {
+test('of two servers the writable one is used, and after a promotion the other; nothing is lost', async () => {
   const scene = await makeScene(platform, 50_000n);
   expect(await pay(scene)).toBe('COMPLETED');
   const ready = await fetch(`${gateway.url}/health/ready`);

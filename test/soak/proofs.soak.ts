@@ -71,10 +71,10 @@ describe.skipIf(!hasChecker)('every order of the steps of the model', () => {
 
   test.each([
     ['without the lock of the quote', { ...small, NO_ROW_LOCK: '', SEQUENCERS: 0, WORKERS: 0 }, 'sound'],
-    ['with an expiry that takes PROCESSING', { ...small, EXPIRES_PROCESSING: '', SEQUENCERS: 0, WORKERS: 0 }, 'sound'],
+    ['with an expiry of PROCESSING quotes', { ...small, EXPIRES_PROCESSING: '', SEQUENCERS: 0, WORKERS: 0 }, 'sound'],
     ['without the lock of the sequencer', { ...small, NO_STEP_LOCK: '', WORKERS: 0 }, 'sound'],
     ['without workers, quotes do not end', { ...small, CRASHES: 0, SEQUENCERS: 0, WORKERS: 0 }, 'ends'],
-    ['without sequencers, the feed does not either', { ...small, CRASHES: 0, SEQUENCERS: 0, WORKERS: 0 }, 'tells'],
+    ['without sequencers, the feed does not end', { ...small, CRASHES: 0, SEQUENCERS: 0, WORKERS: 0 }, 'tells'],
   ] as const)('a run breaks the model %s', (_name, size, property) => {
     expect(verify(size, property).errors).toBe(1);
   });

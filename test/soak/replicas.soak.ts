@@ -11,14 +11,14 @@ import { base } from '../setup/rest.ts';
 import { newCustomer } from '../setup/scene.ts';
 import { startReplicated } from '../setup/standby.ts';
 
-// Two instances in separate processes, a primary and two standbys that fall behind, are paused and are cut off at
-// random. Each reader writes on one of the instances and reads on any of them, over both APIs: it must read at least
+// Two instances in separate processes, with a primary and two standbys, which fall behind, are paused and are cut off
+// at random. Each reader writes on one of the instances and reads on any of them, over both APIs: it must read at least
 // its own last write, or one that another reader has handed over to it.
 
 const reads = Number(process.env.REPLICA_READS ?? 1_000_000);
 const workers = 64;
 const readsPerWrite = 9;
-/** How often it reports its progress, in reads. */
+/** After how many reads the soak reports its progress. */
 const progressReads = 100_000;
 const timeout = 10_800_000;
 
@@ -28,7 +28,7 @@ afterAll(async () => {
   for (const proxy of proxies) await proxy.close();
   await servers.stop();
 });
-/** Does the background work. */
+/** The gateway that does the background work. */
 const worker = await testGateway({ ROLE: 'work' }, servers.primary.url);
 const metricsPorts = [await freePort(), await freePort()];
 const gateways: ChildGateway[] = [];
@@ -52,7 +52,7 @@ afterAll(async () => {
 const anyOf = <Item>(items: readonly Item[]): Item =>
   items[Math.floor(Math.random() * items.length)] ?? expect.fail('the list is empty');
 
-/** The ways to read a customer: each returns the name in the answer. */
+/** The ways to read a customer: each returns the metadata value in the response. */
 const ways: readonly ((platform: TestPlatform, url: string, id: string) => Promise<string>)[] = [
   async (platform, _url, id) =>
     (await platform.ask('query ($id: ID!) { node(id: $id) { ... on Customer { metadata { value } } } }', { id })).node

@@ -5,7 +5,7 @@ import { NoProgress } from '../schedules/scheduler.ts';
 import { World } from '../schedules/world.ts';
 
 /**
- * The important races, each through its share of interleavings: the first half depth first, the others by seeds.
+ * The important races, each through its share of interleavings: the first half depth first, the other half by seeds.
  * SCHEDULES sets the total number. SCHEDULE_SEED replays the seed that a failure has named.
  */
 

@@ -22,7 +22,7 @@ interface Running {
   line(wanted: RegExp): Promise<string>;
   /** Does what Ctrl-C does. */
   stop(): void;
-  /** Resolves with its exit code. */
+  /** Resolves with the command's exit code. */
   readonly done: Promise<number>;
 }
 

@@ -255,7 +255,7 @@ test('one endpoint is asked and the others notified; a payment over a bank’s r
 });
 
 test('an unanswered question that is resent still decides, and an answered one only notifies', async () => {
-  // It waits for an hour before it is sent.
+  // The question waits for an hour before it is sent.
   await t.owner.query(`
     create function hold_question() returns trigger language plpgsql as $$
     begin new.next_attempt_at := clock_ms() + interval '1 hour'; return new; end $$;

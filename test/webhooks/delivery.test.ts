@@ -46,7 +46,7 @@ test.for(Object.entries(faults))(
       taken.push(one.id);
       response.writeHead(200).end();
     };
-    // Its health is stored right after the delivery.
+    // The health of the endpoint is stored right after the delivery.
     const endpoint = await endpointUntil(
       t.platform,
       id,
@@ -113,7 +113,7 @@ test('410 disables the endpoint immediately, and the notice says so', async () =
   });
 });
 
-test('hanging receivers delay no others, and have at most eight requests at a time', async () => {
+test('hanging receivers delay no other receivers, and have at most eight requests at a time', async () => {
   const hanging = await Promise.all([1, 2, 3].map(() => startReceiver(() => undefined)));
   const healthy = await startReceiver();
   const scene = await makeScene(t.platform, 0n);

@@ -9,7 +9,7 @@ import { answer, ownReceiver, type Received, verify } from './receiver.ts';
 
 const t = await testGateway();
 
-/** Waits until this many changes of an account's balance have their position in the feed. */
+/** Waits until this many changes to an account's balance have their position in the feed. */
 async function feedHas(accountId: string, changes: number): Promise<void> {
   const { prisma } = t.gateway.payments.database;
   const where = { type: 'ACCOUNT_STATUS', accountId: uuidIn(accountId) } as const;
@@ -182,7 +182,7 @@ test('an endpoint gets only the types that it asked for, and none that only the 
   expect(await tryCreate(t.platform, { url: receiver.url, eventTypes: [] })).toMatchObject({ code: 'INVALID_INPUT' });
   await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['KYC_STATUS'] });
   const first = await makeScene(t.platform, 5_000n);
-  // They are sent concurrently: either may arrive first.
+  // The two webhooks are sent concurrently: either may arrive first.
   await receiver.until(
     (received) => received.some(({ body }) => body.customerId === first.customerId) && types(received).includes('TEST'),
   );
@@ -216,7 +216,7 @@ test('two concurrent rotations are two steps: afterwards the two new secrets sig
   await receiver.until((received) => received.length === 1);
   const rotate = async (): Promise<string> =>
     (await act(t.platform, 'rotateWebhookSecret', { endpointId: id }, 'secret')).secret;
-  // Both have finished reading before one may write.
+  // Both rotations have finished reading before one may write.
   const lock = ['select from webhook_endpoint where id = $1 for update', uuidIn(id)] as const;
   const rotations = await whileLocked(t.databaseUrl, lock, async (holder) => {
     const begun = [rotate(), rotate()];
@@ -325,7 +325,7 @@ test('a delivery can always be resent, under its own id, and its earlier attempt
   };
   const { id, event } = await until('PENDING', 1);
 
-  // It waits for an hour.
+  // The next attempt is an hour away.
   receiver.answer = answer(500);
   expect(await resend(t.platform, id)).toMatchObject({
     replayed: false,

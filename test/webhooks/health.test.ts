@@ -19,7 +19,7 @@ test("a receiver's Retry-After is respected, up to a day", async () => {
     const { deliveries } = await endpointUntil(slow.platform, id, (one) => one.deliveries[0]?.attempts.length > 0);
     const [{ attempts, nextAttemptAt }] = deliveries;
     await receiver.stop();
-    // Counted from the end of the attempt.
+    // The wait is counted from the end of the attempt.
     return Date.parse(nextAttemptAt) - Date.parse(attempts.at(-1).at) - attempts.at(-1).durationMs;
   };
   expect(await pauseAfter({ 'retry-after': '3600' })).toBe(scaled(3_600));
@@ -28,7 +28,7 @@ test("a receiver's Retry-After is respected, up to a day", async () => {
   expect(await pauseAfter({ 'retry-after': date })).toBeGreaterThanOrEqual(scaled(7_100));
 });
 
-test('a failing endpoint is FAILING, and after days disabled with a notice; a replay sends all it missed', async () => {
+test('a failing endpoint is FAILING, and disabled with a notice after days; a replay sends all it missed', async () => {
   const fast = await ownGateway({ WEBHOOK_TIME_SCALE: 200_000 });
   const receiver = await ownReceiver(answer(500));
   const scene = await makeScene(fast.platform, 0n);

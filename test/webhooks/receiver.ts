@@ -52,7 +52,7 @@ export async function startReceiver(first: Answer = answer(200)) {
   const receiver = {
     url: `http://127.0.0.1:${await listen(server)}/hooks`,
     received,
-    /** How many connections were opened to it. */
+    /** How many connections were opened to the receiver. */
     get connections() {
       return connections;
     },

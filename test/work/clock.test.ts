@@ -12,7 +12,7 @@ import { startReceiver } from '../webhooks/receiver.ts';
 const key = Buffer.alloc(32, 7);
 const database = await testDatabase();
 const sql = await testClient({ databaseUrl: database.url });
-/** Serves only, without workers. */
+/** A gateway that only serves, without workers. */
 const serving = await testGateway({ ROLE: 'serve', SECRET_KEY: key }, database.url);
 const platform = await serving.newPlatform('timekeeper');
 const scene = await makeScene(platform, 10_000n);
@@ -27,7 +27,7 @@ test('work due before the clock is set back by an hour is done now, and not an h
   await setClockBack(database.url);
   const working = await startTestGateway({ ROLE: 'work', SECRET_KEY: key }, database.url);
   expect(await ended(platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
-  // It is not approved: it times out as it would have without the step.
+  // The incoming payment is not approved: it times out as it would have without the step.
   expect(await ended(platform, incoming.id)).toMatchObject({
     status: 'FAILED',
     failureReason: 'PAYMENT_APPROVAL_TIMED_OUT',
@@ -62,7 +62,7 @@ test('a correct clock changes nothing', async () => {
 });
 
 describe('a step back of the clock', () => {
-  /** Each test is a transaction that is rolled back. Rows are inserted without those that they refer to. */
+  /** Each test is a transaction that is rolled back. Rows are inserted without the rows that they refer to. */
   beforeEach(() => sql.query('begin'));
   afterEach(() => sql.query('rollback'));
 

@@ -2,7 +2,7 @@
 -- Otherwise work that was due soon by the old clock would be delayed by the whole step. Returns the step in
 -- milliseconds, or null. Any number of processes may call this repeatedly: one of them locks the row, and the others
 -- return immediately.
--- A due time counts as set by the old clock if it is ahead by more than half the step or by more than ten seconds.
+-- A due time counts as set by the old clock if it is more than half the step or more than ten seconds in the future.
 -- This is nearly always right, because the function is called every second. A due time that the new clock has set
 -- that far ahead in the meantime is moved by mistake. That is harmless, because the work is only done early: a rail
 -- is queried again, or a receiver gets an event early. The limit of ten seconds also catches due times that were set

@@ -1,4 +1,4 @@
--- The part of apply_plans for plans that insert customers or accounts. Few plans do.
+-- The part of apply_plans for the few plans that insert customers or accounts.
 create or replace function apply_registrations(p_platform uuid, p_insert jsonb) returns void
   language plpgsql
 as $$

@@ -1,6 +1,6 @@
 -- Checks the groups of a batch one by one, applies the accepted ones together, and concludes each. They are applied
 -- together because the fixed cost of statements is a large part of the cost of a payment. p_policies contains the
--- policies that lock_plans has locked. Returns answers like commit_batches.
+-- policies that lock_plans has locked. Returns answers as commit_batches does.
 create or replace function commit_batch(p_groups jsonb, p_policies policy[]) returns jsonb[]
   language plpgsql
 as $$

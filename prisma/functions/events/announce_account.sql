@@ -1,6 +1,6 @@
 -- Runs after each insert or update of an account. Writes the event of that version. A new balance, status or
 -- verification has its own event type; any other change is an ACCOUNT_CHANGE, which only appears in the feed. The
--- event stores the account's mutable columns (account_state); for most changes of a balance there are none to store.
+-- event stores the account's mutable columns (account_state); for most balance changes there are none to store.
 create or replace function announce_account() returns trigger
   language plpgsql
 as $$

@@ -1,5 +1,5 @@
 -- Runs before inserts into the outbox that do not come from a trigger, such as test events. Checks that the rows that
--- an event refers to belong to its platform. A trigger writes the ids of the row that fired it, which need no check.
+-- an event refers to belong to its platform. A trigger writes ids from the row that fired it, which need no check.
 create or replace function guard_outbox() returns trigger
   language plpgsql
 as $$

@@ -3,7 +3,7 @@
 -- refusals. Runs after all other checks, so that only applied payments are counted. Refuses with APPROVAL_REQUIRED a
 -- payment that needs an approval but does not wait for one; its command is then run again with a plan that waits.
 -- Most policies only have limits, and most payments fit into what is stored, so these are checked here without a call.
--- What a policy has counted is stored once for the whole batch, because every statement and version of a row costs time.
+-- What a policy has counted is stored once for the whole batch, because each statement and row version costs time.
 create or replace function count_payments(p_answers jsonb[], p_policies policy[]) returns jsonb[]
   language plpgsql
 as $$

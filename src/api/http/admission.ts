@@ -130,7 +130,7 @@ interface TakenBodies {
   readonly takesJson: boolean;
 }
 
-/** Returns why a body's declared type, encoding or length is refused: foreign pages can send forms and plain text. */
+/** Returns why a body's declared type, encoding or length is refused. Any web page can send forms and plain text. */
 function wrongFormOf(request: IncomingMessage, { api, takesJson }: TakenBodies): WrongForm | undefined {
   const { method, headers } = request;
   if (takesJson && (hasBody(request) || (api === 'GRAPHQL' && (method === 'POST' || method === 'QUERY')))) {

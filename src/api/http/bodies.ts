@@ -16,7 +16,7 @@ export const maxStrangers = 100;
 /** The number of chunks after which they are joined: many small chunks take far more memory than their bytes. */
 const maxChunks = 64;
 
-/** A request's whole body, or why it is missing: it exceeds the limit, or its read was evicted in favour of others. */
+/** A request's whole body, or why it is missing: it exceeds the limit, or its read was evicted in favor of others. */
 export type Body = Buffer | 'TOO_LONG' | 'EVICTED';
 
 const empty = Buffer.alloc(0);

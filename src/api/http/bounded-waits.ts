@@ -1,5 +1,5 @@
 /**
- * Limits the number of concurrent waits for clients. A wait beyond the limit evicts the oldest of the largest group.
+ * Limits the number of concurrent waits for clients. One beyond the limit evicts the oldest wait of the largest group.
  */
 export class BoundedWaits {
   readonly #max: number;

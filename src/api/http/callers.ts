@@ -11,7 +11,7 @@ import type { AddressOf } from './client-address.ts';
 import { type EarlyRefusal, tooMany, unavailable } from './refusals.ts';
 import type { Tenant } from './turns.ts';
 
-/** The default limit for looking up credentials, in milliseconds. */
+/** The default time limit for looking up credentials, in milliseconds. */
 const lookUpMs = 10_000;
 
 interface Known {
@@ -60,9 +60,9 @@ export class Callers {
   }
 
   /**
-   * Returns the tenant whose share of the capacity a request uses: the platform whose credentials were valid a moment
-   * ago or earlier on the same connection, or else its address. So wrong credentials cannot use a platform's share, and
-   * a client that sends different ones with each request gets only one share.
+   * Returns the tenant whose share of the capacity a request uses: the platform whose credentials were found valid
+   * recently, or earlier on the same connection, or else its address. So wrong credentials cannot use a platform's
+   * share, and a client that sends different ones with each request gets only one share.
    */
   tenantOf(request: IncomingMessage, caller: Viewer | undefined): Tenant {
     if (caller) return { key: caller.platformId, isPlatform: true };
@@ -73,7 +73,7 @@ export class Callers {
     return { key: `address ${this.#options.addressOf(request)}`, isPlatform: false };
   }
 
-  /** Returns the platform of a request whose credentials were valid a moment ago or earlier on the same connection. */
+  /** Returns a request's platform if its credentials were found valid recently, or earlier on the same connection. */
   known(request: IncomingMessage): string | undefined {
     const { key, isPlatform } = this.tenantOf(request, this.find(request));
     return isPlatform ? key : undefined;

@@ -77,7 +77,7 @@ export class Origins {
     if (this.#lines.tokens < 1) return;
     this.#lines.tokens -= 1;
     this.#logged.set(origin, true);
-    // Pages without an address, such as files, all have the origin null, which no setting can tell apart.
+    // Pages without a web address, such as files, all have the origin null, so no setting can tell them apart.
     const wanted = /^https?:\/\/[^\s/]+$/.test(origin) ? [...this.#options.origins, origin] : ['*'];
     this.#options.log.warn(
       { origin: origin.slice(0, 300), setting: `CORS_ORIGINS=${wanted.join(',')}`.slice(0, 1_000) },

@@ -25,7 +25,7 @@ const maxUnread = 256;
  * counts from the end of its body to the end of its response, whether or not its client reads it. A stream counts only
  * until it begins, since it mostly waits from then on. Waits for an external service (core/outside-wait.ts) do not
  * count. At the limit, a tenant below its share is admitted anyway, up to twice `maxInFlight` in all: one tenant's load
- * does not cause another's refusals. Shares are equal, among tenants with requests in flight.
+ * does not cause another's refusals. All tenants with requests in flight have equal shares.
  */
 export class InFlight {
   readonly #limits: AdmissionLimits;

@@ -31,7 +31,7 @@ interface ProviderWebhookOptions extends Pick<CallerOptions, 'pace' | 'addressOf
 }
 
 /**
- * Handles webhooks of the providers of rails. Returns 200 once a message is stored, and 401 without a valid signature:
+ * Handles webhooks of the rails' providers. Returns 200 once a message is stored, and 401 without a valid signature:
  * the same response, in the same time, for known and unknown platforms. Wrong signatures are counted against the
  * sender's address.
  */

@@ -86,7 +86,7 @@ export interface HttpServer {
   destroy(): void;
 }
 
-/** Starts the HTTP server of an instance: GraphQL, REST, health, and the limits of requests. */
+/** Starts the HTTP server of an instance: GraphQL, REST, health, and the limits on requests. */
 export async function startHttpServer(options: HttpOptions): Promise<HttpServer> {
   const { headersMs = connectionLimits.headersTimeout } = options;
   const server = createServer({

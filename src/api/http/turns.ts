@@ -3,7 +3,7 @@ import type { WorkTurn } from '../../core/outside-wait.ts';
 /** The tenant whose share of the capacity a request uses. */
 export interface Tenant {
   readonly key: string;
-  /** Whether it is a platform, rather than the senders of one address without known credentials. */
+  /** Whether it is a platform; otherwise it is the senders at one address without known credentials. */
   readonly isPlatform: boolean;
 }
 
@@ -31,7 +31,7 @@ export class Turns {
   readonly #atWork = new Map<string, AtWork>();
   /** The expensive work under way and waiting, by platform. */
   readonly #atExpensiveWork = new Map<string, AtWork>();
-  /** The work that has waited and whose turn has come. */
+  /** The work that was waiting and whose turn has now come. */
   readonly #beginning: (() => void)[] = [];
   #lastPlatform: string | undefined;
   #lastAt = Number.NEGATIVE_INFINITY;
@@ -43,7 +43,7 @@ export class Turns {
     this.#mostAlone = mostAlone;
   }
 
-  /** Waits for a turn of a platform, for one of several operations on a connection or for a message of a stream. */
+  /** Waits for a platform's turn, for one of several operations on a connection or for a message of a stream. */
   async takeTurn(platformId: string): Promise<WorkTurn> {
     const tenant = { key: platformId, isPlatform: true };
     await this.begin(tenant);
@@ -120,7 +120,7 @@ export class Turns {
     if (own.count === 0) atWork.delete(key);
   }
 
-  /** Begins waiting work, one piece per turn of the event loop, so that requests of others are read in between. */
+  /** Begins waiting work, one piece per turn of the event loop, so that other tenants' requests are read in between. */
   #beginSoon(next: () => void): void {
     if (this.#beginning.push(next) === 1) setImmediate(this.#beginNext);
   }

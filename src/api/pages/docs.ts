@@ -209,7 +209,7 @@ function marked(excerpt: string, words: string) {
     .trim()
     .split(/\s+/)
     .map((word) => word.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
-  // Every second part is a word.
+  // Every second part is one of the words.
   const parts = excerpt.split(new RegExp(`(${terms.join('|')})`, 'i'));
   return parts.map((part, index) => (index % 2 ? html`<mark>${part}</mark>` : part));
 }

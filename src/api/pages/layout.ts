@@ -98,7 +98,7 @@ const scriptPolicy = (name: Bundled['name']) =>
   [
     "default-src 'none'",
     "script-src 'self'",
-    // Editors have workers and fonts, and write their colours into the page.
+    // Editors have workers and fonts, and write their colors into the page.
     ...(name === 'wallet'
       ? ["style-src 'self'", 'img-src data:']
       : ["worker-src 'self'", "style-src 'self' 'unsafe-inline'", "font-src 'self'", "img-src 'self' data:"]),

@@ -60,7 +60,7 @@ export const onReplicas: MiddlewareHandler<RestEnvironment> = async (context, ne
   const replicas = context.get('replicas');
   if (!replicas) return next();
   context.set('onlyReads', true);
-  // The page after a cursor must be read from the same source as the page before it.
+  // The page after a cursor includes all earlier writes, whatever the token would allow (decision 82).
   const isPage = context.req.query('cursor') !== undefined;
   return replicas.reading(platformId, isPage ? undefined : token, () => next());
 };

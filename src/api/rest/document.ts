@@ -9,7 +9,7 @@ import { TransactionSchema } from './schemas/payment-schemas.ts';
 type Document = ReturnType<RestApp['getOpenAPI31Document']>;
 
 const tags = {
-  Quotes: 'A rate and fees, locked until they expire.',
+  Quotes: 'A rate and fees, locked until the quote expires.',
   Transactions: 'Outgoing and incoming payments.',
   Transfers: 'Payments in one currency, without a rate.',
   Customers: 'The people and companies for whom the platform moves money.',
@@ -219,7 +219,7 @@ function documentWebhooks(registry: OpenAPIHono['openAPIRegistry']): void {
         .describe('The version of the object that changed. Ignore versions lower than the latest you have seen.'),
     };
     const schema = z.object({ ...common, ...fields }).openapi(name, { description });
-    const taken = { description: 'Accepted. Any 2xx response and 409 count as accepted.' };
+    const taken = { description: 'Accepted. Any 2xx response, or a 409, counts as accepted.' };
     const approves = type === 'INCOMING_PAYMENT' && { content: { 'application/json': { schema: approval } } };
     registry.registerWebhook({
       ...{ method: 'post', path: type, operationId: name, tags: ['Webhooks'], summary, description, security: [] },

@@ -158,7 +158,7 @@ function codeOf(issue: Pick<core.$ZodIssue, 'code'>, path: readonly string[], is
     : 'INVALID_INPUT';
 }
 
-/** The names of the rules, as in the OpenAPI document, by zod's codes of their violations. */
+/** The names of the rules, as in the OpenAPI document, by zod's codes for their violations. */
 const constraints: Readonly<Record<string, string>> = {
   too_small: 'minimum',
   too_big: 'maximum',
@@ -192,7 +192,7 @@ function asRestError(thrown: unknown, log: Logger): RestError {
   if (thrown instanceof HTTPException && thrown.status === 400) {
     return new RestError('INVALID_REQUEST_FORMAT', 'the body is not well-formed JSON');
   }
-  // An empty body of another type than JSON: a non-empty one was refused earlier (src/api/rest/server.ts).
+  // An empty body of a type other than JSON: a non-empty one was refused earlier (src/api/rest/server.ts).
   if (thrown instanceof HTTPException && thrown.status === 415) {
     return new RestError('INVALID_REQUEST_FORMAT', 'a request body must be application/json', { status: 415 });
   }

@@ -54,7 +54,7 @@ export async function answerByFetch(
 /** The media types of exports, which can be of any length. */
 const streamedTypes = /^(text\/csv|application\/xml)\b/;
 
-/** How long to wait for a client that reads nothing of a stream, in milliseconds. */
+/** How long to wait for a client that reads nothing from a stream, in milliseconds. */
 const drainMs = 60_000;
 
 /** Sends a body as fast as it is read. If it fails or is not read for `drainMs`, the connection ends early. */

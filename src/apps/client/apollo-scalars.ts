@@ -16,7 +16,7 @@ export function apolloScalars() {
   const inputs = Object.entries(scalarInputs).map(([name, fields]) => [name, { fields }] as const);
   return {
     possibleTypes,
-    // Apollo's types know the scalars that the app declares, and no other.
+    // Apollo's types know the scalars that the app declares, and no others.
     typePolicies: policies as TypePolicies,
     inputObjects: Object.fromEntries(inputs) as NonNullable<InMemoryCacheConfig['inputObjects']>,
     scalars: {

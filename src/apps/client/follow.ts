@@ -47,7 +47,7 @@ export interface Following {
   readonly stop: () => void;
 }
 
-/** Refusals that may not recur on the next attempt. Those about the cursor start again; all others end the stream. */
+/** Refusals that are retried. After one about the cursor, the stream starts again; all others end it. */
 const passing = new Set(['UNAUTHENTICATED', 'RATE_LIMITED', 'SERVICE_UNAVAILABLE', 'TIMEOUT', 'INTERNAL_SERVER_ERROR']);
 const ofCursor = new Set(['CURSOR_EXPIRED', 'INVALID_INPUT']);
 
@@ -165,7 +165,7 @@ function attempt(
       refusal ??= refusalIn(errors);
       if (data === null || data === undefined) return;
       advance(request.extensions, result);
-      // An exception of the app must not reach the library, which would treat it as a connection failure.
+      // An exception thrown by the app must not reach the library, which would treat it as a connection failure.
       try {
         next(data);
       } catch (error) {

@@ -130,7 +130,7 @@ export function useLiveList<Result, Variables, R extends Row>(
 
 /**
  * Returns the whole seconds until a moment, 0 once it has passed, and renders again each second. It counts by the
- * service's clock (`serverTime` is `viewer.serverTime` of the same response), so a wrong clock of the device does not
+ * service's clock (`serverTime` is `viewer.serverTime` of the same response), so a wrong clock on the device does not
  * matter.
  */
 export function useCountdown(expiresAt: string | undefined, serverTime: string | undefined): number | undefined {

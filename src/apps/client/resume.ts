@@ -14,7 +14,7 @@ interface Sink {
 
 /** Where a subscription resumes. The object stays the same: a library that sends it again sends the newest cursor. */
 export interface Resuming {
-  /** The cursor of the last message; null requests that the coming messages have cursors. */
+  /** The cursor of the last message; null asks for cursors in the messages that follow. */
   after: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** Tracks the highest version seen of each object, to recognise older data: a late response or a repeated message. */
+/** Tracks the highest version seen of each object, to recognize older data: a late response or a repeated message. */
 export class Versions {
   readonly #highest = new Map<string, number>();
 

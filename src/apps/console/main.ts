@@ -30,7 +30,7 @@ async function get(url: string, signal: AbortSignal | null = null): Promise<unkn
   return answer.then((response) => (response.ok ? response.json() : undefined)).catch(() => undefined);
 }
 
-// The service's own document, whose structure is covered by a test. The address of its server is relative to its own.
+// The service's own document, whose structure a test checks. Its server address is relative to that of the document.
 const original = (await get(settings.document)) as ExampleDocument;
 const documentUrl = new URL(settings.document, location.href);
 original.servers = original.servers.map(({ url }) => ({ url: new URL(url, documentUrl).href }));

@@ -71,7 +71,7 @@ export const firstSteps: readonly Step[] = [
     operation: 'Watch',
     title: 'Watch',
     about:
-      'Follows the payment: its current state first, then every change, until nothing can follow. It continues while you are in other tabs.',
+      'Follows the payment: its current state first, then every change, until there can be no more. It continues while you are in other tabs.',
     docs: 'docs/streams.md',
     query: `subscription Watch($transaction: ID!) {
   transactionUpdates(of: { transactionId: $transaction }, until: FINAL) {

@@ -11,7 +11,7 @@ interface FrameProps extends TabBarProps {
   readonly children: ReactNode;
 }
 
-/** Renders the lab's header, its tabs, and what the open one is about. */
+/** Renders the lab's header, its tabs, and what the open tab is about. */
 export function Frame({ settings, tools, children, ...bar }: FrameProps) {
   const open = bar.tabs[bar.openIndex];
   const step = stepOf(open?.operationName ?? open?.title);

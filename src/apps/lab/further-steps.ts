@@ -6,7 +6,7 @@ const furtherSteps: readonly Step[] = [
   {
     operation: 'QuoteForDeposit',
     title: 'Fund in real time: quote',
-    about: 'A quote that a deposit pays. The answer says where to send the money, and with which reference.',
+    about: 'A quote to be paid by a deposit. The answer says where to send the money, and with which reference.',
     query: `mutation QuoteForDeposit($customer: ID!, $destination: ID!) {
   createQuote(
     input: {
@@ -228,7 +228,7 @@ const furtherSteps: readonly Step[] = [
     operation: 'LimitsLeft',
     title: 'Limits left',
     about:
-      'How much of each limit is left: payments made before the policy do not count. And the payments that wait for an approval, which a second token with APPROVE approves.',
+      'How much of each limit is left (payments made before the policy do not count), and the payments that wait for an approval. A second token with APPROVE can give it.',
     docs: 'docs/guides/keys.md',
     query: `query LimitsLeft($customer: ID!) {
   customer(id: $customer) {
@@ -372,7 +372,7 @@ const furtherSteps: readonly Step[] = [
     operation: 'RemoveWebhook',
     title: 'Remove the endpoint',
     about:
-      'Deletes the endpoint in the variables, and ends its deliveries: the one that Webhooks registered, or the newest in Deliveries, even if somebody else registered it.',
+      'Deletes the endpoint in the variables, and ends its deliveries: the one that the tab Webhooks registered, or the newest in the tab Deliveries, even if somebody else registered it.',
     query: `mutation RemoveWebhook($endpoint: ID!) {
   deleteWebhookEndpoint(input: { endpointId: $endpoint }) {
     ... on DeleteWebhookEndpointSuccess {

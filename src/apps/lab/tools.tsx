@@ -39,7 +39,7 @@ export function DocumentTools() {
 export function ThemeChoice() {
   const { setTheme } = useGraphiQLActions();
   const { theme } = useGraphiQL(pick('theme'));
-  // The editors' colours follow the system's theme, which may change at sunset.
+  // The editors' colors follow the system's theme, which may change at sunset.
   useEffect(() => {
     const dark = matchMedia('(prefers-color-scheme: dark)');
     const change = () => setTheme(theme);

@@ -16,7 +16,7 @@ interface Posted {
   readonly webhookBody: string;
 }
 
-/** The time that a receiver has to answer, in milliseconds: as long as the service waits with its own webhooks. */
+/** The time that a receiver has to answer, in milliseconds: as long as for the service's own webhooks. */
 const timeoutMs = 15_000;
 
 /** Posts each webhook to a program on this machine, signed, once and in feed order, until it is stopped. */

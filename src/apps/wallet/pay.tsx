@@ -37,7 +37,7 @@ export function Pay() {
   const sources = customer?.sources.edges.flatMap(({ node }) => ('balance' in node ? [node] : [])) ?? [];
   const payable = moneyFirst(sources);
   const listed = customer?.payees.edges.flatMap(({ node }) => ('accountInfo' in node ? [node] : [])) ?? [];
-  // The chosen one may be on a page that is not read, or no longer.
+  // The chosen payee may be on a page that has not been read, or is no longer read.
   const isListed = !chosen || listed.some(({ id }) => id === chosen.id);
   const paid = [...(isListed ? [] : [chosen]), ...listed].filter(({ status }) => status === 'ACTIVE');
   const payees = Map.groupBy(paid, ({ accountInfo }) => accountInfo.accountType);
@@ -48,7 +48,7 @@ export function Pay() {
     fetchMore({ variables: { first: 100, after: customer?.payees.pageInfo.endCursor } }).catch((error) =>
       setRefusal({ message: reasonOf(error) }),
     );
-  /** The number of changes of the fields: an answer about earlier values is not shown. */
+  /** The number of changes to the fields: an answer about earlier values is not shown. */
   const changes = useRef(0);
   /** Removes messages about earlier values of the fields. */
   const drop = () => {
@@ -223,7 +223,7 @@ type Refused = Extract<
   { readonly message: string }
 >;
 
-/** What the customer reads instead of the operator's words, where no further attempt with the quote succeeds. */
+/** What the customer reads instead of the service's message, for codes with which the quote can no longer be paid. */
 const endings: { readonly [Code in RefusalCode]?: string } = {
   CUSTOMER_FROZEN: 'Your payments are blocked. Please ask our support.',
   ACCOUNT_FROZEN: 'This account is blocked. Please ask our support.',
@@ -245,7 +245,7 @@ interface Refusal {
   readonly isEnd?: boolean;
 }
 
-/** Sorts the accounts that hold money before the others, which cannot pay. */
+/** Puts the accounts with money before the others, which cannot pay. */
 function moneyFirst<Account extends { readonly balance: { readonly amount: string } }>(
   accounts: readonly Account[],
 ): Account[] {

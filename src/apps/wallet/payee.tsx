@@ -124,7 +124,7 @@ export function NewPayee({ customerId, onAdded }: { customerId: string; onAdded:
         </select>
         <small>{sentence(form.description)}</small>
       </label>
-      {/* After an addition its fields are new, and empty. */}
+      {/* After an addition, the fields are new and empty. */}
       <Details key={`${form.accountType} ${added}`} form={form} faults={outcome.faults ?? {}} />
       <button type="submit" disabled={loading}>
         Add the payee

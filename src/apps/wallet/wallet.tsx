@@ -14,7 +14,7 @@ export function Wallet({ network }: { network: Network }) {
   useSubscription(FollowAccounts, { variables: { locale } });
   useSubscription(FollowTransactions, {
     variables: { locale },
-    // A payment that has just begun: the list contains executed payments. It counts towards the limits until it fails.
+    // A completion changes neither the list of executed payments nor the limits; other changes may.
     onData: ({ client, data: { data } }) => {
       if (
         data &&

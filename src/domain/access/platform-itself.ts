@@ -3,7 +3,7 @@ import { Permission } from '../../infra/database/generated/client/client.ts';
 import type { Caller } from './caller.ts';
 
 /**
- * Returns the caller for actions that the service takes on behalf of a platform without a token: the platform's
+ * Returns the caller for actions that the service takes without a token on behalf of a platform: the platform's
  * setup, and decisions that the platform sends in its responses to webhooks. This caller has full access to the
  * platform, so no API imports this file (.dependency-cruiser.cjs): callers of the APIs are viewers.
  */

@@ -13,10 +13,10 @@ export interface Rates {
   readonly clientToken: Rate | null;
 }
 
-/** Changes to a platform's own limits. Null restores the limit of the settings. */
+/** Changes to a platform's own limits. Null restores the limit from the settings. */
 export type RateChanges = { readonly [limit in keyof Rates]?: Rate | null };
 
-/** The prefixes of the columns of `platform` that override the limits of the settings. */
+/** The prefixes of the columns of `platform` that override the limits from the settings. */
 const prefixes = { platform: 'rate', apiToken: 'apiTokenRate', clientToken: 'clientTokenRate' } as const;
 const limits = Object.keys(prefixes) as (keyof Rates)[];
 
@@ -31,7 +31,7 @@ export const rateColumns = limits
   .map((column) => `p.${columnName(column)}`)
   .join(', ');
 
-/** Returns a platform's own limits; null if the limits of the settings apply. */
+/** Returns a platform's own limits; null if the limits from the settings apply. */
 export function ownRates(row: RateColumns): Rates {
   const rateOf = (limit: keyof Rates): Rate | null => {
     const [perSecond, burst] = [row[`${prefixes[limit]}Limit`], row[`${prefixes[limit]}Burst`]];

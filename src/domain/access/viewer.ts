@@ -26,7 +26,7 @@ export interface Viewer extends Caller {
    * The hashes of the only registered documents that the token may send; empty if the token has no list of documents.
    */
   readonly documents: readonly string[];
-  /** The platform's own rate limits; null if the limits of the settings apply. */
+  /** The platform's own rate limits; null if the limits from the settings apply. */
   readonly rates: Rates;
 }
 

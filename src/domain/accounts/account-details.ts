@@ -207,7 +207,7 @@ export function displayName({ accountType, beneficiary, currency }: Account): st
 
 /**
  * Returns the last four characters of an account's identifier for display, or fewer if it is short: at least half stays
- * hidden. Of an address user@domain, these are characters of the user, and the domain follows. The identifier of an
+ * hidden. For an address user@domain, they come from the user, and the domain follows. The identifier of an
  * internal account is its id. The SQL equivalent is account_number.
  */
 export function maskedNumber({ kind, id, identifier }: Pick<Account, 'kind' | 'id' | 'identifier'>): string {

@@ -134,7 +134,7 @@ function ofApp({ bound }: Caller, input: CreateExternalAccount): CreateExternalA
 type AcceptedAccount = Extract<AccountCheck, { accepted: true }>;
 
 /**
- * Checks an account with the rail. If the rail does not check accounts, it is PENDING.
+ * Checks an account with the rail. If the rail does not check accounts, the account is PENDING.
  * @throws Refusal INVALID_BANK_ACCOUNT
  */
 async function checkWithRail(
@@ -310,7 +310,7 @@ async function check({ database, rails }: Payments, due: DueCheck): Promise<void
   if (outcome.kind !== 'done') await postpone(database.pool, [{ lease: due, dueInMs: retryMs(attempts) }]);
 }
 
-/** Returns an account in the form that the rail checks, as createExternalAccount stored it. */
+/** Returns an account in the form that the rail checks, from the data that createExternalAccount stored. */
 function accountToCheck(account: Account, railAccount: RailAccount): AccountToCheck {
   const beneficiary = trustedJson<Beneficiary | null>(account.beneficiary);
   return {

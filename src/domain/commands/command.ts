@@ -46,8 +46,7 @@ export interface Payments {
 export interface Validated {
   readonly row: SnapshotRows[ResultType];
   /**
-   * The limits of the policies that would count the payment, as they would be with it; only policies that the caller
-   * may see.
+   * The limits, including the payment, of the policies that would count it; only of policies that the caller may see.
    */
   readonly limits: readonly LimitState[];
   /** The deadline for its approval; null if it needs none. */
@@ -117,7 +116,7 @@ export interface Command<Type extends ResultType> extends RefusalOptions {
   /** The input without the key: a repeat must match it. Its `expectedVersion` refers to the row of the result. */
   readonly input: object;
   readonly idempotencyKey: string | null | undefined;
-  /** The input field that is an amount, and how to find its currency: decimal and integer forms are the same input. */
+  /** The input field that is an amount, and how to find its currency: its decimal and integer form count as equal. */
   readonly amount?: { readonly field: string; readonly currency: () => Promise<string | undefined> };
   /** Whether a null clears a field of the input, while an absent field stays unchanged. */
   readonly nullClears?: true;

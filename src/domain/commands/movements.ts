@@ -18,7 +18,7 @@ export interface Flow {
   readonly received: bigint;
   /** The internal account that receives the money; undefined if the money leaves the service. */
   readonly destinationAccountId?: string | undefined;
-  /** The rail's share in the sending currency, if the rail converts the money itself (decision 83). */
+  /** The amount that the rail takes in the sending currency, if it converts the money itself (decision 83). */
   readonly lockedSent?: bigint | undefined;
 }
 
@@ -118,13 +118,13 @@ export function deposit(
   return { kind: 'deposit', transactionId, legs: times === 2 ? [...legs, ...legs] : legs };
 }
 
-/** Debits an account in favour of another owner's internal account, which the receiver's own payment credits. */
+/** Debits an account in favor of another owner's internal account, which the receiver's own payment credits. */
 export function transfer(accountId: string, currency: string, amount: bigint, transactionId: string): Journal {
   return { kind: 'transfer', transactionId, legs: move({ account: accountId }, outside, { currency, amount }) };
 }
 
 /**
- * Takes the money of a payment that awaits approval from its source, as a debit does: a transfer to an internal account
+ * Takes from the source the money of a payment that awaits approval, as a debit does: a transfer to an internal account
  * waits in CLEARING, too.
  */
 export function reservation(journal: Journal): Journal {
@@ -134,7 +134,7 @@ export function reservation(journal: Journal): Journal {
   return { ...journal, kind: 'debit', legs };
 }
 
-/** Moves money that the rail has neither delivered nor returned from CLEARING to SUSPENSE, where it is visible. */
+/** Moves from CLEARING to SUSPENSE, where it is visible, money that the rail has neither delivered nor returned. */
 export function suspension(flow: Flow): Journal {
   const legs = move(clearing, { system: 'SUSPENSE' }, waitingMoney(flow));
   return { kind: 'suspension', transactionId: flow.transactionId, legs };
@@ -150,7 +150,7 @@ export function bankReturn(flow: Flow): Journal {
   return reversed(delivery(flow), 'return');
 }
 
-/** Corrects an account's balance by an approved adjustment: positive is a credit (decision 81). */
+/** Corrects an account's balance by an approved adjustment: a positive amount is a credit (decision 81). */
 export function adjustment(accountId: string, currency: string, amount: bigint): Journal {
   const legs = move({ account: accountId }, { system: 'ADJUSTMENTS' }, { currency, amount: -amount });
   return { kind: 'adjustment', legs };
@@ -163,7 +163,7 @@ export interface Moves {
 }
 
 /**
- * Books the difference between the promised amounts and those that the provider moved on DIFFERENCES: a debit is the
+ * Books on DIFFERENCES how the amounts that the provider moved differ from the promised ones: a debit is the
  * operator's loss (decision 95). Undefined if the amounts agree.
  */
 export function difference(transactionId: string, promised: Moves, moved: Moves): Journal | undefined {

@@ -34,8 +34,8 @@ export interface Parties extends TransferParties {
   readonly platformFee: PlatformFeeTerms;
 }
 
-// With an array, Postgres keeps one plan of each statement for all calls. With generate_series up to a parameter, it
-// would plan every call again.
+// With an array, Postgres keeps one plan per statement for all calls. With generate_series up to a parameter, it would
+// plan each statement again for every call.
 
 /** Returns the SQL source of the account that a parameter names, if the caller may see it. */
 const namedAccount = (parameter: string) =>
@@ -78,8 +78,8 @@ const partiesStatement = forCaller(
 );
 
 /**
- * Reads a command's accounts in one statement. An account that the caller may not see, or of a different kind, is
- * undefined.
+ * Reads a command's accounts in one statement. An account is undefined if the caller may not see it, or if it is of a
+ * different kind.
  */
 export async function readTransferParties(on: Queryable, caller: Scope, names: Named): Promise<TransferParties> {
   const { source, destination, ids } = names;
@@ -89,8 +89,8 @@ export async function readTransferParties(on: Queryable, caller: Scope, names: N
 }
 
 /**
- * Reads a command's parties in one statement. A party that the caller may not see, or of a different kind, is
- * undefined.
+ * Reads a command's parties in one statement. A party is undefined if the caller may not see it, or if it is of a
+ * different kind.
  */
 export async function readParties(
   on: Queryable,

@@ -28,7 +28,7 @@ export function planRefusal(refusal: PlanRefusal, options: RefusalOptions, calle
     // The only accounts that commands change are external ones.
     return changedMeanwhile(publicId(type === 'Account' ? 'ExternalAccount' : type, id), version, replayed);
   }
-  // Takes precedence over a refusal about KYC for a frozen customer.
+  // A plan that already waits for an approval is never refused for the lack of one.
   if (refusal.code === 'APPROVAL_REQUIRED') throw new Error('the plan of a waiting payment requires an approval');
   const pathOf =
     options.paths?.[refusal.code] ??

@@ -43,7 +43,7 @@ export async function readReceipt(
   operation: Operation,
   idempotencyKey: string,
 ): Promise<Receipt> {
-  // A malformed key is never stored, and Postgres would reject some of them as parameters.
+  // Malformed keys are never stored, and Postgres would reject some of them as parameters.
   const [row] = isIdempotencyKey(idempotencyKey)
     ? await receiptStatement(
         payments.database.pool,

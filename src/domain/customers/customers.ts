@@ -179,7 +179,7 @@ export async function checkedIdentity(
   return rail?.checkIdentity && checkOf(await neededOf(payments, rail.checkIdentity(customer)));
 }
 
-/** Converts a rail's answer to an identity check, with the time of the next check. */
+/** Returns a rail's answer about an identity in its long form, which has the time of the next check. */
 export function checkOf(answer: IdentityAnswer): IdentityCheck {
   return typeof answer === 'string' ? { status: answer } : answer;
 }

@@ -19,7 +19,7 @@ const portion = 25;
 /** How long a reader may take for a page before the next replay gets its turn, in milliseconds. */
 const turnMs = 100;
 
-/** Replays the feed page by page, in turn, to subscribers that are behind. Live events and requests do not wait. */
+/** Replays the feed page by page, in turn, to subscribers that are behind. Live events and requests go first. */
 export class Replays {
   readonly #reads: FeedReads;
   readonly #turns = new Slots(replayConnections);
@@ -37,7 +37,7 @@ export class Replays {
       });
       await channel.drained();
     }
-    // Since the position was compared with the hub's there was no `await`, so the next event that the hub dispatches is
+    // There was no `await` since the position was compared with the hub's, so the next event that the hub dispatches is
     // the one that follows.
     if (!channel.ended) hub.live.add(subscriber);
   }
@@ -91,7 +91,7 @@ export interface Head {
   readonly sequence: bigint;
 }
 
-/** Listens for the notifications of sequencers on its own connection, which it renews. */
+/** Listens for the notifications of sequencers on its own connection, which it replaces if none arrive. */
 export class FeedListener {
   readonly #connection: OwnConnection;
   /** Connects once, however many polls request it meanwhile, and so counts a failure once. */
@@ -151,7 +151,7 @@ function headsIn(payload: string): Head[] {
 
 /** The number of events that a subscriber may fall behind before it is dropped. */
 const maxBacklog = 1_000;
-/** The interval at which the feed polls for new events, in milliseconds: notifications are only hints. */
+/** The interval at which the feed polls for new events, in milliseconds, since notifications are only hints. */
 const pollMs = 1_000;
 
 /**
@@ -206,7 +206,7 @@ export class Feed {
     return this.#listener.listening;
   }
 
-  /** The number of known events that this process has not dispatched yet, of the platform with the most. */
+  /** The number of known events not yet dispatched by this process, for the platform that is furthest behind. */
   get lag(): number {
     let most = 0n;
     for (const { head, target } of this.#hubs.values()) if (target - head > most) most = target - head;

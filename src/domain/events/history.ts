@@ -3,12 +3,12 @@ import type { Event } from '../../infra/database/generated/client/client.ts';
 import type { Feed } from './feed.ts';
 import { type FollowedNoun, latestEventsOf } from './row-events.ts';
 
-/** The maximum wait for a committed change to be sequenced, in milliseconds. Usually it takes only a few. */
+/** The maximum wait for a committed change to be sequenced, in milliseconds. A few are usually enough. */
 const waitMs = 2_000;
 
 /**
- * Returns the latest event of each row, all as of one moment, by the ids that the feed uses for the rows. Waits until
- * the events have reached the rows' versions. A row whose events do not in time, because no sequencer runs, is omitted.
+ * Returns the latest event of each row, all as of one moment, by the ids that the feed uses for the rows. Waits for the
+ * events to reach the rows' versions. Omits a row whose events are not there in time, because no sequencer runs.
  */
 export async function latestEvents(
   database: Pick<Database, 'pool'>,

@@ -41,7 +41,7 @@ const eventsOfTypes = statement<Event>(
 const eventsOf = (of: Subject['of']) =>
   statement<Event>(
     `events_of_${of}_after`,
-    // The limit applies to each id, so that an id's read does not grow with the number of events of the others.
+    // The limit applies to each id, so that the read for one id does not grow with the events of the other ids.
     `select ${columns} from unnest($4::uuid[]) s(id) cross join lateral (
        select * from event e
        where platform_id = $1 and sequence > $2 and sequence <= $3 and ${of}_id = s.id

@@ -60,8 +60,8 @@ const beginStatement = statement<{ key: Buffer }>(
 
 /**
  * Stores acknowledgements from any of the client's connections. A connection that the client has abandoned may reach
- * this service after its newer one, and so take over the key; but what is sent on it does not show what the client has
- * received.
+ * this service after the client's newer one, and so take over the key. What is sent on it does not show what the
+ * client has received.
  */
 const writeStatement = statement<{ key: Buffer }>(
   'write_resume_points',
@@ -101,7 +101,7 @@ const maxBatch = 500;
 /** A subject's keys are counted each time it has begun this fraction of the maximum number of keys. */
 const countedPart = 0.1;
 
-/** The resume points of this process's streams. Streams that open together share a statement, and so do changes. */
+/** The resume points of this process's streams. Streams that open together share a statement, and so do updates. */
 export class ResumePoints {
   readonly #database: Pick<Database, 'pool'>;
   readonly #log: Logger;
@@ -250,8 +250,8 @@ export class ResumePoints {
 type State = 'open' | 'closed' | 'ended';
 
 /**
- * A client's progress in a stream that it resumes by a key. It is stored for all instances; after a crash it may be
- * slightly old.
+ * A client's progress in a stream that it resumes by a key. It is stored, so that any instance can resume the stream;
+ * after a crash it may be slightly old.
  */
 export class ResumePoint {
   readonly key: ResumeKey;

@@ -37,7 +37,7 @@ export function subjectIdOf(event: Event): string {
 
 type Found = Event & { readonly subjectId: string; readonly before: bigint };
 
-/** The types are literals in the text: only then does Postgres use the index of a customer's own events. */
+/** The types are literals in the SQL: only then does Postgres use the index of a customer's own events. */
 const latestStatement = (noun: FollowedNoun) => {
   const { of, types } = eventsOfNoun[noun];
   return statement<Found>(
@@ -72,7 +72,7 @@ export async function latestEventsOf(pool: Queryable, platformId: string, noun: 
 /** The maximum number of events whose predecessors are read in one statement. */
 const maxBatch = 200;
 
-/** Finds the event that precedes each event of the same row: several per statement, and once for all followers. */
+/** Finds the previous event of the same row for each event: several per statement, and once for all followers. */
 export class PreviousEvents {
   readonly #known = new WeakMap<Event, Promise<Event | undefined>>();
   readonly #loader: DataLoader<Event, Event | undefined>;

@@ -70,7 +70,7 @@ export function offer(subscriber: Subscriber, event: Event): boolean {
 export interface Hub {
   readonly platformId: string;
   readonly subscribers: Set<Subscriber>;
-  /** The subscribers that have caught up, indexed by subject, so that an event takes time only for its readers. */
+  /** The subscribers that have caught up, indexed by subject, so that an event costs time only for its readers. */
   readonly live: SubscriberIndex;
   readonly recent: RecentEvents;
   filling?: Promise<void>;

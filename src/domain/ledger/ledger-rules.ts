@@ -86,7 +86,7 @@ export const ledgerRules: readonly Rule[] = [
   },
   {
     rule: 'the entries of an account are dated in the order of its balances, except where the clock was set back',
-    // Each balance has an event, dated when it changed. If these go back in time, too, the clock was set back.
+    // Each balance has an event, dated when it changed. If these dates go back, too, the clock was set back.
     offenders: ({ accountLegs }) => `select s.* from (
         select p.platform_id, p.account_id, p.journal_id, p.account_version, j.created_at,
           coalesce(lag(p.account_version) over w, b.account_version) as version_before,

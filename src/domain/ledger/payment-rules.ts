@@ -8,7 +8,7 @@ import type { Rule, Scope } from './rule.ts';
 
 /**
  * Sums the postings of each payment. `deposited`: the amount of its deposits. `deposits`: the number of their journals.
- * `share`: the amount of the platform's part of the fees that has been paid out of FEES.
+ * `share`: the amount that has been paid out of FEES as the platform's part of the fees.
  */
 const booked = ({ journalsOfPayments }: Scope) => `booked as materialized (
   select j.platform_id, j.transaction_id, p.account_id, p.system, p.currency, sum(p.amount) as amount,

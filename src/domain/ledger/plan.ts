@@ -50,7 +50,7 @@ export interface Plan {
   };
   readonly quotes?: readonly QuoteMove[];
   readonly transactions?: readonly TransactionMove[];
-  /** Customers to change. One to delete must hold no money and have no payment under way. */
+  /** Customers to change. A customer who is deleted must hold no money and have no payment under way. */
   readonly customers?: readonly { readonly id: string; readonly set: Partial<Omit<Customer, 'platformId' | 'id'>> }[];
   readonly accounts?: readonly AccountMove[];
   /** When the rail checks an external account again, in milliseconds from now; null if its last answer was final. */
@@ -88,7 +88,7 @@ export interface Spend {
   readonly accountId: string | null;
   readonly country: string | null;
   readonly umaAddress: string | null;
-  /** The quote's expiry: no approval can be later. */
+  /** The quote's expiry: no approval can come later. */
   readonly until?: Date | undefined;
   /** Whether the payment waits for an approval. */
   readonly waits?: true;
@@ -171,7 +171,7 @@ export interface TransactionMove {
   readonly isNew?: boolean;
 }
 
-/** A change of an external account. A deleted account cannot change. */
+/** A change to an external account. A deleted account cannot change. */
 export interface AccountMove {
   readonly id: string;
   readonly from: readonly ExternalAccountStatus[];
@@ -248,7 +248,7 @@ export type Place =
     }
   | { readonly system: SystemAccount };
 
-/** One leg of a movement: positive is a credit, negative a debit. */
+/** One leg of a movement: a positive amount is a credit, a negative one a debit. */
 export type Leg = Money & Place;
 
 /**

@@ -4,9 +4,9 @@ import type { Scope } from './rule.ts';
 /**
  * The rows that are newer than a checkpoint, or may still change (decision 94).
  *
- * Events and legs are exact: the events after the feed's number at the checkpoint, and the legs of an account after its
+ * Events and legs are exact: the events after the feed's last number at the checkpoint, and an account's legs after its
  * version then. Both numbers are assigned under a lock, so no later commit can have a lower one. Journals have only
- * ids. Each belongs to a change of a payment or of a balance, whose event is written in the same transaction, soon
+ * ids. Each belongs to a change in a payment or a balance, whose event is written in the same transaction, soon
  * after the journal. So a new journal is not older than the oldest new event, however late it was committed, even if
  * the clock was set back.
  */
@@ -50,8 +50,8 @@ export const rowsSince: Scope = {
 };
 
 /**
- * Payments that have changed since the checkpoint, or can still change: with newer events, journals or rows, or not
- * terminal.
+ * The payments that have changed since the checkpoint, or can still change: those with newer events, journals or rows,
+ * and those that are not terminal.
  */
 const paymentsSince = `seen as materialized (
     select e.platform_id, e.transaction_id as id from since s

@@ -12,7 +12,7 @@ export interface Scope {
   readonly postings: string;
   /** Legs on accounts: for each account, all those after its balance in `balances`. */
   readonly accountLegs: string;
-  /** Known state of accounts (`audit_balance`): a balance, and the version that the account had then. */
+  /** Known states of accounts (`audit_balance`): each a balance, and the version that the account had then. */
   readonly balances: string;
   /** The last checked event of each platform's feed (`audit_mark`). */
   readonly marks: string;

@@ -43,7 +43,7 @@ interface LeasedRow extends Lease {
   readonly incomingDestination: Party | null;
   /** An id for the receiving transaction, if one is created. */
   readonly newId: string;
-  /** The time left to approve it, in milliseconds; null if it awaits no approval. */
+  /** The time left to approve the payment, in milliseconds; null if it awaits no approval. */
   readonly approvalLeftMs: number | null;
   readonly approvalDeferred: boolean;
   readonly rateLock: Prisma.JsonValue;
@@ -86,8 +86,8 @@ const renewMs = 600;
 const orders: LeasedTable = { table: 'rail_order', rows: 'orders', key: ['id', 'uuid'] };
 
 /**
- * Leases orders as `leases.ts` does, but in a database function, which is planned once, since an order's data comes
- * from some twenty rows.
+ * Leases orders as `leases.ts` does, but in a database function: an order's data comes from some twenty rows, and a
+ * function is planned only once.
  */
 const leaseOrdersStatement = statement<LeasedRow>(
   'lease_orders',
@@ -203,7 +203,7 @@ const lockOrderStatement = statement<object>(
   'select from rail_order where platform_id = $1 and id = $2 and due_at > clock_timestamp() for update',
 );
 
-/** Runs after the locking statement, so that it sees the changes that were committed while that one waited. */
+/** Runs after the locking statement, so that it sees the changes committed while that statement waited. */
 const wakeOrderStatement = statement<object>(
   'wake_order',
   `update rail_order o set due_at = clock_ms() from transaction t
@@ -239,7 +239,7 @@ const deferStatement = statement<object>(
 );
 
 /**
- * Records that the platform will decide later on this incoming transaction. The waiting order rejects it at the
+ * Records that the platform has deferred its decision on this incoming transaction. The waiting order rejects it at the
  * deadline. After the deadline, this has no effect.
  */
 export async function deferApproval(on: Queryable, platformId: string, transactionId: string): Promise<void> {

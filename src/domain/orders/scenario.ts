@@ -53,7 +53,7 @@ export function checkScenario(
 }
 
 /**
- * Refuses a scenario for a step that the payment does not have. Every payment has the settlement, and some have one
+ * Refuses a scenario for a step that the payment does not have. Every payment has a settlement, and some have one
  * step before it.
  * @throws Refusal INVALID_INPUT
  */

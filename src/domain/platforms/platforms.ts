@@ -264,7 +264,7 @@ function checkSettings({ umaDomain, ...settings }: PlatformSettings): PlatformSe
   return { ...settings, umaDomain: domain };
 }
 
-/** @param changesMore whether the same transaction makes further changes, which count as a change of the settings */
+/** @param changesMore whether the same transaction makes further changes, which count as a change to the settings */
 async function changeSettings(
   payments: Payments,
   transaction: Transaction,
@@ -322,7 +322,7 @@ async function openAccounts(
 
 /**
  * Changes a platform's own rate limits. Instances cache credentials, and apply the change within two seconds.
- * @returns its current limits, null if those of the settings apply
+ * @returns its current limits, null if those from the settings apply
  * @throws Error for an unknown platform
  */
 export function changeRates(database: Database, name: string, operator: Operator, changes: RateChanges) {

@@ -67,7 +67,7 @@ export interface Pricing {
 
 /**
  * The rate through its bridge, bitcoin: receive = (send − fixed fees) × serviceApiMultiplier × counterpartyMultiplier,
- * except that these are rounded to 15 significant digits.
+ * except that the multipliers are rounded to 15 significant digits.
  */
 export interface RateDetails {
   /** Smallest units of the receiving currency per millisatoshi. */

@@ -14,9 +14,9 @@ import type { Plan } from '../ledger/plan.ts';
 import { depositId } from '../orders/order-ids.ts';
 import { railAnswer } from '../orders/orders.ts';
 
-/** How often a provider is queried for unreported deposits, in milliseconds; also the length of a query's lease. */
+/** The time between two queries of a provider for unreported deposits, in milliseconds, and the lease of each query. */
 const askMs = 60_000;
-/** How long before the last deposit a query begins, in milliseconds: the provider may list deposits out of order. */
+/** How far a query reaches back before the last deposit, in milliseconds: a provider may list deposits out of order. */
 const overlapMs = 120_000;
 /** The longest time for which the service waits for a deposit under way, in milliseconds: 31 days. */
 const longestUnderWayMs = 31 * 86_400_000;

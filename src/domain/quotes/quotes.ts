@@ -139,7 +139,7 @@ async function planQuote(
 }
 
 /**
- * Returns the currency of the locked amount; undefined if only a lookup has it, because lookups expire after minutes.
+ * Returns the currency of the locked amount; undefined if only a lookup has it, which may have expired before a repeat.
  */
 async function lockedCurrency(payments: Payments, caller: Caller, input: CreateQuote): Promise<string | undefined> {
   const { source, destination, lockedCurrencySide } = input;
@@ -201,7 +201,7 @@ async function quotePrice(
     const message = `the receiver accepts ${bounds}; ${formatMajor(received, to.receiving)} would arrive`;
     throw new Refusal('AMOUNT_OUT_OF_RANGE', message, { path, value });
   }
-  // A dry run makes no request after which the provider would store something.
+  // A dry run makes no request that would make the provider store something.
   if (payments.validateOnly) return { price };
   const lock = await lockRate(payments, caller, { parties, to, sender, request, listed: price, orderId });
   return lock ? { price: lock.price, lock } : { price };

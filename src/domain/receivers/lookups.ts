@@ -33,7 +33,7 @@ export interface LookupCurrency {
   readonly maxAmount: string;
 }
 
-/** The maximum number of unexpired lookups per token: over ten minutes, more than 16 a second (decision 11). */
+/** The maximum number of unexpired lookups per token: over ten minutes, more than 16 per second (decision 11). */
 export const maxLookups = 10_000;
 
 const receiverStatement = forCaller(
@@ -166,7 +166,7 @@ async function findReceiver(
   };
 }
 
-/** A currency in which the sender can pay, with the platform's own fees on it. */
+/** A currency in which the sender can pay, with the platform's own fee for it. */
 interface SendingCurrency {
   readonly code: string;
   readonly fixedFee: string;

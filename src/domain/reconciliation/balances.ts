@@ -60,7 +60,7 @@ const bookedStatement = statement<{ currency: string; booked: string; less: stri
    ) l group by l.currency`,
 );
 
-/** How long before the query a change that is committed after it may have begun, in milliseconds. */
+/** The longest time, in milliseconds, by which a change may have begun before a query and been committed after it. */
 const commitMs = 60_000;
 
 /**

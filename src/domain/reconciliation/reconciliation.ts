@@ -106,9 +106,9 @@ const noteStatement = statement<object>(
 );
 
 /**
- * Stores the differences found, and marks the period's others as gone. A difference about an order counts as the same
- * one, and stays closed, as long as both sides report the same. A difference of a balance counts as the same one until
- * it is closed.
+ * Stores the differences found, and marks the other open differences of the period as gone. A difference about an order
+ * counts as the same one, and stays closed, as long as both sides report the same values. A difference in a balance
+ * counts as the same one until it is closed.
  */
 async function store(
   { client, prisma }: Transaction,
@@ -166,7 +166,7 @@ async function finish(
 
 /** The daily reconciliation: the service compares each day once it is over, and again while it has open differences. */
 
-/** How many days back a day that was missed or has open differences is still compared. */
+/** For how many days the service still compares a day that was missed or has open differences. */
 const missedDays = 7;
 const openDays = 31;
 

@@ -122,7 +122,7 @@ async function planDeposit(payments: Payments, caller: Caller, input: SandboxSen
     });
     return { ...mergePlans(common, payment), result: quote.transactionId };
   }
-  // The money stays in the customer's account in that currency, and the payment fails (decision 12).
+  // The money stays in the customer's account in the sending currency, and the payment fails (decision 12).
   const reason = late
     ? `the deposit arrived after the quote's expiry; the money is in the customer's ${quote.sendingCurrency} account`
     : `${amount} arrived instead of the ${due} due; the money is in the customer's ${quote.sendingCurrency} account`;

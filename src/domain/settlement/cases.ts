@@ -16,8 +16,8 @@ import { askWithoutSending, commitByHand, endedMeanwhile, paymentUuid, withOrder
 import { planDelivery } from './outcomes.ts';
 
 /**
- * Cases: contradictory reports of a rail, which are never trusted, so that an operator must investigate. An order has
- * at most one per kind.
+ * Cases: contradictory reports of a rail. They are never trusted, so an operator must investigate. An order has at most
+ * one case per kind.
  */
 
 /** An outcome that does not contradict an earlier one. */
@@ -51,7 +51,7 @@ const statusStatement = statement<{ status: TransactionStatus; pulled: boolean }
 );
 
 /**
- * Describes how a rail's report of an order contradicts its recorded outcome. Undefined if they agree, or if either
+ * Describes how a rail's report about an order contradicts its recorded outcome. Undefined if they agree, or if either
  * side has no outcome yet.
  */
 export async function contradictionOf(
@@ -69,7 +69,7 @@ export async function contradictionOf(
   return isOther ? otherOutcome(outcome, isPull(order) && settled ? 'the pull has settled' : status) : undefined;
 }
 
-/** Creates the contradiction between a rail's outcome and the status that a payment already has. */
+/** Describes the contradiction between a rail's outcome and the status that a payment already has. */
 export function otherOutcome(outcome: RailOutcome, status: string): Contradiction {
   const explanation = 'explanation' in outcome ? ` (${outcome.explanation})` : '';
   return { kind: 'OTHER_OUTCOME', said: `${outcome.kind}${explanation}`, stands: status };

@@ -5,7 +5,7 @@ import { statement } from '../../infra/database/statement.ts';
 
 export interface Finality {
   readonly version: number;
-  /** Whether nothing can follow (prisma/functions/events/is_final.sql). */
+  /** Whether the transaction can no longer change (prisma/functions/events/is_final.sql). */
   readonly isFinal: boolean;
   /** The time until the rail is queried again, in milliseconds; null if it is not. */
   readonly dueInMs: number | null;
@@ -27,7 +27,7 @@ export async function finalityOf({ pool }: Pick<Database, 'pool'>, platformId: s
   return finality;
 }
 
-/** Returns whether a row shows the final version of its transaction, which nothing can follow. */
+/** Returns whether a row shows the final version of its transaction, after which nothing changes. */
 export async function isFinal(
   database: Pick<Database, 'pool'>,
   { platformId, id, version }: Pick<Transaction, 'platformId' | 'id' | 'version'>,

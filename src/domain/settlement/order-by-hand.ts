@@ -90,7 +90,7 @@ const firstStatement = statement<object>(
 
 /**
  * Takes the lease of a payment's order, even from a running worker: the database accepts that worker's outcome only if
- * it arrives before this one. The order is made the first due one and leased in the same transaction, so that no other
+ * it arrives before the operator's. One transaction makes the order the first due one and leases it, so that no other
  * process can lease it. An order that has ended is left alone, since it may be waiting for a return of the money.
  */
 async function takeOrder({ database }: Payments, transactionId: string): Promise<DueOrder | undefined> {

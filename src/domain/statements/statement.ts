@@ -16,7 +16,7 @@ export function past({ from, to }: Period, { madeAt }: { readonly madeAt: Date }
 }
 
 /**
- * Returns SQL for the version of an internal account at a moment: postings until then have versions up to it. As a
+ * Returns SQL for the version of an internal account at a moment: earlier postings have versions up to this one. As a
  * subquery it is computed once, not for each row. `account` has the columns platform_id and id.
  */
 export function versionBefore(account: string, moment: string): string {

@@ -113,7 +113,7 @@ export function newTransaction(
   };
 }
 
-/** Describes which field of a transfer is its amount, in the currency of its accounts. */
+/** Returns which field of a transfer is the amount, and how to find its currency, which is that of its accounts. */
 export function amountOf(
   { database }: Payments,
   caller: Caller,

@@ -9,7 +9,7 @@ export interface LockSession {
   readonly kind: string;
   /** The state, such as `active` or `idle in transaction`. */
   readonly state: string | null;
-  /** The statement that it runs or ran last: by name, if it is one of the service's. */
+  /** Its current or last statement: the name of one of the service's, otherwise the beginning of the text. */
   readonly statement: string;
   readonly openSeconds: number;
   /** The processes that it waits for. 0 stands for a prepared transaction. */
@@ -17,7 +17,7 @@ export interface LockSession {
   /** The lock that it waits for, and for how many seconds. */
   readonly waitsFor: string | null;
   readonly waitSeconds: number | null;
-  /** Whether it has committed, and waits for a synchronous standby to confirm that. It holds its locks meanwhile. */
+  /** Whether it has committed, and still holds its locks until a synchronous standby confirms the commit. */
   readonly awaitsStandby: boolean;
 }
 
@@ -64,7 +64,7 @@ export const preparedTransactions = statement<PreparedTransaction>(
 /** The number of characters that identify a statement: fewer than track_activity_query_size keeps. */
 const shownLength = 900;
 
-/** Returns sessions that wait for locks, and those they wait for. Texts of other logins require pg_read_all_stats. */
+/** Returns sessions that wait for locks, and their blockers. Other logins' statements require pg_read_all_stats. */
 export async function lockSessions(on: Queryable): Promise<LockSession[]> {
   // Postgres shows only the beginning of a long text.
   const names = new Map([...statementTexts()].map(([name, text]) => [text.slice(0, shownLength), name]));
@@ -90,7 +90,7 @@ export function nameOf(session: LockSession): string {
   return `process ${pid} (${who}), whose transaction has been open for ${Math.round(openSeconds)} s${doing}${waiting}`;
 }
 
-/** Returns the sessions that others wait for and that do not wait themselves: the roots of all waiting. */
+/** Returns the sessions that block others and do not wait themselves: the root causes of all waits. */
 export function rootsOf(sessions: readonly LockSession[]): LockSession[] {
   return sessions.filter(({ blockedBy }) => blockedBy.length === 0);
 }

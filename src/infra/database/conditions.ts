@@ -21,7 +21,7 @@ export class Binding {
     return `f${this.aliases}`;
   }
 
-  /** Writes an uncorrelated subquery. Its aliases start again, so identical queries produce identical text. */
+  /** Writes an uncorrelated subquery. Its aliases are numbered anew, so identical queries produce identical text. */
   writeApart(write: () => void): void {
     const aliases = this.aliases;
     this.aliases = 0;
@@ -45,7 +45,7 @@ const uneven: ReadonlySet<string> = new Set(
   Account.beneficiaryVerificationStatus`.split(/\s+/),
 );
 
-/** The fields that match few rows of a platform: with one of them, any plan is good enough. */
+/** The fields whose values match few rows of a platform: with one of them, any plan is good enough. */
 const narrow: ReadonlySet<string> = new Set(['id', 'customerId', 'transactionId', 'endpointId', 'reference']);
 
 interface Found {
@@ -103,8 +103,8 @@ export function conditionsOf(model: string, alias: string, where: object, binds:
   return text;
 }
 
-// By the types of Prisma's `where`, AND and OR have conditions or lists of conditions, `in` has a list, and a relation
-// has conditions.
+// By the types of Prisma's `where`, AND and OR take conditions or lists of conditions, `in` takes a list, and a
+// relation takes conditions.
 function conditions(model: string, alias: string, where: Where, binds: Binds, found: Found): string[] {
   return Object.entries(where).flatMap(([name, condition]): string[] => {
     if (condition === undefined) return [];
@@ -172,7 +172,7 @@ function comparisons(left: string, field: ModelField, condition: unknown, binds:
   });
 }
 
-/** @throws Error if it is not the value of an enum */
+/** @throws Error if the value is not an enum value */
 function literal(field: ModelField, value: unknown): string {
   if (field.kind === 'enum' && typeof value === 'string' && /^\w+$/.test(value)) return `'${value}'`;
   throw new Error(`a read does not support the value ${value} for ${field.name}`);

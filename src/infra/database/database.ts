@@ -26,7 +26,7 @@ export const sessionSettings = (role: string, statementMs = defaultStatementMs) 
   'lock_timeout=2000',
   `statement_timeout=${statementMs}`,
   'idle_in_transaction_session_timeout=10000',
-  // For JSON that has two rows, Postgres expects a million, and JIT compilation took ten times as long as the payment.
+  // Postgres expects a million rows from JSON that has two: JIT compilation then took ten times as long as the payment.
   'jit=off',
   // If a machine is lost, the locks of its processes are released after a few unanswered keep-alive probes.
   'tcp_keepalives_idle=10',
@@ -99,7 +99,7 @@ const INT8 = 20;
 /** The additional time for a statement's result to arrive. After that, the result and its connection count as lost. */
 const graceMs = 2_000;
 /**
- * The time limit for one transaction that Prisma requires, in milliseconds. A transaction that hangs is ended by the
+ * The time limit for one transaction, which Prisma requires, in milliseconds. A transaction that hangs is ended by the
  * session's shorter limits.
  */
 const defaultTransactionMs = 30_000;
@@ -143,8 +143,8 @@ export function connectionConfig({ url, role, use, statementMs, settings }: Conn
 
 /**
  * Returns the parameters of a connection through a pooler. A pooler does not pass on session settings, so they are
- * stored with the login in the database (pooler.ts). All instances use the same connection name, since a pooler sets
- * the name again for each client with another one.
+ * stored with the login in the database (pooler.ts). All instances use the same connection name, since a pooler
+ * sets the name again for a client with a different one.
  */
 function pooledConfig({ url, prepares }: Pooler, { role, use }: ConnectionOptions): ConnectionConfig {
   const address = readAddress(url);

@@ -4,10 +4,10 @@ import type { Planning } from './connections/read-scope.ts';
 import { columnName, fieldName } from './rows.ts';
 
 // The rows of a list that belong to something (an account, a customer, a reference) are found by the index on that,
-// however many rows the platform has. By itself, Postgres would use another index if it expects an early match, such as
-// that of all payments, newest first: for an account with few payments, it would read this index to the end. To prevent
-// that, the other conditions are wrapped in `(…) is true`, and an order that the index does not have is applied after
-// `offset 0`.
+// however many rows the platform has. By itself, Postgres would use another index, such as that of all payments, newest
+// first, if it expects an early match: for an account with few payments, it would read this index to the end. To
+// prevent that, the other conditions are wrapped in `(…) is true`, and an order that the index does not have is applied
+// after `offset 0`.
 
 /** The fields that match few rows of a platform, by model, and whether the index on each has the order of ids. */
 const finders: Readonly<Record<string, Readonly<Record<string, boolean>>>> = {
@@ -71,8 +71,8 @@ interface Written {
   readonly planning: Planning;
 }
 
-/** Queries by everything that determines their text. Writing one takes longer than all else that composes a statement. */
-// `maxSize` rather than `max`, as in predicates.ts.
+/** Queries by everything that determines their text. Writing one takes longer than the rest of a statement. */
+// `max` would allocate all of it up front (core/bounded-cache.ts).
 const written = new LRUCache<string, Written>({ maxSize: 2_000, sizeCalculation: () => 1 });
 
 /** Writes the FROM clause, with all conditions, for the rows of a list. No row occurs twice. */
@@ -123,8 +123,8 @@ function valueShape(value: unknown, values: unknown[]): string {
 
 function writeRows(list: ListRows, conditions: readonly Condition[], binds: Binds): string {
   const { model, alias, below = [] } = list;
-  // For a parent, all plans use the same index. But Postgres considers a generic plan more expensive, and would plan
-  // each list of a document again: for twenty lists, this takes ten times as long as running them.
+  // For a parent's rows, all plans use the same index. But Postgres considers a generic plan more expensive, and would
+  // plan each list of a document again: for twenty lists, this takes ten times as long as running them.
   if (below.length > 0) binds.planning ??= 'once';
   const platform = conditions.find(([name]) => name === 'platformId');
   const { choices, used } = below.length > 0 || !platform ? nothingChosen : choose(model, conditions);
@@ -165,8 +165,8 @@ function textOf(model: string, alias: string, conditions: readonly Condition[], 
 }
 
 /**
- * Writes the remaining conditions on the rows that the chosen ones find. Another row that they are about is looked up
- * only once.
+ * Writes the remaining conditions on the rows that the chosen conditions find. If they are about another row, it is
+ * looked up only once.
  */
 function restOf(
   model: string,
@@ -186,7 +186,7 @@ function restOf(
   return texts.join(' and ') || 'true';
 }
 
-/** Writes the condition that the row with an id, to which a field refers, meets the field's condition. */
+/** Writes the condition that the row with this id, to which a field refers, meets the field's condition. */
 function namedRow(model: string, [name, value]: Condition, id: string, platformId: string, binds: Binds): string {
   const { type } = fieldsOfModel(model).get(name) ?? { type: '' };
   const row = binds.alias();
@@ -298,7 +298,7 @@ function fromWay(list: ListRows, own: string, { found, rest, isOrdered, through 
   }
   const matching = `${rows} and (${rest}) is true`;
   if (order === undefined || (isOrdered && order.columns.length === 1)) return matching;
-  // Sorts the ids and reads only the rows of a page: Postgres would copy each row before comparing.
+  // Sorts the ids, and then reads only the rows of a page: to sort whole rows, Postgres would first copy each.
   const ids = `select ${alias}.id from (select ${alias}.* from ${matching} offset 0) ${alias}${pageOrder(list)}`;
   return `${tableOf(model)} ${alias} where ${own} and ${alias}.id = any (array(${ids}))`;
 }

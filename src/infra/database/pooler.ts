@@ -93,7 +93,7 @@ async function identityOf(client: pg.Client): Promise<string | undefined> {
   return rows[0]?.identity;
 }
 
-/** Returns the names of the session's settings that do not come from its login. */
+/** Returns the names of the login's settings that the session lacks. */
 async function missingSettings(client: pg.Client): Promise<string[]> {
   // Over a Unix socket, Postgres reports no keep-alive settings.
   const settings = loginSettings().filter(([name]) => !name.startsWith('tcp_'));
@@ -116,7 +116,7 @@ async function missingSettings(client: pg.Client): Promise<string[]> {
 async function preparesStatements(client: pg.Client): Promise<boolean> {
   const name = 'payments_gateway_probe';
   const seen = 'select from pg_prepared_statements where name = $1';
-  // The statement was left behind by an instance that was killed in between.
+  // An instance that was killed between the two statements has left it behind.
   if ((await client.query(seen, [name])).rowCount) await client.query(`deallocate ${name}`);
   await client.query({ name, text: 'select 1' });
   if ((await client.query(seen, [name])).rowCount === 0) return true;

@@ -51,7 +51,7 @@ const stateStatement = statement<{ writable: boolean; applied: number; oldest: b
      oldest_waiting() as oldest`,
 );
 
-/** Does the same as every authenticated request, and as every command, with a plan that changes nothing. */
+/** Does what every authenticated request and every command does, with a plan that changes nothing. */
 const requestStatement = statement<object>(
   'readiness_of_requests',
   `select (select count(*) from find_api_token('')),

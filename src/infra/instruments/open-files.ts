@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 /** The value to use if the system does not report a limit. */
 const usual = 10_000;
 
-/** Returns how many files and connections this process may have open. Node has raised it to the system's limit. */
+/** Returns the maximum number of files and connections of this process, which Node has raised to the system's. */
 export function maxOpenFiles(): number {
   try {
     const [, soft] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];

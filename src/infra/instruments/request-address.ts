@@ -49,7 +49,7 @@ function refuseUpgrade(socket: Duplex, status = '400 Bad Request'): void {
   socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\n\r\n`, () => socket.destroy());
 }
 
-/** A first line longer than this, in bytes, makes the headers too long (RFC 9110, 4.1, recommends 8,000). */
+/** If the first line is longer than this, in bytes, the address is too long (RFC 9110, 4.1, recommends 8,000). */
 const longAddress = 8 * 1024;
 
 /** Returns whether headers are too long because of their address. Node returns 431 for other headers. */
@@ -77,7 +77,7 @@ function takeAddress(request: IncomingMessage): string | undefined {
   return undefined;
 }
 
-/** The last valid host, since most requests have the same. */
+/** The last valid host, since most requests have the same one. */
 let lastAuthority: string | undefined;
 
 function isAuthority(host: string): boolean {

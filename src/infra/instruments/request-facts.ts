@@ -60,9 +60,7 @@ export function currentRequest(): RequestFacts | undefined {
 /** The deadline of each request, by `performance.now()`. */
 const deadlines = new WeakMap<RequestFacts, number>();
 
-/**
- * Sets the deadline of the current request to this many milliseconds from now. The deadline bounds everything that the request waits for.
- */
+/** Sets the deadline of the current request, in milliseconds from now: it limits all waits of the request. */
 export function beginDeadline(ms: number): void {
   const facts = currentRequest();
   if (facts) deadlines.set(facts, performance.now() + ms);

@@ -25,7 +25,7 @@ export interface Tried {
   open(): Promise<Rail>;
 }
 
-/** One promise of the port. It throws a Breach if the rail breaks it. */
+/** The check of one promise of the port. It throws a Breach if the rail breaks the promise. */
 export interface Check {
   readonly name: string;
   readonly run: (tried: Tried) => Promise<void>;
@@ -64,7 +64,7 @@ async function refuses(tried: Tried): Promise<void> {
   const rail = await tried.open();
   const first = await drive.outcome(rail);
   if (first.kind !== 'failed' && first.kind !== 'rejected') {
-    throw new Breach(`the provider refuses the order, and the rail answered ${words(first)}`);
+    throw new Breach(`the provider refused the order, but the rail answered ${words(first)}`);
   }
   const again = await drive.outcome(rail);
   if (again.kind !== first.kind) throw new Breach(`it answered ${words(first)}, and then ${words(again)}`);
@@ -107,9 +107,9 @@ async function takesTime(tried: Tried): Promise<void> {
   const drive = driveOf(tried, 'slow');
   const rail = await tried.open();
   let first = await drive.ask(rail);
-  // A lost answer reveals no outcome, but the order must still reach one in time.
+  // A lost answer reveals no outcome, so ask again: the order must still reach an outcome.
   for (let lost = 0; first.kind === 'unknown' && lost < 3; lost += 1) first = await drive.ask(rail);
-  if (first.kind !== 'pending') throw new Breach(`the order is under way, and the rail answered ${words(first)}`);
+  if (first.kind !== 'pending') throw new Breach(`the order is under way, but the rail answered ${words(first)}`);
   await expectSettledOnce(tried, drive, rail);
 }
 
@@ -180,7 +180,7 @@ export async function expectNoAnswer(tried: Tried, ask: () => Promise<string | u
   for (const fault of ['is-down', 'loses-answers'] as const) {
     await withFault(tried, fault, async () => {
       const answer = await ask()?.catch(() => undefined);
-      if (answer) throw new Breach(`the provider did not answer, and the rail answered ${answer}`);
+      if (answer) throw new Breach(`the provider did not answer, but the rail answered ${answer}`);
     });
   }
 }
@@ -190,7 +190,7 @@ export async function expectNothingFinal(drive: TrialDrive, rail: Rail, times: n
   for (let asked = 0; asked < times; asked += 1) {
     const answer = await drive.ask(rail);
     if (answer.kind !== 'unknown' && answer.kind !== 'pending') {
-      throw new Breach(`the provider did not answer, and the rail answered ${words(answer)}`);
+      throw new Breach(`the provider did not answer, but the rail answered ${words(answer)}`);
     }
   }
 }
@@ -198,7 +198,7 @@ export async function expectNothingFinal(drive: TrialDrive, rail: Rail, times: n
 async function expectSettled(drive: TrialDrive, rail: Rail): Promise<void> {
   const outcome = await drive.outcome(rail);
   if (outcome.kind !== 'settled')
-    throw new Breach(`the provider settles the order, and the rail answered ${words(outcome)}`);
+    throw new Breach(`the provider settled the order, but the rail answered ${words(outcome)}`);
 }
 
 async function expectSettledOnce(tried: Tried, drive: TrialDrive, rail: Rail): Promise<void> {
@@ -284,7 +284,7 @@ async function keepsTime(tried: Tried): Promise<void> {
   expectLocked(locked, await locked.drive.outcome(rail));
 }
 
-/** The fraction of a lock's lifetime after which it is used. The rest is for the call. */
+/** The fraction of a lock's lifetime after which it is used. The rest is left for the call. */
 const lastMoment = 0.8;
 
 async function losesLockAnswers(tried: Tried): Promise<void> {
@@ -305,7 +305,7 @@ async function isDown(tried: Tried): Promise<void> {
 
 function requestOf({ trial }: Tried, side: Side): TrialLock {
   const request = trial.lock?.(side);
-  if (!request) throw new NotTried(`the trial has no lock of the side ${side}`);
+  if (!request) throw new NotTried(`the trial has no request that locks the side ${side}`);
   return request;
 }
 
@@ -334,7 +334,7 @@ export async function lockOf({ times }: Pick<Tried, 'times'>, rail: Rail, reques
  */
 export function expectLocked({ lock }: Locked, outcome: RailOutcome): void {
   if (outcome.kind !== 'settled') {
-    throw new Breach(`the lock held, and the rail answered ${words(outcome)}`);
+    throw new Breach(`the lock held, but the rail answered ${words(outcome)}`);
   }
   if (outcome.sent !== lock.sent || outcome.amount !== lock.received) {
     const said = `took ${outcome.sent} and delivered ${outcome.amount}`;

@@ -18,7 +18,7 @@ const retryMs = 20;
 /** A rail's answer; `unknown` if it threw or did not answer in time. */
 export type Answer = RailOutcome | { readonly kind: 'unknown'; readonly error: unknown };
 
-/** A new order of the trial, to which this adds the fields that the gateway sets. */
+/** Takes a new order of the trial through a rail, and adds the fields that the gateway sets. */
 export class TrialDrive {
   readonly id: string;
   readonly #times: TrialTimes;

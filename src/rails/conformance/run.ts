@@ -16,7 +16,7 @@ import { Breach, NotTried } from './driver.ts';
 import { incomingChecks } from './incoming-checks.ts';
 import type { CheckResult, RailTrial, TrialReceivers, TrialTimes } from './trial.ts';
 
-/** The default time limits, which are the gateway's. */
+/** The default time limits, the same as the gateway's. */
 const usualTimes: TrialTimes = { answerMs: 10_000, outcomeMs: 60_000 };
 
 /**

@@ -47,14 +47,14 @@ const usAccount: Way = ({ owner, reference }) => ({
   reference,
 });
 
-/** Creates an IBAN for euros. It is Maltese, because a Maltese account number has 18 digits, enough for every quote. */
+/** Creates an IBAN for euros. It is Maltese: Maltese account numbers have 18 digits, enough for one per quote. */
 const ibanAccount: Way = ({ owner, reference }) => {
   const iban = composeIBAN({ countryCode: 'MT', bban: `SBOX00001${digitsOf(owner, 'IBAN', 18)}` });
   if (iban === null) throw new Error('the sandbox bank code does not make a valid IBAN');
   return { accountType: 'IBAN', iban, swiftBic: 'SBOXMTMT', reference };
 };
 
-/** The codes of the clearing house of many Mexican virtual accounts, and of Mexico City. */
+/** The codes of the clearing house that many Mexican virtual accounts use, and of Mexico City. */
 const [clabeBank, clabeCity] = [646, 180];
 
 const clabeAccount: Way = ({ owner, reference }) => ({
@@ -135,14 +135,14 @@ const tronWallet: Way = ({ owner, currency }) => {
 /** The features that a payer must support (BOLT 9): onion messages in TLV, and the payment secret. */
 const features = [{ bit: 8 }, { bit: 14 }];
 
-/** The lifetime of an account's invoice, which has no amount and should not expire: BOLT 11 requires an expiry. */
+/** The lifetime of an account's invoice, which has no amount. It need not expire, but BOLT 11 requires an expiry. */
 const accountInvoiceMs = 10 * 365 * 24 * 3_600_000;
 
 const millisatoshis = 1_000n;
 
 const lightning: Way = (request) => ({ accountType: 'LIGHTNING', invoice: invoiceOf(request, 'LIGHTNING') });
 
-/** Creates a bitcoin wallet on the second-layer network: an address (bech32m), and an invoice for the same wallets. */
+/** Creates a bitcoin wallet on the second-layer network: an address (bech32m), and an invoice as an alternative. */
 const layer2Wallet: Way = (request) => ({
   accountType: 'LAYER2_WALLET',
   address: bech32m.encodeFromBytes('l2', secp256k1.getPublicKey(seedOf(request.owner, 'LAYER2_WALLET'))),

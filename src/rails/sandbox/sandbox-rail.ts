@@ -69,7 +69,7 @@ export function sandboxRail({ paceMs, rates }: SandboxRailOptions): SandboxRail 
     paymentInstructions: async (request) => waysToPay(request),
     lookUp: async (umaAddress) => testReceiver(umaAddress),
     expectedMs: (order) => durationMs(order, paceMs),
-    // A first call would start nothing, so it is made only when there is an outcome.
+    // An earlier call would start nothing, so the first one is made when there is an outcome.
     firstAskMs: (order) => durationMs(order, paceMs),
     collectionAmount: () => 10_000n,
     checkAccount: async (account, ownerName, ageMs) => checkSandboxAccount(account, ownerName, { ageMs, paceMs }),
@@ -103,7 +103,7 @@ const simulation: Simulation = {
   accountVerification: verificationOf,
 };
 
-/** Returns the duration of an order, in milliseconds: by its scenario, or the paces of its account or address. */
+/** Returns an order's duration in milliseconds, set by its scenario or else by the paces of its account or address. */
 function durationMs(order: RailRequest, paceMs: number): number {
   const { delayMs } = scenarioAt(order.step, order.scenario);
   if (delayMs !== undefined) return delayMs;
@@ -112,7 +112,7 @@ function durationMs(order: RailRequest, paceMs: number): number {
   return paceMs * Math.max(magicOf(order.account)?.paces ?? 1, partOf(order.umaAddress)?.paces ?? 1);
 }
 
-/** Returns the outcome of an order that does not settle, by its scenario, or else its account, or else its address. */
+/** Returns the outcome of an order that does not settle, as its scenario, its account or its address determines. */
 function failureOf(order: RailOrder): RailOutcome | undefined {
   const { failureReason, reject, refundFails } = scenarioAt(order.step, order.scenario);
   if (reject) return { kind: 'rejected', explanation: 'refused by the receiving side (sandbox scenario)' };
@@ -130,7 +130,7 @@ function magicOf(account: RailAccount | undefined) {
   return account && magicSuffixes[suffixOf(account)];
 }
 
-/** The result of a customer's identity check, by the suffix of the name; others are APPROVED. */
+/** The results of identity checks, by the suffix of the customer's name; other customers are APPROVED. */
 const identityStatuses: Readonly<Record<string, KycStatus>> = {
   '001': 'PENDING_REVIEW',
   '002': 'REJECTED',
@@ -145,7 +145,7 @@ const parts = {
   'fail.timeout': { currencies: ['USD'], paces: 60 },
 };
 
-/** Returns the behaviour and the currency of a test address; undefined for any other address. */
+/** Returns the behavior and the currency of a test address; undefined for any other address. */
 function partOf(umaAddress = '') {
   const [, part, currency] =
     /^\$(success|pending\.long|fail\.compliance|fail\.timeout)\.([a-z]{3})@(.*)$/.exec(umaAddress) ?? [];
@@ -246,7 +246,7 @@ function simulatedDeposit(scenario: unknown, amount: bigint): Deposit {
   return { amount: short ? amount / 2n : amount, twice: deposit === 'TWICE', late: deposit === 'LATE' };
 }
 
-/** An account's first status and the one after a step. Without `later` it stays until a request changes it. */
+/** An account's first status and the one after a step. Without `later`, only a request changes the first one. */
 interface Course<Status> {
   readonly first: Status;
   readonly later?: Status;

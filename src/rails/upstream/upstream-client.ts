@@ -2,7 +2,7 @@ import { Agent, request } from 'undici';
 import { z } from 'zod';
 import { InexactJson, parseJson } from '../../core/json.ts';
 
-/** The parts of the specified records that the upstream rail reads. Other fields are allowed. */
+/** The parts of the specification's records that the upstream rail reads. Other fields are allowed. */
 
 const wholeAmount = z.number().int().nonnegative();
 

@@ -167,7 +167,7 @@ const pageSize = 100;
 export class UpstreamDeposits {
   readonly #client: UpstreamClient;
   readonly #accounts: UpstreamAccounts;
-  /** Upstream's ids of customers just created there: their accounts in this gateway are created right afterwards. */
+  /** Upstream's ids of customers just created there, for the creation of their accounts here right afterwards. */
   readonly #customers = boundedCache<string>(10_000);
 
   constructor(client: UpstreamClient, accounts: UpstreamAccounts) {
@@ -179,7 +179,7 @@ export class UpstreamDeposits {
     this.#customers.set(customerId, upstreamId);
   }
 
-  /** Returns the payment instructions of the customer's account upstream; none for quotes and the platform's own. */
+  /** Returns the payment instructions of a customer's account upstream; none for quotes and the platform's accounts. */
   async instructions({ customerId, currency, expiresAt }: FundingRequest): Promise<PaymentInstruction[]> {
     if (!customerId || expiresAt) return [];
     const upstreamId = this.#customers.get(customerId);
@@ -192,7 +192,7 @@ export class UpstreamDeposits {
     );
   }
 
-  /** Lists the deposits upstream, without collections of the gateway's orders and movements within the account. */
+  /** Lists the deposits upstream, without collections of the gateway's orders and moves between upstream accounts. */
   async list({ from, cursor }: DepositsRequest): Promise<DepositsPage> {
     const query = new URLSearchParams({
       ...{ type: 'INCOMING', sortOrder: 'asc', limit: String(pageSize), startDate: from.toISOString() },

@@ -13,11 +13,11 @@ export function sweepMemo(depositId: string): string {
   return `deposit ${depositId}`;
 }
 
-/** Returns the memo of an upstream transfer that funds an order to a UMA address, or returns its unused money. */
+/** Returns the memo of an upstream transfer that funds an order to a UMA address. */
 export function fundingMemo(orderId: string): string {
   return `funding of ${orderId}`;
 }
-/** Returns the memo of the transfer that brings back the unused part of an order's money. */
+/** Returns the memo of an upstream transfer that brings back the unused part of such an order's money. */
 export function unusedMemo(orderId: string): string {
   return `unused of ${orderId}`;
 }

@@ -53,7 +53,7 @@ export async function lockRate(
   }
 }
 
-/** Returns the parties of an upstream quote: the platform's own account, and an external or another own account. */
+/** Returns the parties of an upstream quote: one of the platform's accounts, and an external one or another of them. */
 async function parties(accounts: UpstreamAccounts, { sending, receiving, account }: LockRequest) {
   const source = await accounts.internalId(sending.code).catch(noAccount);
   const destination = account

@@ -53,8 +53,8 @@ export function verifyWebhook(secret: string | undefined, webhook: RailWebhook):
 }
 
 /**
- * Returns whether upstream requests approval of a payment to a customer there. That is decided later, and not by this
- * rail.
+ * Returns whether upstream requests approval of a payment to a customer there. The decision comes later, and not from
+ * this rail.
  * @throws InexactJson
  */
 function asksForApproval(body: Uint8Array): boolean {

@@ -95,7 +95,7 @@ type Figures = Partial<Record<keyof typeof meanings, number | null>> & {
   readonly suspense?: readonly { readonly currency: string; readonly count: number }[];
 };
 
-/** Reads the database figures of a scrape, once per scrape and on a separate connection. */
+/** Reads the database figures, once per scrape and on a separate connection. */
 export class DatabaseFigures {
   readonly #database: Database;
   readonly #gauges: ReadonlyMap<keyof typeof meanings, Gauge>;

@@ -52,7 +52,7 @@ function gaugesOf({ serving, working, replicas, feed, sessions, readiness }: Obs
     subscriptions.set(feed.subscriptions);
     listening.set(feed.listening ? 1 : 0);
     lag.set(feed.lag);
-    // The feed counts by itself, so that it needs no registry.
+    // The feed keeps its own counts, so that it needs no registry.
     read.reset();
     for (const [purpose, count] of Object.entries(feed.eventsRead)) read.inc({ for: purpose }, count);
     for (const [check, holds] of Object.entries(readiness.last)) ready.set({ check }, holds ? 1 : 0);

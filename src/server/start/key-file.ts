@@ -4,7 +4,7 @@ import path from 'node:path';
 import { makeFolder, unusableDataDirectory } from '../../infra/database/embedded/embedded-location.ts';
 import { type Config, ConfigError } from '../config.ts';
 
-/** A file of the data directory with a key that is generated at the first start. */
+/** A file in the data directory with a key that is generated at the first start. */
 interface KeyFile {
   readonly name: string;
   readonly encoding: 'base64' | 'base64url';

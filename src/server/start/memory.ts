@@ -6,7 +6,7 @@ const growthPercent = 100;
 
 /**
  * Sets how V8 uses memory, before anything else is loaded.
- * - The heap grows before its old generation is collected. By default, the heap of a mostly idle process may grow only
+ * - The heap may double before its old generation is collected. By default, that of a mostly idle process may grow only
  *   by a third. Then the buffers of large bodies trigger a collection every two seconds, and each delays all requests
  *   by about 20 ms (docs/limits.md). The heap of an idle service is small, so this costs next to no memory.
  * - Prisma's query compiler (WebAssembly) is compiled function by function, on the first call: most are never called.
@@ -16,10 +16,10 @@ export function setMemoryFlags(): void {
   setFlagsFromString('--wasm-lazy-compilation');
 }
 
-/** The delay before the garbage of the start is collected, in milliseconds: by then the work of the start has ended. */
+/** The delay before garbage from startup is collected, in milliseconds: by then, startup has ended. */
 const collectAfterMs = 5_000;
 
-/** Releases about 150 MB that only the start needed: by itself, V8 keeps them as long as there is little activity. */
+/** Releases about 150 MB that only startup needed: by itself, V8 keeps them as long as there is little activity. */
 export function collectStart(): void {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc');

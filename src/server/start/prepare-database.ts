@@ -7,7 +7,7 @@ import { type Config, ConfigError } from '../config.ts';
 import { reachDatabase } from './reach-database.ts';
 
 /**
- * Migrates the settings' database to the current schema at a start, or only checks its schema, as MIGRATE requires. An
+ * Migrates the settings' database to the current schema at startup, or only checks its schema, as MIGRATE requires. An
  * embedded database is always migrated.
  * @returns the address for the program, whose login need not own the tables, and the pooler for its requests
  * @throws MigrationError

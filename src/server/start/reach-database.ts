@@ -11,7 +11,7 @@ export class DatabaseUnreachable extends Error {}
 /** How long a start waits for an unresponsive database, in ms, since the database may be starting at the same time. */
 const patienceMs = 10_000;
 
-/** The addresses to which the service connects: with the owner's login, of the server itself, and of DATABASE_URL. */
+/** The addresses to connect to (of each, the first that is set): the owner's, the server's own, and DATABASE_URL. */
 const addresses = {
   owner: ['DATABASE_OWNER_URL', 'DATABASE_DIRECT_URL', 'DATABASE_URL'],
   direct: ['DATABASE_DIRECT_URL', 'DATABASE_URL'],

@@ -49,7 +49,7 @@ export async function prepareSandboxPlatform(payments: Payments): Promise<LocalS
   };
 }
 
-/** Finds the first sample person who can pay, or creates another: others may have used up the last one. */
+/** Finds the first sample person who can pay, or creates one: users may have spent the money of all. */
 async function findPayer(payments: Payments, caller: Caller): Promise<SandboxPayer> {
   const found = await findAblePerson(payments, caller);
   if (found) return found;
@@ -69,7 +69,7 @@ const enough = 1_000_00n;
 /** The room that a limit must leave for first steps: an amount in the smallest unit, or a number of payments. */
 const room = { amount: 100_00n, payments: 5 };
 
-/** Returns the ids of the customers whose policies stop first steps. */
+/** Returns the ids of the customers whose policies would stop the first steps. */
 async function limitedCustomers({ database }: Payments, platformId: string): Promise<string[]> {
   const policies = await database.prisma.policy.findMany({ where: { platformId, subjectType: 'Customer' } });
   if (policies.length === 0) return [];
@@ -103,7 +103,7 @@ async function findAblePerson(payments: Payments, { platformId }: Caller): Promi
         accounts: { some: euros },
       },
     },
-    // A sample person has no other account in dollars.
+    // A sample person has only one account in dollars.
     orderBy: { customerId: 'asc' },
     select: { id: true, customer: { select: { id: true, accounts: { where: euros, orderBy: { id: 'asc' } } } } },
   });
@@ -129,7 +129,7 @@ async function findOrCreate(payments: Payments): Promise<Caller> {
   return caller;
 }
 
-/** Sample persons are numbered. */
+/** The prefix of sample persons' ids, which are numbered. */
 const personPrefix = 'individual-';
 /** The external account that is registered last: once it exists, the sandbox is complete. */
 const lastAccount = 'business-usd';

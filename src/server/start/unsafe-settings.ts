@@ -69,7 +69,7 @@ function findUnverified(config: Config, tlsVerified: boolean): Finding[] {
   return findings;
 }
 
-/** The minimum number of different characters or bytes in a key. A random key of 32 has more, even in hexadecimal. */
+/** The minimum number of different characters or bytes in a key. A random key of length 32 has more, even in hex. */
 const fewest = 9;
 const placeholder = /change.?me|example|password|secret|sample|your.?key/i;
 

@@ -17,7 +17,7 @@ const deleteKeysStatement = statement<{ key: string }>(
    ) returning key`,
 );
 
-/** A delivery's id contains its time (UUIDv7), so the primary key finds the old ones of each platform. */
+/** A delivery's id contains its time (UUIDv7), so the primary key finds each platform's old deliveries. */
 const deleteDeliveriesStatement = statement<{ id: string }>(
   'forget_webhook_deliveries',
   `delete from webhook_delivery where (platform_id, id) in (

@@ -25,7 +25,7 @@ const batchSize = 100;
 const idleMs = 250;
 /** The pause of the work on deposits and on identity checks. A processed webhook ends the pause. */
 const reportedIdleMs = 1_000;
-/** The time to collect due orders before a settlement round, whose fixed cost is that of settling some payments. */
+/** How long due orders are collected before a settlement round, which itself costs as much as a few settlements. */
 const settlementRestMs = 20;
 /**
  * The pauses of a sequencer: short after a step with work, and twice as long after each step without work, up to a
@@ -42,7 +42,7 @@ const clockMs = 1_000;
 const locksMs = 2_000;
 /** The interval at which the worker looks for days to reconcile. */
 const reconciliationMs = 300_000;
-/** The interval between deletions of rows past retention, and the pause between batches, for other work. */
+/** The interval between deletions of rows past retention, and the pause between batches that lets other work run. */
 const housekeepingMs = 3_600_000;
 const betweenBatchesMs = 100;
 /** The pause if another process was sequencing: that process did the work, and later changes wait for the next step. */

@@ -35,7 +35,7 @@ export interface Hostility {
 
 const long = (count: number, of = 'x') => of.repeat(count);
 
-/** Values that no field expects, and some that a field does. Created anew for each probe, which may change them. */
+/** Values that no field expects, and some that a field does; new ones for each probe, which may change them. */
 const values: readonly (() => unknown)[] = [
   () => null,
   () => '',

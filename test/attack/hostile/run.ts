@@ -62,7 +62,7 @@ export class HostileWorld {
   }
 
   async #run(probes: number, lines: number, seed: number): Promise<Figures> {
-    console.log(`ATTACK_SEED=${seed} sends the same ${probes} probes again`);
+    console.log(`ATTACK_SEED=${seed} repeats these ${probes} probes`);
     const figures: Figures = { probes: 0, answers: new Map() };
     const delivery = new Delivery(this.t.url);
     try {
@@ -176,14 +176,14 @@ function wrongIn(probe: Probe, { status, retryAfter, text }: Outcome): string | 
   if (probe.transport === 'socket' && faults.includes(status)) return 'a socket is closed for a fault of the server';
   if (probe.transport !== 'socket' && status >= 500 && !(status === 501 && text.includes('"NOT_IMPLEMENTED"'))) {
     return isOverload(probe, { status, retryAfter, text })
-      ? 'overload in a load that is none'
+      ? 'a refusal for overload without a load'
       : 'a fault of the server';
   }
   // GraphiQL, for browsers.
   if (text.trimStart().startsWith('<!doctype')) return undefined;
-  for (const [what, form] of internals) if (form.test(text)) return `the answer tells ${what}`;
+  for (const [what, form] of internals) if (form.test(text)) return `the answer reveals ${what}`;
   const bound = probe.transport === 'REST' ? Number.POSITIVE_INFINITY : boundOf(probe);
-  if (answersIn(probe, text).some((answer) => Buffer.byteLength(answer) > bound)) return 'an answer is over its bound';
+  if (answersIn(probe, text).some((answer) => Buffer.byteLength(answer) > bound)) return 'an answer is too large';
   // Event streams and incremental answers have other forms.
   if (probe.transport === 'JSON' && text.startsWith('{')) return wrongErrors(text);
   return undefined;
@@ -195,7 +195,7 @@ function wrongErrors(text: string): string | undefined {
   try {
     answered = JSON.parse(text);
   } catch {
-    return 'the answer is no JSON';
+    return 'the answer is not JSON';
   }
   return answered.errors?.some(({ extensions }) => typeof extensions?.code !== 'string')
     ? 'an error has no code'

@@ -50,7 +50,7 @@ export function victimsAt(
 /** Returns the kind of the objects of a node type, which is named like the type. */
 export function kindOfNode(type: string): Kind {
   const kind = kinds.find((one) => one === type);
-  if (!kind) throw new Error(`test/attack/matrix/things.ts knows no thing of the type ${type}`);
+  if (!kind) throw new Error(`test/attack/matrix/things.ts has no object of the type ${type}`);
   return kind;
 }
 
@@ -78,7 +78,7 @@ interface Sent {
   readonly statements: readonly string[];
 }
 
-/** Like `compare`, and also returns the answer to the victim's value. */
+/** Like `compare`, but also returns the answer to the request that names the victim's object, with its statements. */
 export async function sendBoth(
   world: MatrixWorld,
   { value, unknown }: Named,
@@ -146,7 +146,7 @@ export function differenceOf(one: Reply, two: Reply): string | undefined {
     shapeOf(one.text) === shapeOf(two.text)
   )
     return undefined;
-  return `${one.status} ${one.text.slice(0, 400)}\n  and of what never was ${two.status} ${two.text.slice(0, 400)}`;
+  return `${one.status} ${one.text.slice(0, 400)}\n  and for an unknown one ${two.status} ${two.text.slice(0, 400)}`;
 }
 
 /** Returns whether a command succeeded. Reads and refusals contain no ids or times that differ between runs. */

@@ -20,7 +20,7 @@ import { fresh, freshAccountNumber, type Things } from './things.ts';
 /** A field of the schema that takes arguments, with the document that calls it. */
 export interface Call {
   readonly kind: 'query' | 'mutation' | 'subscription';
-  /** The field with its type, such as `Query.accounts`. */
+  /** The field with the type that has it, such as `Query.accounts`. */
   readonly name: string;
   readonly field: string;
   readonly query: string;
@@ -146,7 +146,7 @@ const inputs: Readonly<Record<Operation, readonly ((own: Things) => Variables)[]
 const minted = { permissions: ['VIEW'], expiresInSeconds: 900 };
 const receipt = { senderUmaAddress: '$success.usd@sandbox.uma.money', currency: 'USD', amount: { units: 100 } };
 
-/** The arguments that are required or name objects, of the fields of the query, the subscription and the nodes. */
+/** The arguments that are required or name objects, for the fields of the query, the subscription and the nodes. */
 const args: Readonly<Record<string, readonly ((own: Things) => Variables)[]>> = {
   'Query.account': [(own) => ({ id: own.InternalAccount })],
   'Query.customer': [(own) => ({ id: own.Customer })],
@@ -296,7 +296,7 @@ function namesIn(call: string, arg: GraphQLArgument): Omit<Coordinate, 'call'>[]
 }
 
 /**
- * Returns variables of the call that name `value` at the coordinate, and the caller's own things elsewhere.
+ * Returns variables of the call that name `value` at the coordinate, and the caller's own objects elsewhere.
  * @throws Error when no variables of the call have the object that the coordinate is a member of
  */
 export function naming({ call, path, isList, place }: Coordinate, value: string, own: Things): Variables {

@@ -144,9 +144,9 @@ const alike: readonly (readonly [place: RegExp, why: string])[] = [
   [/^TransactionFilter\.senderAccountIdentifier = (ExternalAccount|umaPayee)$/, 'nothing here is paid from these'],
   [
     /^ExternalAccount\.\w+: TransactionFilter\.receiverAccountIdentifier = (InternalAccount|umaAddress|umaPayee)$/,
-    'nothing comes from the account outside',
+    'nothing is paid from the account outside',
   ],
-  [/^ApiTokenFilter\.createdById = /, 'this token has made no other'],
+  [/^ApiTokenFilter\.createdById = /, 'this token has created no other'],
   [/^SandboxSetExternalAccountStatusInput\.accountId = InternalAccount$/, 'an account here has no such status'],
 ];
 /**

@@ -58,7 +58,7 @@ const named: Readonly<Record<string, readonly Kind[]>> = {
   reference: ['reference'],
   url: ['url'],
   webhookEndpoint: ['url'],
-  // By their place:
+  // Keyed by the whole place:
   'ApproveTransactionInput.transactionId': ['IncomingTransaction'],
   'RejectTransactionInput.transactionId': ['IncomingTransaction'],
   'SandboxSendInput.quoteId': ['FundedQuote'],
@@ -98,20 +98,20 @@ const named: Readonly<Record<string, readonly Kind[]>> = {
 const publicNames: Readonly<Record<string, string>> = {
   'CreateCustomerInput.umaAddress': 'addresses are public: one that is taken is refused, whoever has it',
   'UpdateCustomerInput.umaAddress': 'as above',
-  'LookUpReceiverInput.umaAddress': 'anybody may look an address up, of whatever platform: so payments find each other',
-  'UmaDestinationInput.umaAddress': 'the receiver of a lookup, which is a thing of its own',
-  'SandboxReceiveUmaInput.senderUmaAddress': 'the sender is outside of this service',
+  'LookUpReceiverInput.umaAddress': 'anybody may look up an address of any platform: payments need this',
+  'UmaDestinationInput.umaAddress': 'the receiver of a lookup, which is named separately',
+  'SandboxReceiveUmaInput.senderUmaAddress': 'the sender is outside this service',
   'createCustomer.umaAddress': 'as over GraphQL',
   'updateCustomer.umaAddress': 'as over GraphQL',
   'getReceiver.receiverUmaAddress': 'as over GraphQL',
   'getUmaReceiver.receiverUmaAddress': 'as over GraphQL',
   'createQuote.umaAddress': 'as over GraphQL',
   'sandboxReceiveUma.senderUmaAddress': 'as over GraphQL',
-  'InternalAccount.ledgerEntries.after': 'the number of a change: a place in the list of any account of the platform',
+  'InternalAccount.ledgerEntries.after': 'the number of a change: a position in the list of any account',
   'InternalAccount.ledgerEntries.before': 'as above',
-  'MetadataInput.key': 'what a platform notes is compared with nothing',
+  'MetadataInput.key': 'the notes of a platform are not compared with anything',
   'UpdatePlatformInput.umaDomain': 'domains are public: one that is taken is refused, whoever has it',
-  'deleteTrustedDocument.hash': 'the hash of a text: which platform has registered it, no answer says',
+  'deleteTrustedDocument.hash': 'the hash of a text: no answer says which platform has registered it',
   'registerTrustedDocuments.id': 'as above',
   'CreateApiTokenInput.documents': 'as above: a hash that only another platform has registered is unknown',
   'CreateClientTokenInput.documents': 'as above',
@@ -142,7 +142,7 @@ export function meaningOf(owner: string, name: string): Meaning {
   if (place === 'Query.node.id' || place === 'Query.nodes.ids') return 'node';
   if (/^idempotency-?key$/i.test(name)) return 'key';
   if (name === 'after' || name === 'before') {
-    // Every stream resumes in the feed.
+    // Every stream resumes at a position in the feed.
     const lists = owner.startsWith('Subscription.') ? (['cursor:feed'] as const) : cursors[owner];
     if (lists) return lists;
   }

@@ -41,7 +41,7 @@ interface Place {
 const quoted = (own: Things, amount: number, rest?: object) => ({
   body: restQuote(own.InternalAccount, own.outsideEur, amount, rest),
 });
-/** Accounts with the platform's own id, in one place or the other. */
+/** Accounts with the platform's own id for them, in either of the two places for it. */
 const accounts = [
   () => ({ currency: 'USD', platformAccountId: fresh('account'), accountInfo: usAccount() }),
   () => ({ currency: 'USD', accountInfo: { ...usAccount(), platformAccountId: fresh('account') } }),
@@ -130,10 +130,7 @@ export const requests: Readonly<Record<string, readonly ((own: Things) => Reques
   deleteCustomer: [(own) => ({ path: { customerId: own.Customer } })],
 };
 
-/**
- * The operations whose idempotency keys are valid for several endpoints, by the endpoint's id, if that differs from the
- * operation's name.
- */
+/** The operation for which an endpoint's idempotency keys are valid, by the endpoint's id, if the two names differ. */
 const keyScope: Readonly<Record<string, string>> = {
   createPlatformExternalAccount: 'createExternalAccount',
   createToken: 'createApiToken',
@@ -275,7 +272,7 @@ const alike: readonly (readonly [place: RegExp, why: string])[] = [
     'no quote here is to or from these',
   ],
   [/^listTransactions query\.senderAccountIdentifier (ExternalAccount|umaPayee)$/, 'nothing here is paid from these'],
-  [/^listTokens query\.createdById/, 'this token has made no other'],
+  [/^listTokens query\.createdById/, 'this token has created no other'],
   [/^get(Uma)?Receiver query\.senderUmaAddress/, 'any address may ask'],
 ];
 

@@ -91,7 +91,7 @@ export async function tryStreams(world: MatrixWorld, figures: Figures): Promise<
   await vi.waitFor(
     () => {
       if (!heard.some(({ who, what }) => who === 'another platform' && what === 'events'))
-        throw new Error('nothing was heard');
+        throw new Error('no event was received');
     },
     { timeout: 20_000 },
   );
@@ -100,7 +100,7 @@ export async function tryStreams(world: MatrixWorld, figures: Figures): Promise<
   for (const { who, what, text } of heard) {
     const told = secrets.filter((secret) => text.includes(secret));
     if (told.length > 0 || (who !== 'another platform' && /"next"/.test(text)))
-      figures.lost.push(`${who} hears on ${what}: ${text.slice(0, 300)}`);
+      figures.lost.push(`${who} receives on ${what}: ${text.slice(0, 300)}`);
   }
 }
 
@@ -117,10 +117,10 @@ export async function tryWebhooks({ t, receivers, victim }: MatrixWorld, figures
   await quiet(t);
   const [own, others] = receivers;
   const secrets = secretsOf(victim).filter((secret) => /^[0-9a-f-]{36}$/.test(secret));
-  // Others use the same names for their own objects: only ids are unique to the victim.
+  // Other callers use the same names for their own objects: only ids are unique to the victim.
   const tells = (raw: string) => secrets.some((secret) => raw.includes(secret));
-  // It must have received something, or the silence of the others proves nothing.
-  if (!own.received.some(({ raw }) => tells(raw))) figures.lost.push("the victim's platform got no webhook of its own");
+  // The victim's webhook must have received something, or the silence of the others proves nothing.
+  if (!own.received.some(({ raw }) => tells(raw))) figures.lost.push("the victim's platform received no webhook");
   for (const { raw } of others.received) {
     figures.tried += 1;
     if (tells(raw)) figures.lost.push(`another platform's webhook got ${raw.slice(0, 300)}`);

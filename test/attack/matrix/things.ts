@@ -60,9 +60,9 @@ export type Kind = (typeof kinds)[number];
 
 /** Every object of one customer, and of its platform, that requests can name. */
 export type Things = Readonly<Record<Kind, string>> & {
-  /** Its external account in another currency. */
+  /** The customer's external account in another currency. */
   readonly outsideEur: string;
-  /** The account of its platform. */
+  /** The platform's own account. */
   readonly platformUsd: string;
 };
 

@@ -14,9 +14,9 @@ import { type Kind, kinds, makeThings, type Things } from './things.ts';
 export interface Stranger {
   readonly name: string;
   readonly platform: TestPlatform;
-  /** Its own objects. */
+  /** The caller's own objects. */
   readonly own: Things;
-  /** Whether it belongs to the victim's platform, in which case the platform's feed is its own. */
+  /** Whether the caller belongs to the victim's platform, and so sees its feed. */
   readonly isOfPlatform: boolean;
 }
 
@@ -36,7 +36,7 @@ const still = { SANDBOX_PACE_MS: 600_000, PAYMENT_APPROVAL_MS: 60_000 } as const
 export async function openMatrix() {
   const t = await startTestGateway({ ...still, ...unlimited });
   const counting = await countedGateway(t, { ...unlimited });
-  // 202: they leave the approval of payments to the matrix.
+  // The receivers answer 202, which leaves the approval of payments to the matrix.
   const receivers = [await startReceiver(answer(202)), await startReceiver(answer(202))] as const;
   const owner = t.platform;
   const other = await t.newPlatform('stranger');
@@ -47,8 +47,8 @@ export async function openMatrix() {
   const spent = await makeThings(owner, `${receivers[0].url}/spent`);
   const usedKeys = await useKeys(owner, spent);
   const app = (bound: object) => payingApp({ ...owner, url: counting.url }, bound);
-  // Bound to a payment of the victim other than the named one. A payment shows the ids of its own accounts: none of
-  // these is named by the matrix.
+  // An app is bound to a payment of the victim other than the named one. A payment shows the ids of its accounts: the
+  // matrix names none of these.
   const source = { realtimeFunding: { customerId: victim.Customer, currency: 'USDC' } };
   const sibling = await quote(owner, between('', victim.outsideEur, 12_340_000, { source }));
   const bystanders = { own: bystander, isOfPlatform: true };

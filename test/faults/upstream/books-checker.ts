@@ -24,7 +24,7 @@ export interface BooksViolation {
 
 /** A difference between the books that the checker itself has found. */
 interface Found extends Named {
-  /** The promise that it breaks, or undefined if a restore explains it. */
+  /** The promise that the difference breaks, or undefined if a restore explains the difference. */
   readonly breaks?: BooksViolation['kind'] | undefined;
 }
 

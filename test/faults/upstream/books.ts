@@ -14,7 +14,7 @@ export interface Amount {
 export interface BookedOrder extends Amount {
   readonly id: string;
   readonly transactionId: string;
-  /** The status of its payment. */
+  /** The status of the order's payment. */
   readonly status: string;
   readonly direction: 'IN' | 'OUT';
   readonly state: State;
@@ -27,7 +27,7 @@ export interface BookedDeposit extends Amount {
   readonly id: string;
   readonly reference: string;
   readonly status: string;
-  /** The reason why it was not credited. */
+  /** The reason why the deposit was not credited. */
   readonly reason: string | undefined;
   readonly attempts: number;
   readonly transactionId: string | undefined;
@@ -36,9 +36,9 @@ export interface BookedDeposit extends Amount {
 /** A payment on the gateway's upstream account. */
 export interface Movement extends Amount {
   readonly reference: string;
-  /** The gateway's order that its memo names. */
+  /** The gateway's order that the payment's memo names. */
   readonly orderId: string | undefined;
-  /** Whether it is a deposit for a customer, made without an order of the gateway. */
+  /** Whether the payment is a deposit for a customer, made without an order of the gateway. */
   readonly isDeposit: boolean;
   readonly direction: 'IN' | 'OUT';
   readonly state: State;
@@ -59,7 +59,7 @@ export interface Books extends Pick<Evidence, 'history' | 'internalErrors' | 're
   readonly orders: readonly BookedOrder[];
   readonly deposits: readonly BookedDeposit[];
   readonly movements: readonly Movement[];
-  /** By currency: the change of the upstream balance since before the first payment. */
+  /** By currency: the change in the upstream balance since before the first payment. */
   readonly held: ReadonlyMap<string, bigint>;
   readonly named: readonly Named[];
   /** The broken rules of each ledger. */

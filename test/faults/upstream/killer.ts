@@ -14,7 +14,7 @@ export class Killer {
     this.#random = random;
   }
 
-  /** Kills an instance of a side that serves, and starts it again. */
+  /** Kills a serving instance of a side, and starts it again. */
   async kill(): Promise<void> {
     const name = this.#random.oneOf(['here', 'upstream'] as const);
     const side = this.#sides[name];

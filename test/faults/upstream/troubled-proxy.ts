@@ -26,7 +26,7 @@ const longestMs = 300;
  */
 export async function startTroubledProxy(target: () => string | undefined, random: Random, oneIn: number) {
   const met = new Map<Trouble, number>(troubles.map((trouble) => [trouble, 0]));
-  /** Each of these functions ends the wait of a request that waits to be overtaken. */
+  /** For each request that waits to be overtaken: a function that ends its wait. */
   const overtaken = new Set<() => void>();
   let isCalm = false;
   const send = async (request: IncomingMessage, body: Buffer): Promise<PassedOn> => {

@@ -68,7 +68,7 @@ function columnsOf(rows: number) {
   };
 }
 
-/** Inserts events before the first one of the feed: copies of a change of a customer. */
+/** Inserts events before the first one of the feed: copies of a change to a customer. */
 async function fillFeed(t: TestGateway, { platformId }: TestPlatform, rows: number): Promise<void> {
   await filling(t.owner, async (client) => {
     await client.query(

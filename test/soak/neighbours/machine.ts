@@ -16,7 +16,7 @@ export interface Used {
   readonly others: number;
 }
 
-/** Clock ticks a second: Linux's USER_HZ. */
+/** Clock ticks per second: Linux's USER_HZ. */
 const ticksPerSecond = 100;
 
 /**
@@ -35,8 +35,8 @@ export function setPriorityOfSession(priority: number): void {
 }
 
 /**
- * Measures how much processor time others use during a measurement, since that affects the latencies. Works only on
- * Linux; elsewhere the result is 0.
+ * Measures how much processor time other programs use during a measurement, since that affects the latencies. Works
+ * only on Linux; elsewhere the result is 0.
  * @param clients the processes that only measure
  * @returns a function that returns the use since its last call
  */

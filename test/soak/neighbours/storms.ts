@@ -22,16 +22,16 @@ export interface Storm {
   readonly authorization: string;
   readonly connections: number;
   readonly kind: Kind;
-  /** How many acts a second all connections begin together; undefined: as fast as they are answered. */
+  /** How many acts per second all connections together begin; undefined: as fast as they are answered. */
   readonly perSecond: number | undefined;
-  /** The accounts that it reads and moves money between. */
+  /** The accounts that the storm reads, and between which it moves money. */
   readonly from: string;
   readonly to: string;
 }
 
 /** One connection of a storm. */
 export interface Raging {
-  /** Does its act once. Returns the result: a status, or the code with which a socket was closed. */
+  /** Does the storm's act once. Returns a status, or the code with which a socket was closed. */
   act(): Promise<string>;
   close(): Promise<void>;
 }
@@ -41,7 +41,7 @@ export function accountQuery(id: string): string {
   return `{ account(id: "${id}") { id currency { code } ... on InternalAccount { balance { amount } } } }`;
 }
 
-/** A payment out. */
+/** An outgoing payment. */
 export const payment = `mutation ($input: TransferOutInput!) { transferOut(input: $input) { __typename } }`;
 
 /** An expensive document: fifty payments, each with its history, its legs, and the accounts of its customer. */

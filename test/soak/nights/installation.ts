@@ -114,7 +114,7 @@ export async function install(hasStandby: boolean) {
       const child = spawn(command, args, { stdio: 'ignore' });
       ends.push(() => child.kill());
     },
-    /** Ends something together with the installation. */
+    /** Stops something together with the installation. */
     atEnd: (end: () => unknown) => void ends.push(end),
     /** Returns the processes of a unit. */
     async processes(unit: Unit) {

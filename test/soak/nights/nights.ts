@@ -14,7 +14,7 @@ import type { Operator } from './operator.ts';
 
 /** A night: what breaks, what the operator is told, and the documented way to repair it. */
 export interface Night {
-  /** The alerts that must fire before the operator is called. Others are allowed to. */
+  /** The alerts that must fire before the operator is called. Other alerts are allowed to. */
   readonly alerts: readonly string[];
   /** What people say, besides the alerts. */
   readonly said: string | ((machine: Installation) => string);
@@ -131,7 +131,7 @@ export const nights: Readonly<Record<string, Night>> = {
   },
   'another key on one instance': {
     alerts: ['PaymentsInstanceDown'],
-    said: 'The day shift: gateway-2 has got new settings this evening.',
+    said: 'The day shift: gateway-2 got new settings this evening.',
     async breakIt({ edit, machine }) {
       await edit('gateway-2.settings', /^SECRET_KEY=.*$/m, `SECRET_KEY=${randomBytes(32).toString('hex')}`);
       await machine('restart', 'gateway-2');
@@ -195,7 +195,7 @@ export const nights: Readonly<Record<string, Night>> = {
   },
   'an archive that has moved': {
     alerts: ['PaymentsDiskFilling'],
-    said: ({ folder }) => `The backup team: the archive of WAL has moved to ${folder}/archive-new this evening.`,
+    said: ({ folder }) => `The backup team: the WAL archive has moved to ${folder}/archive-new this evening.`,
     async breakIt({ folder, own, fillWithLog }) {
       await mkdir(path.join(folder, 'archive-new'));
       await chmod(path.join(folder, 'archive-new'), 0o777);
@@ -231,7 +231,7 @@ export const nights: Readonly<Record<string, Night>> = {
   },
   'a trigger that is off': {
     alerts: [],
-    said: 'A colleague: I have repaired a description by hand this evening, in a row of posting. Is everything as it was?',
+    said: 'A colleague: this evening I corrected a description by hand, in a row of posting. Is everything still as it was?',
     breakIt: ({ own }) => own('alter table posting disable trigger append_only'),
     async repair({ run, sql }) {
       const trigger = (await run('npm run ops -- doctor')).find(/(?<=table posting lacks the trigger )\w+/);
@@ -263,7 +263,7 @@ export const nights: Readonly<Record<string, Night>> = {
   },
   'a primary that is lost': {
     alerts: ['PaymentsDatabaseReadOnly'],
-    said: `${refused} The data centre: the disk of the primary is gone.`,
+    said: `${refused} The data center: the disk of the primary is gone.`,
     hasStandby: true,
     async breakIt(machine) {
       await signal(machine, 'postgres', 'SIGKILL');
@@ -306,7 +306,7 @@ export const nights: Readonly<Record<string, Night>> = {
   },
   'a setting that Postgres does not understand': {
     alerts: ['PaymentsDatabaseAway'],
-    said: `${refused} The database team: Postgres has got more memory, and was restarted for it.`,
+    said: `${refused} The database team: Postgres got more memory, and was restarted for that.`,
     async breakIt({ edit, machine }) {
       await edit('pgdata/postgres/data/postgresql.conf', 'shared_buffers = 64MB', 'shared_buffers = 96MiB');
       await machine('restart', 'postgres');
@@ -368,7 +368,7 @@ export const nights: Readonly<Record<string, Night>> = {
   },
   'an index made by hand': {
     alerts: ['PaymentsRacesLost'],
-    said: 'A platform: some lookups of receivers fail, again and again.',
+    said: 'A platform: some lookups of receivers keep failing.',
     async breakIt(machine) {
       const other = await otherPlatform(machine);
       await lookUp(other, receiver);

@@ -30,7 +30,7 @@ export const accessBugs: Bugs = {
     },
   },
   'src/domain/access/run-idempotent.ts': {
-    'access/permissions › a domain command refuses a caller without its permission, even from an API that forgot to': {
+    'access/permissions › a domain command refuses a caller without its permission, even if the API has not done so': {
       'authorize(caller, command.operation);': '',
     },
   },
@@ -61,15 +61,15 @@ export const accessBugs: Bugs = {
     'access/rights-that-end › ends when it is renewed by %s': {
       'for (const couldBegin of open.underWay) if (!(await couldBegin(viewer))) return false;': '',
     },
-    'access/rights-that-end › a stream still opening when a lesser token renews its socket does not open': {
+    'access/rights-that-end › a stream that is still opening when a lesser token renews its socket does not open': {
       'if (await couldBegin(open.viewer)) return': 'if (open.underWay.size > 0) return',
     },
   },
   'src/domain/access/tokens/token-bounds.ts': {
-    'graphql/trusted-documents › makes and replaces tokens with no other documents': {
+    'graphql/trusted-documents › creates and replaces only tokens whose documents are among its own': {
       'documents: documents.length > 0 ? [...new Set(documents)] : own,': 'documents: [...new Set(documents)],',
     },
-    'access/keys › a token cannot create one that lasts longer, or is accepted from other addresses': {
+    'access/keys › a token cannot create a token that lasts longer, or is accepted from other addresses': {
       "if (isLonger && ifLonger === 'refuse')": "if (!isLonger && ifLonger === 'shorten' && now.getTime() < 0)",
     },
   },
@@ -108,7 +108,7 @@ export const accessBugs: Bugs = {
       'return where(rules.ofPlatform, scope);':
         "return (scope.bound.kind === 'PLATFORM' ? {} : where(rules.ofPlatform, scope)) as { platformId: string };",
     },
-    'access/lists › for every caller, an event is visible in a stream exactly if a list shows it': {
+    'access/lists › for every caller, an event is visible in a stream if and only if a list shows it': {
       'where(rules.event, scope);': '({ platformId: scope.platformId });',
       "return event.platformId === scope.platformId && maySee('event', scope, event);":
         'return event.platformId === scope.platformId;',

@@ -42,7 +42,7 @@ export const apiBugs: Bugs = {
     },
   },
   'src/api/http/bounded-waits.ts': {
-    'http/outer-edge › without credentials from one address get a quarter of all, and others are served': {
+    'http/outer-edge › without credentials from one address get a quarter of all, and other addresses are served': {
       '>= this.#maxOfGroup ? undefined': '>= Number.POSITIVE_INFINITY ? undefined',
     },
   },
@@ -70,14 +70,14 @@ export const apiBugs: Bugs = {
     'http/overload › places are shared equally by the tenants with requests in flight, and bounded in total': {
       'return own < limit / tenants && tenants > 1 && count': 'return own < 0 && tenants > 1 && count',
     },
-    'http/overload › excess requests are refused immediately for a lone platform, and with a delay beside others': {
+    'http/overload › excess requests are refused immediately for a lone platform, and with a delay beside another': {
       'isAlone(tenant);': 'isAlone(tenant) && this.#load.count === 0;',
       'return this.#limits.turns.isAlone(tenant);': 'return tenant.isPlatform;',
     },
     'http/overload › slow answers to one tenant do not cause refusals of another': {
       'count < 2 * this.#limits.maxInFlight': 'count < 2 * limit',
     },
-    'http/overload › a request too many is refused with 503 and Retry-After; once there is room it is answered': {
+    'http/overload › one request too many is refused with 503 and Retry-After; once there is room it is answered': {
       '    load.count += change;\n': '    load.count += Math.max(change, 0);\n',
     },
   },
@@ -99,7 +99,7 @@ export const apiBugs: Bugs = {
     },
   },
   'src/api/http/turns.ts': {
-    'http/overload › beside another, a platform runs expensive queries in a quarter of its turns; others pass them': {
+    'http/overload › beside another, a platform runs expensive queries in a quarter of its turns; the rest pass them': {
       'Math.floor(this.#most * expensivePart)': 'this.#most',
     },
     'http/overload › on sockets, for queries and the messages of subscriptions': {

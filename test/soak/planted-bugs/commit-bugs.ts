@@ -36,7 +36,7 @@ export const commitBugs: Bugs = {
     'database/restore › a key whose record is past its retention creates a payment and an order of its own': {
       'select r.platform_id, free_order_id(r.platform_id, r.id),': 'select r.platform_id, r.id,',
     },
-    'ledger/plan-checks › is booked for the case of another amount, and leaves a case of another outcome open': {
+    'ledger/plan-checks › is booked if there is a case about the amount, and leaves a case about the outcome open': {
       " and c.kind = 'OTHER_AMOUNT'": '',
     },
   },
@@ -125,7 +125,7 @@ export const commitBugs: Bugs = {
     'ledger/plan-checks › is not booked once its case is closed': {
       'case when v_stored.closed_at is not null then': 'case when false then',
     },
-    'ledger/plan-checks › is not booked for a case of another outcome': {
+    'ledger/plan-checks › is not booked if the case is about the outcome': {
       " and kind = 'OTHER_AMOUNT'": '',
     },
     'ledger/plan-checks › is booked only one case at a time': {
@@ -186,7 +186,7 @@ export const commitBugs: Bugs = {
     },
   },
   'prisma/functions/commit/check_version.sql': {
-    'ledger/plan-checks › a change of an external account based on another version is refused': {
+    'ledger/plan-checks › a change to an external account is refused if it is based on another version': {
       "    when 'Account' then select version into v_version from account where platform_id = p_platform and id = v_id;":
         "    when 'Account' then v_version := (p_expected ->> 'version')::int;",
     },
@@ -236,7 +236,7 @@ export const commitBugs: Bugs = {
         'perform from customer where platform_id = any (v_platforms) and id = any (v_changed)',
       "kind = 'EXTERNAL' and id = any (v_changed || v_active)": "kind = 'EXTERNAL' and id = any (v_changed)",
     },
-    'ledger/locks › a plan waits for other changes of the account that it credits, and then sees its balance': {
+    'ledger/locks › a plan waits for other changes to the account that it credits, and then sees its balance': {
       'perform from account where platform_id = any (v_platforms) and id = any (v_changed) order by platform_id, id for no key update;':
         'null;',
     },

@@ -3,7 +3,7 @@ import type { Bugs } from './plant.ts';
 /** Bugs in what commands do, and in ledger and prices. */
 export const domainBugs: Bugs = {
   'src/domain/commands/command.ts': {
-    'access/permissions › a domain command refuses a caller without its permission, even from an API that forgot to': {
+    'access/permissions › a domain command refuses a caller without its permission, even if the API has not done so': {
       'authorize(caller, command.operation);\n  const { database } = payments;': 'const { database } = payments;',
       'authorize(caller, command.operation);\n  const claim': 'const claim',
     },
@@ -159,7 +159,7 @@ export const domainBugs: Bugs = {
       'return payments.database.prisma.platform.findFirstOrThrow({':
         'return payments.database.prisma.platform.findUniqueOrThrow({',
     },
-    'access/expected-versions › a change that would change nothing is refused as well': {
+    'access/expected-versions › a command with another version is refused even if it would change nothing': {
       "  checkVersion(settings, publicId('Platform', before.id), before.version);\n": '',
     },
   },
@@ -233,7 +233,7 @@ export const domainBugs: Bugs = {
     'payments/four-eyes › a payment whose quote it executed': {
       '...(createdBy && { set: { createdBy } }),': '',
     },
-    'payments/pull › is expected only once the money is pulled and paid out': {
+    'payments/pull › is expected to settle only once the money is pulled and paid out': {
       'expectedMs(rail, railRequest) + payMs': 'expectedMs(rail, railRequest)',
     },
   },
@@ -308,7 +308,7 @@ export const domainBugs: Bugs = {
     'payments/transfer-internal › from %s money moves immediately, with a payment on each side': {
       'return mergePlans(sent, arrived);': 'return mergePlans(sent, { journals: arrived.journals ?? [] });',
     },
-    'payments/transfer-internal › a customer who may not move money can pay only the platform, and cannot be paid': {
+    'payments/transfer-internal › a customer who cannot move money can pay only the platform, and cannot be paid': {
       'to.customerId === null ? [] : ownersOf(from, to)': 'ownersOf(to)',
     },
   },

@@ -13,7 +13,7 @@ export const graphqlBugs: Bugs = {
     },
   },
   'src/api/graphql/limits/alternatives.ts': {
-    'graphql/cost › is that of the dearest kind of subject, if a hundred events show all kinds': {
+    'graphql/cost › is that of the most expensive kind of subject, if a hundred events show all kinds': {
       'if (!types || on === parent': 'if (types || on === parent',
     },
     'graphql/document-size › a selection set costs as much as the most expensive type that a row can have': {
@@ -172,7 +172,7 @@ export const graphqlBugs: Bugs = {
     },
   },
   'src/api/graphql/server/sent-documents.ts': {
-    'graphql/trusted-documents › sends these over %s, and none that others may send': {
+    'graphql/trusted-documents › sends these over %s, and none that only others may send': {
       'documents.length === 0 ? hashes.length > 0 : hashes.some((hash) => documents.includes(hash))':
         'documents.length >= 0 && hashes.length > 0',
     },

@@ -131,7 +131,7 @@ export const infraBugs: Bugs = {
     },
   },
   'src/core/outside-wait.ts': {
-    'http/overload › beside another, a platform runs expensive queries in a quarter of its turns; others pass them': {
+    'http/overload › beside another, a platform runs expensive queries in a quarter of its turns; the rest pass them': {
       'if (wait) await turnlessWait(wait);': 'if (wait) await wait;',
     },
   },
@@ -188,7 +188,7 @@ export const infraBugs: Bugs = {
     },
   },
   'src/infra/database/leases.ts': {
-    'rails/upstream-webhooks › a webhook is not done before its processing is': {
+    'rails/upstream-webhooks › a webhook is not marked as done before it has been processed': {
       "set ${until} = clock_ms() + $2::float8 * interval '1 millisecond'":
         'set ${until} = case when $2::float8 < 0 then clock_ms() end',
     },
@@ -221,11 +221,11 @@ export const infraBugs: Bugs = {
     'database/migrate › a migration that waits for a lock lets others through, and retries until it has it': {
       'if (performance.now() >= until)': 'if (performance.now() < until)',
     },
-    'database/migrate-busy › is stopped while it waits and while it works: work is rolled back, and the next run continues':
+    'database/migrate-busy › a migration can be stopped while it waits or works: work is rolled back, and the next run continues':
       {
         "signal?.addEventListener('abort', cancel, { once: true });": '',
       },
-    'database/migrate-busy › gets past an autovacuum, and logs it': {
+    'database/migrate-busy › a migration gets past an autovacuum, and logs it': {
       "kind === 'autovacuum worker' && !": "kind === '' && !",
     },
   },
@@ -235,7 +235,7 @@ export const infraBugs: Bugs = {
     },
   },
   'src/infra/database/replicas/primary-position.ts': {
-    'database/replicas › a read shares no position query that was sent before it': {
+    'database/replicas › a read does not share a position query that was sent before it': {
       'if (!this.#current) return this.#begin();':
         'if (!this.#current) return this.#begin();\n    if (this.#last) return this.#current;',
     },
@@ -250,7 +250,7 @@ export const infraBugs: Bugs = {
       'if (replica && (await replica.reach(position))) return { replica, position };':
         'if (replica) return { replica, position: { ...position, lsn: 0n } };',
     },
-    'database/replicas › a token of the far future, or of another history, neither waits nor reads less': {
+    'database/replicas › a read with a token from the far future or another history neither waits nor returns less': {
       'if (lsn > known.lsn) return undefined;': '',
     },
     'database/replicas › a lagging replica answers what it has replayed, and never less than the token demands': {
@@ -266,7 +266,7 @@ export const infraBugs: Bugs = {
     'http/readiness › an instance is unready if the server refuses new sessions, though open ones work': {
       'performance.now() - this.#began < sessionMs) return before;': 'sessionMs > 0) return before;',
     },
-    'http/readiness › an instance is unready if a command may not be called or fails inside': {
+    'http/readiness › an instance is unready if it lacks the right to call a command, or the command fails inside': {
       'if (state.writable && schema) await tryRequest(client);': '',
     },
   },
@@ -276,7 +276,7 @@ export const infraBugs: Bugs = {
     },
   },
   'src/infra/instruments/request-address.ts': {
-    'http/request-address › a document in it is not executed, nor are variables in it': {
+    'http/request-address › a document in a Host header is not executed': {
       'if (!authorityForm.test(host) ||': 'if (',
     },
     'http/request-address › the metrics': {

@@ -90,14 +90,14 @@ export const settlementBugs: Bugs = {
     },
   },
   'src/domain/orders/orders.ts': {
-    'ledger/locks › a platform that answers "later" after the deadline has not answered': {
+    'ledger/locks › a platform that answers "later" after the deadline counts as not having answered': {
       'and t.approval_due_at > clock_timestamp())': ')',
     },
     'rails/upstream-webhooks › late, duplicate and reordered webhooks end a payment once, and do not end the watch for its return':
       {
         "($3 or t.status <> 'COMPLETED')": '($3 or true)',
       },
-    'rails/upstream-deposits › a deposit that cannot be stored does not block others, and is examined again': {
+    'rails/upstream-deposits › a deposit that cannot be stored does not block other deposits, and is examined again': {
       'return readableText(value);': 'value',
     },
   },
@@ -122,7 +122,7 @@ export const settlementBugs: Bugs = {
     'rails/upstream-deposits › deposits without a webhook are found, including one that stays under way for a while': {
       'if (isOpen) oldestUnderWay': 'if (unsound.includes(deposit)) oldestUnderWay',
     },
-    'rails/upstream-deposits › a deposit that cannot be stored does not block others, and is examined again': {
+    'rails/upstream-deposits › a deposit that cannot be stored does not block other deposits, and is examined again': {
       "deposits.filter((deposit) => deposit.state === 'SETTLED' && isSound(deposit));\n  if":
         "deposits.filter((deposit) => deposit.state === 'SETTLED');\n  if",
     },
@@ -179,7 +179,7 @@ export const settlementBugs: Bugs = {
     },
   },
   'src/domain/reconciliation/reconciliation.ts': {
-    'rails/differences › a missed day is compared for a week, one with an open difference for a month, each by one instance':
+    'rails/differences › a missed day is caught up within a week, one with an open difference within a month, each by one instance':
       {
         'x.closed_at is null and ': '',
       },

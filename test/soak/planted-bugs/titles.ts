@@ -1,7 +1,7 @@
 /** A placeholder in the title of a test that runs once for each row: `%s`, `$name` or `${expression}`. */
 const placeholder = /%[a-z]|\$\{[^}]*\}|\$[\w.]+/g;
 
-/** Returns the regular expression that matches the titles of a parametrised title. */
+/** Returns the regular expression that matches the titles of all rows of a parameterized title. */
 export function titlePattern(title: string): string {
   return title
     .split(placeholder)

@@ -81,8 +81,8 @@ export class TrustedDocuments {
    * Registers documents. A registered document stays unchanged.
    * @param problemIn returns why a document could not be executed, or undefined
    * @returns the number of new documents
-   * @throws Refusal FORBIDDEN, INVALID_INPUT (a document cannot be executed; too many documents); no document is
-   *   registered
+   * @throws Refusal FORBIDDEN, INVALID_INPUT (a document cannot be executed; too many documents): then no document
+   *   is registered
    */
   async register(
     caller: Caller,

@@ -28,8 +28,8 @@ import { argumentReader, isConnection, listSizes, ownCosts, type SentDocument } 
  * The size of a document: each count is the largest of any of its operations or fragments, used or not. Beyond 2^53 a
  * count is approximate or infinite.
  *
- * Client libraries add `__typename` to every selection set, so one without an alias is not counted in each: it does
- * not change a document's size. If it is alone in its selection set, it does count as a field, at no cost: otherwise
+ * Client libraries add `__typename` to every selection set, so one without an alias does not count: it does not
+ * change a document's size. If it is alone in its selection set, it does count as a field, at no cost: otherwise
  * fragments that contain nothing else could double one another without end, and code that expands fragments would
  * expand them all.
  */
@@ -42,7 +42,7 @@ export interface DocumentSize {
   /** Aliases with fragments expanded, or as written in the whole document, whichever is more. */
   aliases: number;
   directives: number;
-  /** Fields on a mutation's root with fragments expanded, without `__typename`. */
+  /** Fields at a mutation's root with fragments expanded, without `__typename`. */
   mutationFields: number;
   /**
    * The price of each field (its extension `price`), plus 1 for each value of a list in its arguments. A list's fields
@@ -189,7 +189,7 @@ const nothing: Expansion = {
 /** A field that adds a level and no other count. */
 const uncounted: Expansion = { ...nothing, depth: 1 };
 
-/** A field without subfields, the common case. Shared, since it is the most frequent. */
+/** A field without subfields: shared, since it is the most frequent kind. */
 const leaf: Expansion = { ...uncounted, ownFields: 1, fields: 1, cost: 1 };
 const aliasedLeaf: Expansion = { ...leaf, aliases: 1 };
 

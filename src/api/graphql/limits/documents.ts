@@ -109,7 +109,7 @@ function parseDocument(text: string): DocumentNode {
   }
 }
 
-/** Recognises graphql-js' error for too many tokens by its text, with or without its typo "more that". */
+/** Recognizes graphql-js' error for too many tokens by its text, with or without its typo "more that". */
 function isTokenLimit({ message }: GraphQLError): boolean {
   return /^Syntax Error: Document contains more tha[tn] \d+ tokens\./.test(message);
 }
@@ -124,7 +124,7 @@ export function removeSuggestions(errors: readonly GraphQLError[]): void {
 
 /**
  * Finds @skip and @include on a subscription's root field: GraphQL forbids them (5.2.4.1, 2025), and graphql-js 16
- * fails.
+ * fails on them.
  */
 function findConditionalRoots({ definitions }: DocumentNode): GraphQLError[] {
   const fragments = new Map(

@@ -41,8 +41,8 @@ const maxRows = 1_000_000;
  * Returns a function that computes the size of each list of a document.
  * - A connection (any type with `edges` and `pageInfo`) can have `first` or `last` rows, or the default size.
  * - A list with a list argument (`nodes(ids:)`) has a row for each value. A repeated value counts again: it is read
- *   once, but returned each time. The largest selection for one id sent ten times took 1.3 s of CPU and returned 17 MB,
- *   and a hundred ids can be sent.
+ *   once, but returned each time. With the largest selection, ten repeats of an id took 1.3 s of CPU and returned
+ *   17 MB, and a hundred ids can be sent.
  * - For other lists and for fields that are not lists it returns undefined: such lists are short, and their fields
  *   count once.
  */

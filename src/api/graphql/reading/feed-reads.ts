@@ -30,9 +30,7 @@ export const modelOfEvent = {
   TEST: undefined,
 } as const satisfies Record<EventRow['type'], keyof SnapshotRows | undefined>;
 
-/**
- * Returns the row that changed, as of the change, if it is of this model. The database writes snapshots in this form.
- */
+/** Returns the row that changed, as it was after the change; null if the event is not about this model. */
 export function snapshotOf<M extends keyof SnapshotRows>(event: EventRow, model: M): SnapshotRows[M] | null {
   return modelOfEvent[event.type] === model ? rowFromSnapshot(model, event.snapshot) : null;
 }
@@ -126,7 +124,7 @@ const bodyOf = (cursors: Cursors) => (material: unknown) => {
   return webhookText(cursors, rowFromFields('Event', event), related);
 };
 
-/** The body of an event's webhook. The record in it is for servers, so an app reads null. */
+/** The body of an event's webhook. It contains a full record, which is for servers, so an app reads null. */
 export const webhookBody: MadeRead = (): Read => ({
   kind: 'leaf',
   costs: 'past',

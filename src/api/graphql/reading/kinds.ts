@@ -154,8 +154,8 @@ export const nullWhile =
     ]);
 
 /**
- * Writes the FROM clause for the row at the end of relations. Without `visible`, it is visible whenever the first row
- * is.
+ * Writes the FROM clause for the row at the end of a chain of relations. Without `visible`, it is visible whenever the
+ * first row is.
  */
 export function rowThere(
   model: string | undefined,
@@ -240,7 +240,7 @@ export const rowsAt =
     };
   };
 
-/** Finds the rows that one of these relations leads to from a row. */
+/** Finds the rows to which any of these relations of a row leads. */
 export function rowsBelow(
   model: string | undefined,
   relations: readonly string[],

@@ -99,7 +99,7 @@ export function readNode(
 
 /**
  * Finds a field below the one being resolved that needs a plan: a resolver cannot compute it from the available row.
- * @param showsExisting whether the available rows existed before: then every field of theirs counts, except their ids
+ * @param showsExisting whether the available rows existed before: then all their fields need a plan, except the ids
  * @returns the first such field, as `Type.field`, or undefined
  */
 export function findFurtherRead(info: GraphQLResolveInfo, showsExisting: boolean): string | undefined {

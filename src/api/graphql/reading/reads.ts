@@ -134,7 +134,7 @@ const escaped = (expression: string) => `to_json(${expression})::text`;
 
 const plain = (expression: string) => `${expression}::text`;
 
-/** Returns the SQL of a timestamp as a JSON string in UTC, with milliseconds. */
+/** Returns SQL that renders a timestamp as a JSON string in UTC, with milliseconds. */
 export function instant(expression: string): string {
   return `to_char(${expression} at time zone 'UTC', '"\\""YYYY-MM-DD"T"HH24:MI:SS.MS"Z\\""')`;
 }

@@ -204,7 +204,7 @@ interface FieldRead {
   readonly row?: { readonly table: string; readonly json: string } | undefined;
   /** Rows to read by their public ids, instead of the field's own read. */
   readonly nodes?: { readonly types: readonly string[]; readonly ids: readonly string[] } | undefined;
-  /** Arguments that the field does not have in the document: those of the stream that it belongs to. */
+  /** Arguments that the field does not have in the document, but takes from its stream. */
   readonly given?: Readonly<Record<string, unknown>> | undefined;
 }
 

@@ -26,7 +26,7 @@ export interface Run extends Binding {
   once<Value>(owner: object, make: () => Value): Value;
   /** Stores a value until the answer is complete, and returns its number. */
   note(value: unknown): number;
-  /** Adds a requirement of the statement, checked before it runs; if it does not hold, the run throws its refusal. */
+  /** Adds a requirement, checked before the statement runs; if it does not hold, the run throws its refusal. */
   require(requirement: Requirement): void;
   /** Returns the SQL of the JSON that stands for an error (finish.ts). */
   refuse(error: GraphQLError): string;
@@ -67,7 +67,7 @@ export class Part {
 
 export const isShared = (piece: Piece): piece is Shared => typeof piece === 'object' && 'shared' in piece;
 
-/** Creates a scope from an expression, if it contains shared queries that are not in a scope within it. */
+/** Creates a scope from an expression, if it contains shared queries that are not already in an inner scope. */
 export function inScope(expression: Sql): Sql {
   const hasShared = (sql: Sql): boolean =>
     sql.some((piece) => isShared(piece) || (piece instanceof Part && hasShared(piece.sql)));

@@ -62,7 +62,7 @@ export const TransactionStatus = enumOf(
   {
     CREATED:
       'The payment has not begun: it is waiting for an approval that a policy requires, or its sender has only announced it.',
-    PENDING: 'The payment waits for its execution, its funds, an approval or the bank.',
+    PENDING: 'The payment is waiting for its execution, for funds, for an approval or for the bank.',
     PROCESSING: 'The money is on its way.',
     COMPLETED: 'The money was delivered.',
     REJECTED: 'The receiving side or the platform rejected the payment, and the money goes back to its source.',

@@ -20,7 +20,7 @@ import {
  * inclusive at both ends: `createdAfter`/`createdBefore`, `updatedAfter`/`updatedBefore`, and for amounts `min`/`max`.
  */
 
-/** Describes a filter field that finds the list's rows; filtering by any other field searches, which costs more. */
+/** Describes a filter field by which rows are found without a search; filtering by any other field costs more. */
 export const found = (foundBy: GraphQLInputFieldExtensions['foundBy'], description: string) =>
   ({ description, extensions: { foundBy } }) as const;
 

@@ -80,7 +80,7 @@ interface ListOptions<Filter> {
   readonly isOrdered?: boolean;
   /** The sort key, if the list has a single order other than by id. */
   readonly key?: PageKey;
-  /** The name of the list in its cursors, if different. */
+  /** The name of the list in its cursors, if it is not `name`. */
   readonly cursors?: string;
   readonly page: string;
   readonly edge: string;

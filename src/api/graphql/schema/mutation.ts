@@ -69,7 +69,7 @@ interface SuccessField {
   readonly nullable?: boolean;
 }
 
-/** Builds the edge fields of a success: one for each of its rows that belongs to a list, and for a quote's payment. */
+/** Builds the edge fields of a success: one for each row that belongs to a list, and one for a quote's payment. */
 function edgesIn<Success, Field>(
   success: Readonly<Record<string, SuccessField>>,
   make: (options: object) => Field,
@@ -94,7 +94,7 @@ function edgesIn<Success, Field>(
   return Object.fromEntries(fields);
 }
 
-/** Builds the edge of a quote's payment, which the mutation creates or moves with it. Reads the row if selected. */
+/** Builds the edge of a quote's payment, created or changed together with the quote. Reads the row if selected. */
 const paymentEdge =
   ({ cursorOf }: NonNullable<ReturnType<typeof edgeOf>>) =>
   ({ row: quote }: { readonly row: QuoteRow }, _args: unknown, { payments }: Context) => {
@@ -218,7 +218,7 @@ function resolverOf<Input, Success>(
     context: Context,
     info: GraphQLResolveInfo,
   ) => {
-    // The mutations of a document run in sequence. If the client has left or the time is over, the next one does not
+    // The mutations of a document run in sequence. If the client has left or the time is up, the next one does not
     // begin.
     if (context.isAbandoned()) throw abandoned();
     const argumentOf = (path: FieldPath) => argumentPath(info.schema, name, path, args.input);

@@ -56,8 +56,8 @@ const codes: Readonly<Record<Code, readonly [member: MemberName, meaning: string
   ],
   QUOTE_REQUEST_FAILED: ['UnavailableError', 'The receiving side did not return a quote.'],
   INSUFFICIENT_BALANCE: ['InsufficientFundsError', 'The balance of the source is too low.'],
-  // Only REST returns the next two, since its settings contain a single endpoint. In GraphQL, the test of an endpoint
-  // names the endpoint and returns the outcome.
+  // Only REST returns the next two, since its settings contain a single endpoint. In GraphQL, a test event is sent to a
+  // named endpoint, and the answer shows the outcome.
   WEBHOOK_ENDPOINT_NOT_SET: ['NotFoundError', 'No webhook endpoint is configured in the settings. REST only.'],
   WEBHOOK_DELIVERY_ERROR: ['UnavailableError', 'A test event could not be delivered. REST only.'],
   FORBIDDEN: ['ForbiddenError', 'The token is not allowed to do this.'],
@@ -186,7 +186,7 @@ export function memberNameOf(value: object): MemberName | undefined {
 
 /** Defines the fields of refusals that have details, such as the available balance or the time of expiry. */
 
-/** Returns the money in a detail of a refusal (digits of smallest units); null if the refusal does not show it. */
+/** Returns an amount in a refusal's details (digits of smallest units); null if the refusal does not show it. */
 function moneyFact({ refusal }: UserError, fact: 'spendable' | 'needed') {
   const { [fact]: digits, currency } = refusal.details;
   return typeof digits === 'string' && typeof currency === 'string' ? money(BigInt(digits), currency) : null;

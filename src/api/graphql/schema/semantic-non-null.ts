@@ -9,7 +9,7 @@ import {
   printSchema,
 } from 'graphql';
 
-/** The directive by which Relay, Apollo and code generators recognise a field that is null only on error. */
+/** The directive by which Relay, Apollo and code generators recognize a field that is null only on error. */
 export const semanticNonNull = new GraphQLDirective({
   name: 'semanticNonNull',
   description: 'The field is null only if an entry in `errors` says why.',

@@ -25,7 +25,7 @@ export function readOperation({ method, url }: IncomingMessage, body: Uint8Array
   return operationOf(readJson(body));
 }
 
-/** Reads a body as JSON, exactly as it is written. Throws a GraphQLError with the reason if it is not. */
+/** Reads a body as JSON, with values exactly as written. Throws a GraphQLError with the reason if this fails. */
 export function readJson(body: Uint8Array): unknown {
   const text = bodyText(body);
   if (text === undefined) throw badRequest('the body is not valid UTF-8');

@@ -90,7 +90,7 @@ export class SentDocuments {
     if (!trustedDocumentsOnly) this.#automatic?.set(keyOf(platformId, hash), text);
   }
 
-  /** Creates the error of an unknown hash in Apollo's terms: NotFound requests the text, NotSupported bars hashes. */
+  /** Creates the error for an unknown hash in Apollo's terms: NotFound asks for the text, NotSupported bars hashes. */
   #unknown({ trustedDocumentsOnly }: Viewer) {
     if (trustedDocumentsOnly) {
       const message = 'no document is registered with this hash, and this token may send only registered documents';

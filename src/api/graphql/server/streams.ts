@@ -23,7 +23,7 @@ import { failure } from '../failure.ts';
 import type { Message } from '../schema/streams/stream.ts';
 import type { SentDocuments } from './sent-documents.ts';
 
-/** The number of results that a group stores: members receive an event at about the same time, or execute it again. */
+/** The number of results that a group stores: members get an event at about the same time, or execute it again. */
 const maxStored = 32;
 
 /** The subscriptions that get the same result for the same event. */
@@ -50,7 +50,7 @@ export class SharedResults {
   readonly #serialize: (result: ExecutionResult, args: ExecutionArgs) => string;
   readonly #takeTurn: TakeTurn;
 
-  /** `serialize` writes the JSON that clients get; `takeTurn` waits for an execution's turn in its platform. */
+  /** `serialize` writes the JSON that clients get; `takeTurn` waits for the turn of an execution in its platform. */
   constructor(serialize: (result: ExecutionResult, args: ExecutionArgs) => string, takeTurn: TakeTurn) {
     this.#serialize = serialize;
     this.#takeTurn = takeTurn;
@@ -88,7 +88,7 @@ export class SharedResults {
 
   async #execute(args: ExecutionArgs, payload: unknown): Promise<string> {
     const { platformId } = contextIn(args).viewer;
-    // Whichever follower comes first, its platform is that of all.
+    // All followers have the same platform, whichever comes first.
     const turn = await this.#takeTurn(platformId);
     const result = await inTurn(turn, () =>
       asPlatform(platformId, async () => execute({ ...args, rootValue: payload })),
@@ -223,8 +223,8 @@ const closeDelayMs = 200;
 export type Farewell = (refusal: { readonly errors: readonly object[] }) => void;
 
 /**
- * Registers an opened subscription with its connection's session. Returns a function that ends this, or the error if
- * the token does not permit the subscription.
+ * Registers an opened subscription with its connection's session. Returns a function that unregisters it, or the error
+ * if the token does not permit the subscription.
  */
 export async function holdStream(
   { sessions, sent }: { readonly sessions: Sessions; readonly sent: SentDocuments },

@@ -26,7 +26,7 @@ export async function timeOperation<Answer extends ExecutionResult | TextAnswer>
   return answer;
 }
 
-/** Returns an operation's kind, and the schema's name of its root field or "several", so that there are few labels. */
+/** Returns an operation's kind, and its root field's name in the schema or "several", so that there are few labels. */
 function labelOf({ document, operationName }: ExecutionArgs): string {
   const known = labels.get(document);
   if (known !== undefined) return known;

@@ -97,7 +97,7 @@ function messageIn(body: Buffer): Message {
   return { ...json, method: String(json.method) };
 }
 
-/** The answer of a tool, and whether it is a payment that was only validated. */
+/** The result of a tool call, and whether the call only validated a payment. */
 interface ToolRun {
   readonly result: CallToolResult;
   readonly isValid: boolean;

@@ -72,7 +72,7 @@ export function serveProtocol(
   };
 }
 
-/** Parses a message, or returns its error. Inexact JSON in the payload of an operation is that operation's error. */
+/** Parses a message, or returns its error. Inexact JSON in an operation's payload becomes that operation's error. */
 function readMessage(data: RawData): ClientMessage | string {
   const text = String(data);
   let message: unknown;

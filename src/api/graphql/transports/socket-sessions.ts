@@ -24,7 +24,7 @@ export const socketLimits = {
   initSeconds: 3,
   /** The time limit for a client to answer the close of its socket. */
   closeMs: 1_000,
-  /** The maximum that may be buffered for one reader. */
+  /** The maximum number of bytes buffered for one reader. */
   bufferedBytes: 1024 * 1024,
 } as const;
 
@@ -119,7 +119,7 @@ function admitSocket({ limits, sockets }: SocketOptions, socket: WebSocket, view
   return undefined;
 }
 
-/** Counts an operation against its token's limits. If it exceeds them, returns the error when it is due to be sent. */
+/** Counts an operation against its token's limits. If it exceeds them, returns the error once it may be sent. */
 export async function countOperation(
   { limits, pace }: SocketOptions,
   { session }: Extra,

@@ -261,7 +261,7 @@ function sendNext({ socket, request }: Extra, id: string, payload: string): Prom
   if (socket.readyState !== socket.OPEN) return Promise.resolve();
   const connection = request.socket;
   if (connection.writableCorked === 0) {
-    // Until it is uncorked, messages of this socket's other operations join it, and all go to the system in one call.
+    // Until it is uncorked, messages of this socket's other operations join this one: the system gets all in one call.
     connection.cork();
     process.nextTick(() => connection.uncork());
   }

@@ -283,7 +283,7 @@ async function createAccount(
   const { accountInfo, platformAccountId, defaultUmaDepositAccount = false, ...rest } = given;
   const { accountType, beneficiary, platformAccountId: nestedId, ...info } = accountInfo;
   if (platformAccountId !== undefined && nestedId !== undefined && platformAccountId !== nestedId) {
-    throw new Refusal('INVALID_INPUT', 'this value is given twice, with different contents', {
+    throw new Refusal('INVALID_INPUT', 'this field is given twice, with different values', {
       path: ['platformAccountId'],
     });
   }

@@ -44,7 +44,7 @@ export function webhookId(event: Pick<Event, 'id'>): string {
 
 /**
  * Returns the body of an event's webhook: the flat form of specification 6 (and decision 18), with its id, its position
- * in the feed, and the version of the changed object, by which receivers recognise stale events.
+ * in the feed, and the version of the changed object, by which receivers recognize stale events.
  */
 export function webhookBody(cursors: Cursors, event: Event, related: RelatedFields): Record<string, unknown> {
   return {
@@ -103,7 +103,7 @@ function payload(event: Event, related: RelatedFields): Record<string, unknown> 
 
 /**
  * Returns a balance if a JSON number represents it exactly. The sum of many payments might not fit: then the field,
- * which is optional in the specification, is left out, rather than a wrong number or no body being sent.
+ * which is optional in the specification, is left out, instead of sending a wrong number or no body.
  */
 function balance(field: string, amount: bigint | null, { accountCurrency }: RelatedFields) {
   if (amount === null || accountCurrency === null || !isJsonInteger(amount)) return {};

@@ -110,7 +110,7 @@ const settleStatement = statement<object>(
    where platform_id = $1 and id = $2 and begun = $3 and status = 'PENDING'`,
 );
 
-/** The state of a delivery after an attempt: `nextInMs` is the pause before the next after a failure, in milliseconds. */
+/** The state of a delivery after an attempt. `nextInMs`: after a failure, the milliseconds until the next attempt. */
 interface DeliveryState {
   readonly status: 'DELIVERED' | 'FAILED' | 'PENDING';
   readonly nextInMs?: number | undefined;

@@ -7,7 +7,7 @@ const maxRetryAfter = 86_400;
 
 /** The intervals and time limits of webhooks, in milliseconds. */
 export interface Pace {
-  /** The limit of one attempt, from the name lookup to the end of the response's headers. */
+  /** The time limit of one attempt, from the name lookup to the end of the response's headers. */
   readonly attemptMs: number;
   readonly connectMs: number;
   /** How long a process holds a delivery exclusively; then another process may attempt it. */

@@ -21,7 +21,7 @@ export interface Message {
   readonly loopbackAllowed: boolean;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The limit of the whole attempt: name lookup, connection, request and the response's headers. */
+  /** The time limit of the whole attempt: name lookup, connection, request and the response's headers. */
   readonly timeoutMs: number;
   /** Whether to return the response's body; otherwise it is discarded. */
   readonly readAnswer: boolean;

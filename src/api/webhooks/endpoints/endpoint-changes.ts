@@ -14,8 +14,8 @@ import { requireBox, secretOwner, type Webhooks, webhookTypes } from '../webhook
 import { findConfigEndpoint, findEndpointByUrl, lockEndpoint } from './endpoint-queries.ts';
 import { announceTest, sendTest } from './test-event.ts';
 
-// Creates, changes and removes endpoints in the caller's transaction. An endpoint is disabled when the token is revoked
-// that created it, or that last changed its URL, enabled it or subscribed it to approvals, so that token must be valid.
+// Creates, changes and removes endpoints in the caller's transaction. Revoking the token that created an endpoint, or
+// last changed its URL, enabled it or subscribed it to approvals, disables it; so the caller's token must be valid.
 // Locks are taken in the order platform, tokens, endpoint.
 
 const maxEndpoints = 20;
@@ -193,12 +193,12 @@ export async function setConfigEndpoint(
   return (await insertEndpoint(webhooks, transaction, caller, row)).secret;
 }
 
-/** Returns a text that differs for each state of the endpoint of the settings. */
+/** Returns a text that identifies the current state of the settings' endpoint. */
 export function stateOf(endpoint: WebhookEndpoint | null): string {
   return endpoint ? `${endpoint.id.slice(-12)}.${endpoint.version}` : 'none';
 }
 
-/** Checks that the endpoint is in this state, and keeps it so during the transaction. Throws Refusal CONFLICT. */
+/** Checks that the endpoint is in this state, and locks it until the transaction ends. Throws Refusal CONFLICT. */
 export async function checkConfigEndpoint(transaction: Transaction, caller: Caller, state: string): Promise<void> {
   await lockMaker(transaction.client, caller);
   const found = await findConfigEndpoint(transaction.prisma, caller);

@@ -841,7 +841,7 @@ export type SolanaWalletInput = {
 
 /** When a stream of named transactions completes. */
 export type StreamEnd =
-  /** When no further change of any of them is possible: no return by a bank, and no pending refund. */
+  /** When no further change to any of them is possible: no return by a bank, and no pending refund. */
   | 'FINAL'
   /** When all of them have a terminal status. */
   | 'TERMINAL';
@@ -892,7 +892,7 @@ export type TransactionStatus =
   | 'EXPIRED'
   /** The payment was not delivered: `failureReason` says why, and `refund` says where the money went. */
   | 'FAILED'
-  /** The payment waits for its execution, its funds, an approval or the bank. */
+  /** The payment is waiting for its execution, for funds, for an approval or for the bank. */
   | 'PENDING'
   /** The money is on its way. */
   | 'PROCESSING'

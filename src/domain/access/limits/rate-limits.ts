@@ -166,7 +166,7 @@ function policyOf({ name, rate }: Quota): string {
   return `"${name}";q=${rate.burst};w=${Math.ceil(rate.burst / rate.perSecond)}`;
 }
 
-/** The number of resources (sockets, streams) that one API token and one client token may hold at a time. */
+/** The number of resources (sockets, streams) that each API token and each client token may hold at a time. */
 export interface Cap {
   readonly apiToken: number;
   readonly clientToken: number;

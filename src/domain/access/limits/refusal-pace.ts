@@ -5,9 +5,9 @@ import type { Clock } from './rate-limits.ts';
 
 /** The number of refusals to one source that are sent immediately, and the number per second after that. */
 const refusalRate = { atOnce: 50, perSecond: 20 } as const;
-/** The longest that a refusal is delayed, in milliseconds: less than clients usually wait for a response. */
+/** The longest delay of a refusal, in milliseconds: less than clients usually wait for a response. */
 const maxWaitMs = 12_000;
-/** Refusals that would be delayed longer are spread over the last milliseconds of that delay, this many. */
+/** Refusals that would wait longer are spread over the end of that delay, which has this length in milliseconds. */
 const spreadMs = 3_000;
 /** The golden ratio: the fractional parts of its multiples are evenly distributed, however many there are. */
 const goldenRatio = (Math.sqrt(5) - 1) / 2;

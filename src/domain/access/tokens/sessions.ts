@@ -59,10 +59,9 @@ interface Open {
 }
 
 /**
- * Tracks all connections that outlive their first request. The current token of a connection must permit each of its
- * open operations, even after the token has been renewed, revoked or has expired. A timer checks the tokens of all
- * connections in one statement, so ten thousand idle connections cost about one small query per second. Delivering an
- * event requires no query.
+ * Tracks all connections that outlive their first request. A connection's current token must be valid at all times, and
+ * permit each of the connection's open operations. A timer checks the tokens of all connections in one statement, so
+ * ten thousand idle connections cost about one small query per second. Delivering an event requires no query.
  */
 export class Sessions {
   readonly #database: Database;
@@ -146,7 +145,7 @@ export class Sessions {
     );
     for (const open of [...this.#open]) {
       const { viewer, connection } = open;
-      // A token that a connection received while the query was running has not been checked by it.
+      // A token that a connection received while the query was running has not been checked by that query.
       if (!checkedViewers.has(viewer.tokenId)) continue;
       const now = rights.get(viewer.tokenId);
       if (!now) connection.forbid(endings.ended);

@@ -56,7 +56,7 @@ export function readAddress(given: string): DatabaseAddress {
   const applicationName = parameters.get('application_name') ?? undefined;
   const count = parameters.size;
   for (const name of ofSessions) parameters.delete(name);
-  // Rewritten only if a parameter was removed: the others stay exactly as the operator wrote them.
+  // Rewritten only if a parameter was removed; otherwise it stays exactly as the operator wrote it.
   const query = parameters.size === count ? address.slice(start + 1) : parameters.toString();
   return { url: address.slice(0, start) + (query && `?${query}`), options, applicationName };
 }
@@ -119,7 +119,7 @@ export function protectionOf(address: string): Protection {
   const client = new pg.Client({ connectionString: readAddress(address).url });
   const others = serversOf(address).slice(1);
   if ([client, ...others].every(({ host }) => isLocal(host))) return 'LOCAL';
-  // Its type is boolean, but pg stores the options of node:tls here.
+  // Its declared type is boolean, but pg stores the options for node:tls here.
   const ssl: unknown = client.ssl;
   if (!ssl) return 'NONE';
   const isUnverified = typeof ssl === 'object' && 'rejectUnauthorized' in ssl && ssl.rejectUnauthorized === false;

@@ -38,8 +38,8 @@ export class ConnectionShares {
   }
 
   /**
-   * Connects as a platform, as soon as it has fewer connections than its share.
-   * @param connect takes a connection of the pool
+   * Connects on behalf of a platform, once it has fewer connections than its share.
+   * @param connect takes a connection from the pool
    * @param done receives the connection, or an error if this takes longer than the pool's own time limit
    */
   connect(platform: string, connect: (done: Connected) => void, done: Connected): void {

@@ -98,12 +98,12 @@ function checkParameters([query, given]: readonly unknown[]): void {
     throw new Error(`a statement has ${values.length} parameters; Postgres takes at most ${maxParameters}`);
 }
 
-/** A socket that writes the messages of a statement, which pg corks, in one buffer instead of one each. */
+/** A socket that writes the messages of a statement, which pg corks, in one buffer instead of one buffer each. */
 class OneBufferSocket extends Socket {
   override _writev(messages: readonly { readonly chunk: Buffer }[], done: (error?: Error | null) => void): void {
-    // Several buffers take a tenth to a fifth more of a command's CPU time (bench/LOG.md).
+    // Several buffers would increase a command's CPU time by a tenth to a fifth (bench/LOG.md).
     const buffer = Buffer.concat(messages.map(({ chunk }) => chunk));
-    // The encoding that Node gives to buffers, which its type lacks.
+    // The encoding that Node passes with buffers; its type lacks this value.
     this._write(buffer, 'buffer' as BufferEncoding, done);
   }
 }
@@ -118,7 +118,7 @@ export class DatabaseClient extends pg.Client {
     super({ stream: () => new OneBufferSocket(), ...config });
     this.#hosts = config.hosts;
     // An error without a listener would end the process, and the server may send one before the caller has the client.
-    // The next statement then fails with it.
+    // The next statement then fails with that error.
     this.on('error', () => undefined);
   }
 
@@ -143,7 +143,7 @@ export class DatabaseClient extends pg.Client {
   }
 
   async #connectTo(hosts: Hosts): Promise<pg.Client> {
-    // pg reads both when it connects.
+    // pg reads the host and the port when it connects.
     Object.assign(this, await hosts.primary());
     try {
       return await super.connect();

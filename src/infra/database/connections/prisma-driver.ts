@@ -17,7 +17,7 @@ type NameOf = (sql: string) => string;
  * Prisma's driver for Postgres on a given pool. Unlike Prisma's own, it lets an interactive transaction be part of a
  * transaction that `inTransaction` begins and ends (transaction.ts).
  *
- * It works around a flaw of Prisma's interactive transactions. When one times out, Prisma rolls it back and returns its
+ * It works around a flaw in Prisma's interactive transactions. When one times out, Prisma rolls it back and returns its
  * connection to the pool, although a command of several statements may still be running. The command's later statements
  * then run without a transaction, and each commits by itself. See docs/prisma.md.
  */
@@ -119,9 +119,7 @@ class TransactionPart {
   }
 }
 
-/**
- * Runs every query on one transaction's connection, as the pool that Prisma's driver requires. It opens no connections.
- */
+/** The pool that Prisma's driver requires. Runs all queries on one transaction's connection, and opens no others. */
 class SingleConnectionPool extends pg.Pool {
   constructor(part: TransactionPart) {
     super({ max: 1 });

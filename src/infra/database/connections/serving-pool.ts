@@ -23,7 +23,7 @@ export class ServingPool extends pg.Pool {
   /** The platform of each connection; absent while it is unknown, such as after an error. */
   readonly #platforms = new WeakMap<pg.PoolClient, string>();
   #shares: ConnectionShares | undefined;
-  /** The query for which `connect` is being called. The query sets the platform itself, without a round trip. */
+  /** The query for which `connect` is being called. The query sets the platform itself, without another round trip. */
   #query: PlatformFirst | undefined;
 
   /** Prevents one platform from using all connections at the same time. */

@@ -6,7 +6,7 @@ import type { Planning } from './read-scope.ts';
 /** The name prefix of composed statements, which declared statements do not use. */
 const prefix = 'read_';
 
-/** Names prepared statements. A composed text gets a name the second time that it occurs. */
+/** Names prepared statements. A composed text gets a name when it occurs for the second time. */
 export class StatementNames {
   /** The recent texts, up to 4 million characters: over a thousand list statements. A text seen once has no name. */
   readonly #names = new LRUCache<string, string>({ maxSize: 4_000_000, sizeCalculation: (_name, sql) => sql.length });
@@ -23,9 +23,9 @@ export class StatementNames {
 
 /**
  * Tracks the composed statements that a connection has prepared, at most the 200 most recently used: Postgres needs
- * about 33 KiB for the statement of a list, and a client whose documents vary causes new statements all the time.
- * @param connection the pg connection on which `outdated` closes a statement
- * @returns a function that records, in advance, that the connection executes a statement
+ * about 33 KiB for the statement of one list, and a client whose documents vary causes new statements all the time.
+ * @param connection returns the pg connection, on which evicted statements are closed
+ * @returns a function that records that the connection is about to execute a statement
  */
 export function trackStatements(connection: () => Connection): (name: string | undefined) => void {
   const used = new LRUCache<string, true>({

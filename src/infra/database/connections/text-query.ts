@@ -46,7 +46,7 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
   /** Whether to plan once for any values, instead of leaving the choice to Postgres. */
   readonly isPlannedOnce: boolean;
   readonly #required: Replayed | undefined;
-  /** The number of results before the query's own: those of the platform and the plan, then that of the guard. */
+  /** The number of results before the query's own: of the statements for the platform and the plan, and the guard. */
   #before = 0;
   #answer: Result | undefined;
   /** Set by pg, which waits until it is called. */
@@ -72,7 +72,7 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
     const preparedText = parsedStatements[name] ?? submittedNamedStatements[name];
     if (preparedText !== undefined && preparedText !== text)
       return new Error(`${name} is the name of another statement`);
-    // A single buffer: writing several takes a twentieth more of a request's CPU time (bench/LOG.md).
+    // A single buffer: writing several would increase a request's CPU time by a twentieth (bench/LOG.md).
     const messages: Buffer[] = [];
     if (this.platform) {
       this.#before += 1;

@@ -50,7 +50,7 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // A process of another user exists, but cannot be signalled.
+    // A process of another user exists, but cannot be signaled.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }
@@ -61,7 +61,7 @@ async function isFolder(path: string): Promise<boolean> {
 
 /** Returns in one sentence why the data directory is unusable and what to do; undefined for unrelated errors. */
 export function unusableDataDirectory(dataDirectory: string, error: unknown): string | undefined {
-  // Only errors that name a file count: a program or connection that is refused has codes, too.
+  // Only errors that name a file count: errors of programs and connections have codes, too.
   if (!(error instanceof Error && 'path' in error) || 'spawnargs' in error) return undefined;
   return `DATA_DIR ${dataDirectory} cannot be used (${error.message}): repair it, set DATA_DIR to another folder, or set DATABASE_URL, CLIENT_TOKEN_KEY and SECRET_KEY, with which no DATA_DIR is needed`;
 }
@@ -108,7 +108,7 @@ async function nativePackage(): Promise<string> {
 /** The location of the data if root starts the service in a folder that is closed to other users, such as /root. */
 const elsewhere = '/var/lib/payments-graphql-gateway';
 
-/** Finds another user for the server, since Postgres refuses to run as root, and folders that the user can enter. */
+/** Finds another user for the server (Postgres refuses to run as root), and folders that this user can enter. */
 async function locateForRoot(native: string, dataPath: string): Promise<ServerLocation> {
   const id = async (flag: string) => Number((await run('id', [flag, 'nobody'])).stdout);
   const nobody = { uid: await id('-u'), gid: await id('-g') };

@@ -25,13 +25,13 @@ const WRONG_PASSWORD = '28P01';
 /** The message that Postgres logs before it exits if another server holds the data directory. */
 const LOCKED = /lock file "postmaster\.pid" already exists/;
 
-/** Rolls back open transactions, closes connections, and writes everything. */
+/** The signal to roll back open transactions, close connections, write everything to disk, and exit. */
 const FAST_SHUTDOWN = 'SIGINT';
 
 const settings = [
   ...['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'timezone=UTC', 'log_timezone=UTC'],
   ...['max_connections=200', 'shared_buffers=256MB', 'max_wal_size=1GB', 'checkpoint_timeout=2min', 'jit=off'],
-  // The processes that use the server restart it. Postgres 18 itself can hang: if its recovery fails, for example on a
+  // The processes that use the server restart it. Postgres 18 itself can hang then: if recovery fails, for example on a
   // full disk, it may wait forever for a process that has ended.
   'restart_after_crash=off',
 ];
@@ -78,7 +78,7 @@ async function runProgram(location: ServerLocation, name: string, args: readonly
   });
 }
 
-/** Returns a minimal environment and the user. This process's own may contain secrets and settings (`PG…`, `LC_…`). */
+/** Returns the user, and a minimal environment: this process's own may contain secrets and settings (`PG…`, `LC_…`). */
 function processOptions({ user }: ServerLocation) {
   return { cwd: '/', env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }, ...user };
 }
@@ -119,7 +119,7 @@ export async function startOrJoin(cluster: Cluster, onlyPort?: number): Promise<
   });
 }
 
-/** A running server that this process uses until its presence has `ended`; `leave` of the last process ends both. */
+/** A running server that this process uses until its presence has `ended`. The last process's `leave` ends both. */
 export type JoinedServer = NonNullable<Awaited<ReturnType<typeof enter>>>;
 
 /** Opens the presence of this process. @returns undefined if the server is shutting down */

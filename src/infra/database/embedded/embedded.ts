@@ -7,8 +7,8 @@ import { type Cluster, findServer, type JoinedServer, openCluster, startOrJoin }
 // nothing needs to be installed or configured. The package's own class can run as root only if there is a user
 // `postgres`, lets Ctrl-C kill the server before an orderly stop, and cannot take over a server that a killed process
 // left behind. Known limits: a process that stops during a crash may shut the server down while another process uses
-// it, which restarts it, or may leave the server running for the next start. If root's data folder is closed to other
-// users, the data can only be stored in /var/lib.
+// it (which then restarts it), or may leave the server running for the next start. If root's data folder is closed to
+// other users, the data can only be stored in /var/lib.
 
 export interface EmbeddedPostgres {
   /** Connects the superuser to the database `payments`. */

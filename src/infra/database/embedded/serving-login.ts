@@ -21,7 +21,7 @@ export async function makeServingLogin(ownerUrl: string): Promise<string> {
   return servingUrl(ownerUrl);
 }
 
-/** Returns the gateways' address of the database at a superuser's address. */
+/** Derives the gateways' address of a database from its superuser's address. */
 export function servingUrl(ownerUrl: string): string {
   return Object.assign(new URL(ownerUrl), { username: 'gateway' }).href;
 }

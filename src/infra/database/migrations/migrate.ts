@@ -62,7 +62,7 @@ interface Patience {
 }
 
 const usualPatience: Patience = { lockMs: 200, pauseMs: 4_000, forMs: 240_000 };
-/** The age in seconds from which an open transaction is not expected to end soon. */
+/** A transaction that has been open for this many seconds is not expected to end soon. */
 const longSeconds = 5;
 /** The additional wait for an autovacuum beyond deadlock_timeout, in milliseconds. */
 const graceMs = 500;
@@ -274,7 +274,7 @@ interface TableLock {
   readonly mode: string;
 }
 
-/** Selects the locks of a session that the service's statements wait for. */
+/** Selects the locks of a session that the service's statements would have to wait for. */
 const strongLocks = `select l.relation::regclass::text as table, upper(regexp_replace(replace(l.mode, 'Lock', ''), '([a-z])([A-Z])', '\\1 \\2', 'g')) as mode,
     l.granted from pg_locks l join pg_class c on c.oid = l.relation
   where l.pid = $1 and l.locktype = 'relation' and c.relkind in ('r', 'p')

@@ -7,7 +7,7 @@ import { type Migration, projectPrisma, readFunctions, readMigrations, type SqlF
 import { schemaDiff } from './schema-diff.ts';
 import { createThrowawayDatabase, startThrowawayPostgres } from './throwaway.ts';
 
-/** The foreign keys of schema relations that the database lacks, and the trigger functions that replace them. */
+/** Foreign keys of the schema's relations that the database lacks, and the trigger functions that replace them. */
 export const keysByTriggers: ReadonlyMap<string, string> = new Map([
   ['posting_platform_id_journal_id_fkey', 'check_legs'],
 ]);

@@ -25,7 +25,7 @@ export function isReadToken(text: string): boolean {
 export class ReadTokens {
   readonly #key: Buffer;
 
-  /** @param secret the same on all instances, since no other instance can decrypt a token; random by default. */
+  /** @param secret the same on all instances, so that each can decrypt all tokens; random by default */
   constructor(secret: string | undefined) {
     this.#key = secret === undefined ? randomBytes(32) : hash('sha256', `key of read tokens ${secret}`, 'buffer');
   }

@@ -222,7 +222,7 @@ interface Sample {
   readonly lsn: bigint;
 }
 
-/** Measures the time since the primary was at a replica's position: Postgres' own measure grows without writes. */
+/** Measures the time since the primary was at a replica's position: Postgres' own measure grows even without writes. */
 class LagMeter {
   #samples: Sample[] = [];
   #history: string | undefined;

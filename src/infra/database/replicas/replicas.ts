@@ -104,7 +104,7 @@ export class Replicas {
     return withReader(reader, () => work(scope));
   }
 
-  /** Returns the token for a platform's latest write. Failures are not errors: reads without a token are as fresh. */
+  /** Returns the token for a platform's latest write. If the position is unavailable, the token is `latest`. */
   async afterWrite(platformId: string): Promise<string> {
     const position = await this.#primary.now().catch(() => undefined);
     if (!position) return latest;
@@ -132,7 +132,7 @@ export class Replicas {
     return onPrimary();
   }
 
-  /** Finds a replica that has replayed what a read requires; undefined if the primary must read. */
+  /** Finds a replica that has replayed what a read requires; undefined if the primary must serve it. */
   async #find(platformId: string, token: string | undefined) {
     const content = token && this.#positionOf(platformId, token);
     const candidates = this.#candidates((replica) => (content ? replica.isUsable : replica.keepsUp));
@@ -190,13 +190,13 @@ class OwnWrites {
     this.#positions.set(platformId, newer(position, this.#positions.get(platformId)));
   }
 
-  /** Returns a position not before any write of the platform through this instance; undefined if there is none. */
+  /** Returns a position at or after every write of the platform through this instance; undefined if there is none. */
   of(platformId: string): Position | undefined {
     return this.#positions.get(platformId) ?? this.#floor;
   }
 }
 
-/** Returns the newer of two positions, which simultaneous writes record in any order. */
+/** Returns the newer of two positions: simultaneous writes may record theirs in either order. */
 function newer(noted: Position, before: Position | undefined): Position {
   return before && before.history === noted.history && before.lsn > noted.lsn ? before : noted;
 }

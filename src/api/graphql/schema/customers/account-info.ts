@@ -128,7 +128,7 @@ const inputs = table.map(([accountType, type]) => {
   return { accountType, type, ref };
 });
 
-/** Has exactly one field, named for the account's type, with the details. */
+/** Has exactly one field, named after the account's type, which contains the details. */
 type AccountInfoInput = Readonly<Record<string, AccountDetails | null | undefined>>;
 
 export const ExternalAccountInfoInput = builder.inputRef<AccountInfoInput>('ExternalAccountInfoInput').implement({

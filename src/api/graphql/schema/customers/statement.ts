@@ -90,7 +90,7 @@ const ledgerEntries = {
 builder.prismaObjectFields(InternalAccount, (t) => ({
   ledgerEntries: t.page(ledgerEntries, {
     of: ['postings'],
-    description: "All changes of the account's balance, each with the balance after it.",
+    description: "All changes to the account's balance, each with the balance after it.",
   }),
   statement: t.fromQuery(AccountStatement, statementRow, {
     description:
@@ -106,5 +106,5 @@ builder.prismaObjectFields(InternalAccount, (t) => ({
 builder.prismaObjectFields(Customer, (t) => ({
   accounts: t.page(accounts, { of: ['accounts'], description: 'The internal and external accounts of the customer.' }),
   transactions: t.page(transactions, { of: ['transactions'], description: 'The payments of the customer.' }),
-  quotes: t.page(quotes, { of: ['quotes'], description: 'The quotes that the customer is the sender of.' }),
+  quotes: t.page(quotes, { of: ['quotes'], description: 'The quotes whose sender is the customer.' }),
 }));

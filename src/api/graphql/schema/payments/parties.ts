@@ -9,8 +9,8 @@ import { Account, Customer } from '../nouns.ts';
 import { variantsBy } from '../words.ts';
 
 /**
- * Defines the source and destination of payments and quotes. Each is read from the transaction's row, and shows one end
- * of it.
+ * Defines the source and destination of payments and quotes. Each is read from the transaction's row, and shows one
+ * side of the transaction.
  */
 
 const displayName =
@@ -19,11 +19,11 @@ const accountName = `${displayName} A client token of a single payment sees the 
 const maskedNumber =
   'The end of the account number for display, such as "•••• 6789". Null if the party is not an account, or is an account that the viewer may not see.';
 
-/** Returns the name of an account at an end of a payment. A token of one payment may not learn whose payment it is. */
+/** Returns the name of an account in a payment. A token bound to one payment must not learn whose payment it is. */
 const nameOf = (name: string | null, currency: string, { bound }: Viewer) =>
   (bound.kind === 'PAYMENT' ? null : name) ?? `${currency} account`;
 
-/** Returns the number of an account at an end of a payment, for callers who may see the account. */
+/** Returns the number of an account in a payment, for callers who may see the account. */
 const numberOf = (number: string | null, account: Pick<AccountRow, 'customerId'> | null, viewer: Viewer) =>
   account && maySee('account', viewer, account) ? number : null;
 

@@ -54,7 +54,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   final: t.boolean({
     description:
       'Whether no further change is possible. A bank may still return a COMPLETED payment, and a refund may still be paid after FAILED or REJECTED.',
-    // Whether a return is still possible is in the rail's order, which is another row.
+    // Whether a return is still possible is stored with the order to the rail, which is another row.
     extensions: { ...alsoInDatabase('is_final').extensions, costs: 'rows', isOnlyPlanned: true },
     select: { platformId: true, id: true, status: true, version: true },
     resolve: (row, _args, { payments }) => isFinal(payments.database, row),
@@ -101,7 +101,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   }),
 }));
 
-/** Defines a transaction's parties, and its identifiers for them. */
+/** Defines a transaction's parties, quote, reference and note. */
 builder.prismaObjectFields(Transaction, (t) => ({
   source: t.sameRow(PaymentSource, {
     nullIf: 'sourceKind',

@@ -23,7 +23,7 @@ import { Viewer } from './viewer.ts';
 
 /** Policies: which payments a token, a customer or the platform may make, and how much of each limit remains. */
 
-/** A limit as a statement reads it, or as part of a refusal, where its time is a Date. */
+/** A limit, as read by a statement or as part of a refusal, with its time as a Date. */
 export type Limit = Omit<LimitState, 'renewsAt'> & { readonly renewsAt: Date | null };
 
 export const PolicyLimit = builder.objectRef<Limit>('PolicyLimit').implement({
@@ -321,7 +321,7 @@ mutation('deletePolicy', {
   resolve: (input, { payments, viewer }, key) => deletePolicy(payments.database, viewer, input, key),
 });
 
-/** The details of a refusal by a policy that the viewer may see; empty for any other viewer. */
+/** Returns the details of a refusal by a policy; empty unless the viewer may see the policy. */
 const factsOf = ({ refusal }: UserError) => refusal.details as Partial<ExceededLimit>;
 const moment = (text: string | null | undefined) => (text ? new Date(text) : null);
 

@@ -29,10 +29,10 @@ import { node } from '../words.ts';
  */
 
 const ownDocuments =
-  'The hashes of the registered documents that the token is restricted to, including as tools at /mcp; empty if it has no list of its own. A token with a list cannot use REST.';
+  'The hashes of the registered documents that the token is restricted to, over GraphQL and as tools at /mcp; empty if it has no list of its own. A token with a list cannot use REST.';
 
 const documents =
-  'The hashes of the registered documents that the token is restricted to, including as tools at /mcp. When left out, the token gets the list of the token that creates it, if there is one.';
+  'The hashes of the registered documents that the token is restricted to, over GraphQL and as tools at /mcp. When left out, the token gets the list of the token that creates it, if there is one.';
 
 export const ApiToken = builder.prismaNode('ApiToken', {
   ...node(visibleApiTokens),
@@ -267,7 +267,7 @@ export const ClientToken = builder.prismaNode('ClientToken', {
     }),
     documents: t.exposeStringList('documents', {
       description:
-        'The hashes of the registered documents that the token is restricted to, including as tools at /mcp; empty if it has no list of its own.',
+        'The hashes of the registered documents that the token is restricted to, over GraphQL and as tools at /mcp; empty if it has no list of its own.',
     }),
     version: t.int({
       description: 'Increases with each change: 1 at first, and 2 once the token is revoked.',

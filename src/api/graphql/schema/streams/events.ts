@@ -117,7 +117,7 @@ export const Event = builder.prismaNode('Event', {
     apiTokenId: t.id({
       nullable: true,
       description: 'The API token that expires soon; null for other events.',
-      // Postgres needs as long for it as for the changed row.
+      // Reading it takes Postgres as long as reading the changed row.
       extensions: { costs: 'past' },
       select: { type: true, snapshot: true },
       resolve: ({ type, snapshot }) =>

@@ -34,7 +34,7 @@ export interface RowUpdate<Noun extends FollowedNoun> extends Message {
 /** Converts an event to a message, the same object for all followers of a kind, so that they share its execution. */
 export type ToUpdate<Update extends Message> = (event: Event, cursors: Cursors) => Update;
 
-/** Returns the part of a message that says its position, encrypted once per event for all followers. */
+/** Returns the part of a message that contains its position, encrypted once per event for all followers. */
 export const placeOf = oncePer(
   (at: FeedPosition, cursors: Cursors, platformId: string): Message => ({
     cursor: feedCursor(cursors, platformId, at),

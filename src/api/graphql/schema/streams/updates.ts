@@ -140,9 +140,9 @@ const FollowedAccountsInput = builder.inputType('FollowedAccountsInput', {
 
 follow('Account', Account, {
   description:
-    'Changes of accounts. A stream of one account begins with its current state; a stream of all accounts of a customer, or of all that the caller may see, begins with the next change. With `after`, it sends every change after that cursor.',
+    'Changes to accounts. A stream of one account begins with its current state; a stream of all accounts of a customer, or of all that the caller may see, begins with the next change. With `after`, it sends every change after that cursor.',
   message:
-    'A change of an account: of its balance, its status or anything else. In a stream of one account, the first message is its current state.',
+    'A change to an account: to its balance, its status or anything else. In a stream of one account, the first message is its current state.',
   fields: (t) => ({
     oldBalance: t.field({
       type: 'Money',
@@ -179,9 +179,9 @@ follow('Account', Account, {
 
 follow('Customer', Customer, {
   description:
-    'Changes of customers and their identity checks. A stream of one customer begins with its current state and completes after its deletion; a stream of all customers that the caller may see begins with the next change. With `after`, it sends every change after that cursor.',
+    'Changes to customers and their identity checks. A stream of one customer begins with its current state and completes after its deletion; a stream of all customers that the caller may see begins with the next change. With `after`, it sends every change after that cursor.',
   message:
-    'A change of a customer: of its identity check, its details or its deletion. In a stream of one customer, the first message is its current state.',
+    'A change to a customer: to its identity check or its details, or its deletion. In a stream of one customer, the first message is its current state.',
   fields: (t) =>
     statuses(t, KycStatus, 'kycStatus', {
       before: 'The status of the check before this change; null for a new customer',
@@ -206,7 +206,7 @@ follow('Customer', Customer, {
 follow('Quote', Quote, {
   description:
     'The current state of a quote, then every change of its status, including its expiry (which the service decides). Completes after a terminal status.',
-  message: 'A change of a quote; the first message of a stream is its current state.',
+  message: 'A change to a quote; the first message of a stream is its current state.',
   fields: (t) => ({
     ...statuses(t, QuoteStatus, 'status', {
       before: 'The status of the quote before this change; null for a new quote',
@@ -230,7 +230,7 @@ follow('Quote', Quote, {
 
 const StreamEnd = enumOf('StreamEnd', 'When a stream of named transactions completes.', {
   TERMINAL: 'When all of them have a terminal status.',
-  FINAL: 'When no further change of any of them is possible: no return by a bank, and no pending refund.',
+  FINAL: 'When no further change to any of them is possible: no return by a bank, and no pending refund.',
 });
 
 const FollowedTransactionsInput = builder.inputType('FollowedTransactionsInput', {
@@ -245,8 +245,8 @@ const FollowedTransactionsInput = builder.inputType('FollowedTransactionsInput',
 
 follow('Transaction', Transaction, {
   description:
-    'Changes of transactions. A stream of named transactions begins with their current states and completes when all have ended; a stream of all transactions of a customer, or of all that the caller may see, begins with the next change. With `after`, it sends every change after that cursor.',
-  message: 'A change of a transaction. A stream of named transactions begins with the current state of each.',
+    'Changes to transactions. A stream of named transactions begins with their current states and completes when all have ended; a stream of all transactions of a customer, or of all that the caller may see, begins with the next change. With `after`, it sends every change after that cursor.',
+  message: 'A change to a transaction. A stream of named transactions begins with the current state of each.',
   fields: (t) => ({
     ...statuses(t, TransactionStatus, 'status', {
       before: 'The status before this change; null for a new transaction',

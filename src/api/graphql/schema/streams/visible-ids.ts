@@ -63,7 +63,7 @@ interface Sought {
   readonly id: string;
 }
 
-/** Streams that open in one turn of the event loop share a read: thousands do after an instance restarts. */
+/** Streams that open in one turn of the event loop share a read: thousands open after an instance restarts. */
 const loaderOf = oncePer((database: Database) => {
   const options = { cache: false, maxBatchSize: 500, batchScheduleFn: (run: () => void) => void setImmediate(run) };
   return new DataLoader((sought: readonly Sought[]) => whichAreVisible(database, sought), options);
@@ -85,7 +85,7 @@ async function whichAreVisible(database: Database, sought: readonly Sought[]): P
   return sought.map((one) => found.has(`${scopeOf(one)} ${one.id}`));
 }
 
-/** Returns a key for the rows of a noun that a viewer may see, the same for all viewers with the same bound. */
+/** Returns a key for the rows of a noun that a viewer may see, the same for all viewers bound to the same object. */
 function scopeOf({ viewer, noun }: Sought): string {
   return JSON.stringify([noun, viewer.platformId, viewer.bound]);
 }

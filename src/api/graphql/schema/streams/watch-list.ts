@@ -42,7 +42,7 @@ export interface ListArguments {
 /** The longest wait for further changes, in milliseconds; meanwhile they queue in memory. */
 export const maxWaitMs = 1_000;
 const maxChanges = 50;
-/** After this many changes of other rows, a message without changes reports the position to the client. */
+/** After this many changes to other rows, a message without changes reports the position to the client. */
 const progressAfter = 1_000;
 
 /** Follows a list: sends its page if requested, then the effect of each change; with `after`, of each later change. */
@@ -79,7 +79,7 @@ interface Following {
   readonly first: ListMessage | undefined;
 }
 
-/** Returns the messages of one followed list. Its `return` takes effect at once, as that of its channel does. */
+/** Returns the messages of one followed list. Its `return` takes effect at once, like that of its channel. */
 function listStream(
   context: Context,
   channel: Channel<Event>,
@@ -171,7 +171,7 @@ function eachRowOnce(changes: readonly ListChange[]): ListChange[] {
   return [...rows.values()].flatMap((change) => change ?? []);
 }
 
-/** Returns the combined effect of two changes: the row is in the list after the second, and was before the first. */
+/** Combines two changes: whether the row was in the list before the first one, and whether it is after the second. */
 function merged(first: ListChange, second: ListChange): ListChange | undefined {
   const was = first.op !== 'ENTER';
   const is = second.op !== 'LEAVE';
@@ -195,7 +195,7 @@ function sharedMessage(last: Event, place: Message, changes: readonly ListChange
 
 type Filter = Readonly<Record<string, unknown>>;
 
-/** A list's filter for changes of rows, compiled from the conditions by which the list itself is read. */
+/** A list's filter for changes to rows, compiled from the conditions by which the list itself is read. */
 interface FollowedFilter {
   readonly predicate: Predicate;
   /** The customer who owns all of the rows, if the filter names one. */
@@ -204,7 +204,7 @@ interface FollowedFilter {
 
 /**
  * Compiles the filter of a list.
- * @throws GraphQLError INVALID_INPUT, naming the condition, if a change of a row does not show whether the condition
+ * @throws GraphQLError INVALID_INPUT, naming the condition, if a change to a row does not show whether the condition
  *   holds; NOT_FOUND for an id that the caller may not see, since no change would ever match
  */
 async function followFilter(context: Context, read: PageRead, filter: Filter): Promise<FollowedFilter> {
@@ -228,7 +228,7 @@ function refuseUnfollowable(read: PageRead, viewer: Viewer, name: string, value:
   } catch (error) {
     if (!(error instanceof NotFollowable)) throw error;
     throw invalidInput(
-      `a list cannot be followed by ${name}: a change of a row does not show whether the condition holds`,
+      `a list cannot be followed by ${name}: a change to a row does not show whether the condition holds`,
       `filter.${name}`,
     );
   }

@@ -27,7 +27,7 @@ function integerIn(value: unknown): bigint | undefined {
 }
 
 /**
- * Creates a scalar's parsers from a function that may return a WrongValue. It is reported before a resolver runs.
+ * Creates a scalar's parsers from a function that may return a WrongValue, which is reported before a resolver runs.
  * Literals are parsed from their text, so that integers of any length stay exact and floats are refused.
  */
 function parsers<T>(parse: (value: unknown) => T | WrongValue, kinds: readonly Kind[]) {
