@@ -1,4 +1,4 @@
-import { simulatedDomain } from '../../src/rails/simulation.ts';
+import { simulatedDomain } from '../../src/rails/rail-parts.ts';
 import { lookUp } from '../setup/acts.ts';
 import { requests, type Stage, type StagedFault, session } from './staged-fault.ts';
 

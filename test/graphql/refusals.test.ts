@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Operation } from '../../src/domain/access/operations.ts';
-import { basicAuthorization } from '../../src/domain/access/tokens/basic-authorization.ts';
+import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts';
 import { act, mint, quote, succeed, umaAddressOf, usdToEur } from '../setup/acts.ts';
 import { mutationDocument, mutationVariables } from '../setup/documents.ts';
 import { connect, type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { maxAmount } from '../../src/core/checks.ts';
 import { currencies } from '../../src/core/currencies.ts';
 import { whole } from '../../src/core/fraction.ts';
-import { type Pricing, priceQuote } from '../../src/domain/pricing/pricing.ts';
-import { type PricingRequest, readTerms } from '../../src/domain/pricing/pricing-terms.ts';
+import { type Pricing, type PricingRequest, priceQuote, readTerms } from '../../src/domain/pricing/pricing.ts';
 import type { Value } from './smt.ts';
 
 /** Quotes from priceQuote, with the names that the model gives to their numbers. */

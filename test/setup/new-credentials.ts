@@ -1,4 +1,4 @@
-import { basicAuthorization } from '../../src/domain/access/tokens/basic-authorization.ts';
+import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts';
 import { mint, succeed } from './acts.ts';
 import { connect, type TestPlatform } from './gateway.ts';
 
