@@ -31,7 +31,6 @@ const invoice =
   'lnbc2500u1pvjluezpp5qqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqypq9qrsgqxq8z7pwf77dq5xysxxatsyp3k7enxv4jssp5zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zygsnp4q0n326hr8v9zprg8gsvezcch06gfaqqhde2aj730yg0durunfhv6632lammg04gytdeu56vu6ft60ytk559xh2lqsm354garfkvuu83rp3nj6qjsmae7qw7r4yjyjy0nwh5lpgu2yn3jsxazsjjc9asghpkcqr0h3l0';
 const offer = 'lno1pgx9getnwss8vetrw3hhyuckyypwa3eyt44h6txtxquqh7lz5djge4afgfjn7k4rgrkuag0jsd5xvxg';
 
-/** The example addresses of EIP-55. */
 const evm: Examples = {
   taken: [
     wallet('0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'),

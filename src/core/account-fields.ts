@@ -197,7 +197,6 @@ export const identifyingBankName = text('Name of the bank, which is part of what
   compared: (value) => foldedText(value.normalize('NFKC')).replace(gapsOfPrint, ''),
 });
 
-/** Defines a number of `least` to `most` digits. */
 export const digits = (
   description: string,
   least: number,

@@ -11,7 +11,6 @@ export function parseRange(text: string): Range {
   return text.includes('/') ? ipaddr.parseCIDR(text) : [ipaddr.process(text), text.includes(':') ? 128 : 32];
 }
 
-/** Returns a function that tells whether an address lies in one of the ranges. */
 export function isWithin(ranges: readonly Range[]) {
   return (address: Address) =>
     ranges.some(([range, bits]) => address.kind() === range.kind() && address.match(range, bits));

@@ -26,7 +26,6 @@ export function created({ createdAfter: after, createdBefore: before }: Creation
     : {};
 }
 
-/** Returns the condition for rows that last changed in a period. */
 export function updated({ updatedAfter: after, updatedBefore: before }: ChangeFilter) {
   return after || before ? { updatedAt: { ...(after && { gte: after }), ...(before && { lte: before }) } } : {};
 }

@@ -48,6 +48,13 @@ export function requiredCurrency(code: string): Currency {
   return currency;
 }
 
+/** Returns the currency that an input names. @throws Refusal INVALID_CURRENCY */
+export function givenCurrency(code: string, path: FieldPath): Currency {
+  const currency = currencyOf(code);
+  if (!currency) throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(code)}`, path);
+  return currency;
+}
+
 /** An amount in a currency's smallest unit. */
 export interface Money {
   readonly amount: bigint;
@@ -165,18 +172,12 @@ export type GivenAmount = bigint | { readonly decimal: string };
  */
 export function smallestUnits(given: GivenAmount, currency: Currency, path: FieldPath): bigint {
   const amount = typeof given === 'bigint' ? given : parseMajor(given.decimal, currency, path);
-  const value = typeof given === 'bigint' ? given.toString() : given.decimal;
+  const about = { path, value: typeof given === 'bigint' ? given.toString() : given.decimal };
   if (amount < 1n) {
-    throw new Refusal('INVALID_AMOUNT', `the amount must be at least ${formatMajor(1n, currency)}`, {
-      path,
-      value,
-    });
+    throw new Refusal('INVALID_AMOUNT', `the amount must be at least ${formatMajor(1n, currency)}`, about);
   }
   if (amount > maxAmount) {
-    throw new Refusal('AMOUNT_OUT_OF_RANGE', `the amount must be at most ${formatMajor(maxAmount, currency)}`, {
-      path,
-      value,
-    });
+    throw new Refusal('AMOUNT_OUT_OF_RANGE', `the amount must be at most ${formatMajor(maxAmount, currency)}`, about);
   }
   return amount;
 }

@@ -66,7 +66,6 @@ function derivedKey(key: Buffer, name: string): Buffer {
   return Buffer.from(hkdfSync('sha256', key, '', `cursors ${name}`, keyBytes));
 }
 
-/** The sizes of a number and of an id, in bytes. */
 const [numberBytes, idBytes] = [8, 16];
 
 /** Packs a position: a number takes eight bytes (the second one four), an id sixteen. */

@@ -2,7 +2,6 @@ import type { Logger } from 'pino';
 import { isDatabaseFault } from '../infra/database/faults.ts';
 import { oncePer } from './once-per.ts';
 
-/** Background work that keeps failing for one reason. */
 interface State {
   readonly since: number;
   readonly failing: Set<string>;

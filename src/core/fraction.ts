@@ -40,7 +40,6 @@ export function whole(value: bigint): Fraction {
   return { numerator: value, denominator: 1n };
 }
 
-/** Returns 10 to the power of any whole number, negative ones included. */
 export function tenTo(exponent: number): Fraction {
   return exponent >= 0 ? whole(powerOfTen(exponent)) : { numerator: 1n, denominator: powerOfTen(-exponent) };
 }

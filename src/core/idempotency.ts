@@ -1,5 +1,5 @@
 import { hash as digest } from 'node:crypto';
-import { type FieldPath, invalid } from './refusal.ts';
+import { type FieldPath, invalid, Refusal } from './refusal.ts';
 
 /** A claim on an idempotency key for one operation, with the SHA-256 (hex) of the input. */
 export interface Claim {
@@ -19,6 +19,17 @@ export function keyedOperation({ keySpace }: KeyOwner, operation: string): strin
 
 /** The path of the idempotency key, which is not part of a command's input. */
 export const keyPath: FieldPath = ['idempotencyKey'];
+
+/** Returns the refusal of a call whose key was first used with different input. */
+export function keyMismatch(): Refusal {
+  return new Refusal('IDEMPOTENCY_MISMATCH', 'this idempotency key was already used with different input', keyPath);
+}
+
+/** Returns the refusal of a call while the first one with its key has not finished. */
+export function firstCallRuns(): Refusal {
+  const message = 'the first request with this idempotency key is still running';
+  return new Refusal('CONFLICT', message, { path: keyPath, retryAfter: 1 });
+}
 
 /** Returns whether a text is a valid key: 1 to 255 visible ASCII characters. */
 export function isIdempotencyKey(key: string): boolean {

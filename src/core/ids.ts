@@ -57,7 +57,6 @@ export function creationTime(uuid: string): Date {
   return new Date(Number.parseInt(uuid.replaceAll('-', '').slice(0, 12), 16));
 }
 
-/** Returns the public id of an account of this kind. */
 export function accountPublicId(kind: 'INTERNAL' | 'EXTERNAL', uuid: string): string {
   return publicId(kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount', uuid);
 }
@@ -79,6 +78,9 @@ export function lastIdAt(moment: Date): string {
 
 function idAtMoment(moment: Date, fill: '0' | 'f'): string {
   const ms = Math.min(Math.max(moment.getTime(), 0), 2 ** 48 - 1);
-  const digits = ms.toString(16).padStart(12, '0').padEnd(32, fill);
+  return hyphenated(ms.toString(16).padStart(12, '0').padEnd(32, fill));
+}
+
+export function hyphenated(digits: string): string {
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }

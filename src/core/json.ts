@@ -111,7 +111,6 @@ function namesIn(value: unknown): number {
   return names;
 }
 
-/** Throws InexactJson for the first inexact position. */
 function checkExact(json: string): void {
   const names: Set<string>[] = [];
   visit(

@@ -8,7 +8,6 @@ export class Slots {
     this.#limit = limit;
   }
 
-  /** Returns whether further work would have to wait. */
   get isFull(): boolean {
     return this.#running >= this.#limit;
   }
@@ -18,7 +17,6 @@ export class Slots {
     return new Promise((taken) => void this.run(() => new Promise<void>((over) => taken(over))));
   }
 
-  /** Runs `work` once everything ahead in the queue has had a slot. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#running < this.#limit) this.#running += 1;
     // Finished work passes its slot on, so that no later arrival overtakes the queue.

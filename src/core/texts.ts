@@ -79,29 +79,21 @@ export const longest = {
   key: 200,
 } as const;
 
-/** Validates a text for human readers and returns its stored form. @throws Refusal INVALID_INPUT */
-export function checkText<Text extends string | null | undefined>(
-  text: Text,
-  path: FieldPath,
-  maxLength: number,
-): Text {
-  return checked(text, path, maxLength, false);
-}
-
 /**
  * Validates a platform's own key, which programs compare, and returns its stored form.
  * @throws Refusal INVALID_INPUT
  */
 export function checkKey<Text extends string | null | undefined>(text: Text, path: FieldPath): Text {
-  return checked(text, path, longest.key, true);
+  return checkText(text, path, longest.key, true);
 }
 
-function checked<Text extends string | null | undefined>(
+/** Validates a text for human readers and returns its stored form. @throws Refusal INVALID_INPUT */
+export function checkText<Text extends string | null | undefined>(
   text: Text,
   path: FieldPath,
   maxLength: number,
-  isKey: boolean,
-) {
+  isKey = false,
+): Text {
   if (text === null || text === undefined) return text;
   const canonical = canonicalText(text);
   const fault = textFault(canonical, maxLength, isKey);

@@ -194,7 +194,6 @@ export const lightningOffer = address(
   },
 );
 
-/** Checks that an address ends with a domain name. */
 export const domainFault: AccountForm['check'] = (value) =>
   /^[^@]+@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]+)$/.test(value)
     ? undefined

@@ -3,8 +3,7 @@ import type { Program } from '../apps/terminal/program.ts';
 import { formatMajor, requiredCurrency } from '../core/currencies.ts';
 import { publicId } from '../core/ids.ts';
 import type { Money } from '../domain/ledger/plan.ts';
-import { closeCases, listCases } from '../domain/settlement/cases.ts';
-import { settleCase } from '../domain/settlement/settle-case.ts';
+import { closeCases, listCases, settleCase } from '../domain/settlement/cases.ts';
 import type { RailCase } from '../infra/database/generated/client/client.ts';
 import { type Decided, decisionOf, operatorOf, type Tools, withDatabase } from './tools.ts';
 

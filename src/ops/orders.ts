@@ -4,7 +4,7 @@ import { counted, type Program } from '../apps/terminal/program.ts';
 import { publicId, uuidOf } from '../core/ids.ts';
 import { recordAct } from '../domain/access/operator-acts.ts';
 import { wakeOrders } from '../domain/orders/orders.ts';
-import { failOrder } from '../domain/settlement/fail-order.ts';
+import { failOrder } from '../domain/settlement/order-by-hand.ts';
 import type { Prisma } from '../infra/database/generated/client/client.ts';
 import { TransactionStatus } from '../infra/database/generated/client/enums.ts';
 import { inTransaction } from '../infra/database/transaction.ts';

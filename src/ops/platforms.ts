@@ -4,10 +4,8 @@ import type { Program } from '../apps/terminal/program.ts';
 import { publicId } from '../core/ids.ts';
 import type { Tenant } from '../core/tenant.ts';
 import { formatRate, parseRate, type Rate, type RateChanges } from '../domain/access/rates.ts';
-import { basicAuthorization } from '../domain/access/tokens/basic-authorization.ts';
-import { changeRates } from '../domain/platforms/platform-rates.ts';
-import { createPlatform, findPlatform } from '../domain/platforms/platforms.ts';
-import { giveUmaDomain } from '../domain/platforms/uma-domain.ts';
+import { basicAuthorization } from '../domain/access/tokens/api-tokens.ts';
+import { changeRates, createPlatform, findPlatform, giveUmaDomain } from '../domain/platforms/platforms.ts';
 import type { Database } from '../infra/database/database.ts';
 import { actOf, operatorOf, type Said, type Tools, withDatabase } from './tools.ts';
 

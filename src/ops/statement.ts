@@ -4,9 +4,13 @@ import type { Program } from '../apps/terminal/program.ts';
 import type { Period } from '../core/checks.ts';
 import { accountNameIn } from '../core/ids.ts';
 import { platformItself } from '../domain/access/platform-itself.ts';
-import { checkCamtCurrency, statementCamt } from '../domain/statements/camt053.ts';
-import { statementCsv } from '../domain/statements/csv.ts';
-import { readStatementHead, statementEntries } from '../domain/statements/statement.ts';
+import {
+  checkCamtCurrency,
+  readStatementHead,
+  statementCamt,
+  statementCsv,
+  statementEntries,
+} from '../domain/statements/statement.ts';
 import { periodOf, type Tools, withDatabase } from './tools.ts';
 
 export function addStatement(program: Program): void {

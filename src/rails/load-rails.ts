@@ -50,7 +50,6 @@ export async function loadRails(settings: RailSettings, options: LoadOptions): P
   }
 }
 
-/** Closes the rails of all environments. */
 export async function closeRails(rails: LoadedRails): Promise<void> {
   await Promise.all(environments.map((environment) => rails[environment]?.close?.()));
 }

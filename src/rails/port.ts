@@ -53,13 +53,6 @@ export interface RailLog {
 }
 
 export { type CarriedText, type CharacterSetName, carriedText } from '../core/carried-text.ts';
-export type * from './rail.ts';
 // A package that implements a rail imports only from this file.
 export type * from './rail.ts';
-export type * from './rail.ts';
-export type * from './rail.ts';
-export type * from './rail-deposits.ts';
-export type * from './rail-movements.ts';
-export type * from './rail-webhooks.ts';
-export type * from './rate-lock.ts';
-export type { AccountVerification, Deposit, Scenario, ScenarioFault, Simulation } from './simulation.ts';
+export type * from './rail-parts.ts';

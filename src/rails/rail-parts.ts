@@ -1,4 +1,11 @@
-import type { CustomerType, ExternalAccountType, KycStatus } from '../infra/database/generated/client/client.ts';
+import type { Currency } from '../core/currencies.ts';
+import type {
+  BeneficiaryVerificationStatus,
+  CustomerType,
+  ExternalAccountType,
+  FailureReason,
+  KycStatus,
+} from '../infra/database/generated/client/client.ts';
 
 /** An external account or wallet, as the rail sees it. */
 export interface RailAccount {
@@ -37,4 +44,307 @@ export interface IdentityCheck {
   readonly status: KycStatus;
   /** When to check again, in milliseconds from now; undefined if the answer is final. */
   readonly checkInMs?: number | undefined;
+}
+
+/** The methods of a rail for deposits to customers' accounts. A rail has either both or neither. */
+export interface RailDeposits {
+  /**
+   * Lists deposits that began at or after a moment by the provider's clock, including those under way: oldest first,
+   * page by page. Collections of the gateway's orders are excluded.
+   */
+  deposits?(request: DepositsRequest): Promise<DepositsPage>;
+
+  /**
+   * Makes a deposit available for the platform's payments, perhaps by moving it to the account from which they are
+   * paid. Called at least once, before the customer is credited, so an implementation passes `id` to its provider as
+   * the idempotency key. An exception means that the outcome is unknown, and the method is called again.
+   */
+  takeDeposit?(deposit: DepositToTake): Promise<TakenDeposit>;
+}
+
+/** A request for deposits: from a moment on, after the cursor of the previous page. */
+export interface DepositsRequest {
+  readonly from: Date;
+  readonly cursor: string | undefined;
+}
+
+/** A page of deposits. Without `nextCursor` it is the last one. */
+export interface DepositsPage {
+  readonly deposits: readonly RailDeposit[];
+  /** When the last examined movement began, even if it is not a deposit: the next query need not go back further. */
+  readonly lookedUpTo?: Date | undefined;
+  readonly nextCursor?: string | undefined;
+}
+
+/** Money that has arrived, or is arriving, at the provider without an order of the gateway. */
+export interface RailDeposit {
+  /** The provider's own reference, which never changes for a deposit. */
+  readonly reference: string;
+  /** When it began, by the provider's clock. */
+  readonly at: Date;
+  /** A deposit is credited once it has settled. As long as it is under way, it is queried again. */
+  readonly state: 'UNDER_WAY' | 'SETTLED' | 'FAILED';
+  readonly amount: bigint;
+  readonly currency: string;
+  /** The uuid of the customer; undefined if the provider does not report it. */
+  readonly customerId: string | undefined;
+  /** The provider's account that holds it. */
+  readonly heldAt: string;
+  /** The payer's UMA address and message, if the provider knows them. */
+  readonly payer?: string | undefined;
+  readonly memo?: string | undefined;
+}
+
+export interface DepositToTake extends Pick<RailDeposit, 'reference' | 'amount' | 'currency' | 'heldAt'> {
+  /** The deposit's uuid in the gateway, derived from its reference. */
+  readonly id: string;
+}
+
+/** The outcome of taking a deposit. `refused`: the provider will not do it, with an explanation for the operator. */
+export type TakenDeposit = { readonly kind: 'taken' } | { readonly kind: 'refused'; readonly explanation: string };
+
+/** The methods of a rail for reconciliation. */
+export interface RailBooks {
+  /** Lists the provider's movements for the platform in a period by the provider's clock, page by page. */
+  movements?(request: MovementsRequest): Promise<MovementsPage>;
+
+  /** Returns the platform's current balances at the provider, in smallest units, by currency code. */
+  balances?(): Promise<ReadonlyMap<string, bigint>>;
+}
+
+/** A request for a provider's movements: from one moment up to another, after the cursor of the previous page. */
+export interface MovementsRequest {
+  readonly from: Date;
+  readonly to: Date;
+  readonly cursor: string | undefined;
+}
+
+/** A page of a provider's movements. Without `nextCursor` it is the last one. */
+export interface MovementsPage {
+  readonly movements: readonly RailMovement[];
+  readonly nextCursor?: string | undefined;
+}
+
+/** A payment at a provider. */
+export interface RailMovement {
+  /** The id of the gateway's order for the movement; undefined if it has none. */
+  readonly orderId: string | undefined;
+  /** The id of the gateway's order that the movement refunds; undefined if it refunds none. */
+  readonly returnOf?: string | undefined;
+  /** The provider's own reference. */
+  readonly reference: string;
+  readonly amount: bigint;
+  readonly currency: string;
+  /** Whether the movement credited or debited the platform's account at the provider. */
+  readonly direction?: 'IN' | 'OUT' | undefined;
+  /** When it began, by the provider's clock. */
+  readonly at?: Date | undefined;
+  readonly state: 'UNDER_WAY' | 'SETTLED' | 'FAILED' | 'RETURNED';
+}
+
+/** The methods of a rail for its provider's webhooks. A rail has either both or neither. */
+export interface RailWebhooks {
+  /**
+   * Checks that a webhook comes from the provider, and returns its id. Undefined if it does not: then it is refused
+   * with 401, and nothing is stored. An exception means that this is unknown: then it is refused with 503, and the
+   * provider sends it again. The method has no effects: an accepted webhook is stored and answered, and then passed to
+   * `readWebhook`.
+   */
+  receiveWebhook?(webhook: RailWebhook): Promise<ReceivedWebhook | undefined>;
+
+  /**
+   * Returns the meaning of a stored webhook. Called at least once for each, in any order, even after a crash. An
+   * exception means that the meaning is unknown, and the method is called again later.
+   */
+  readWebhook?(body: Uint8Array): Promise<readonly RailNews[]>;
+}
+
+/** A webhook as it arrived, unverified. */
+export interface RailWebhook {
+  /** The header fields, by their names in lower case. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body: Uint8Array;
+}
+
+/** A webhook verified to come from the provider. */
+export interface ReceivedWebhook {
+  /** The id that the provider gave the webhook, the same for every attempt, so that it is processed once. */
+  readonly id: string;
+  /** The status of the response: 200 by default, 202 for a request that is decided later. */
+  readonly status?: 200 | 202 | undefined;
+}
+
+/** The content of a webhook. It is a hint rather than an outcome: the gateway then queries the provider. */
+export type RailNews = OrderNews | DepositNews | IdentityNews;
+
+/** One of the gateway's orders has changed: the rail is queried for it at once. */
+export interface OrderNews {
+  readonly kind: 'order';
+  readonly orderId: string;
+  /**
+   * Whether its money may have come back. Otherwise a settled order is not queried early, since a late message that it
+   * has settled is not news.
+   */
+  readonly mayHaveReturned: boolean;
+}
+
+/** A deposit has arrived or is on its way: deposits are listed at once. */
+export interface DepositNews {
+  readonly kind: 'deposit';
+}
+
+/** A customer's identity check has changed: it is repeated at once. */
+export interface IdentityNews {
+  readonly kind: 'identity';
+  /** The customer's uuid in the gateway. */
+  readonly customerId: string;
+}
+
+/** The part of a rail that converts money itself, at a rate that its provider has promised (decision 83). */
+export interface RailLocks {
+  /**
+   * Locks a rate at the provider for one payment, before a quote promises it. It moves no money. The payment's order
+   * then contains the lock (`RailOrder.lock`): `payOut` takes `sent` for it, in the sending currency, delivers
+   * `received`, and reports both amounts when it has `settled`. A lock that no order uses expires. An exception means
+   * that nothing is locked, or that the lock will expire unused. Without this method quotes use the rate from `rate`.
+   */
+  lockRate?(request: LockRequest): Promise<LockAnswer>;
+}
+
+/** A conversion to lock. */
+export interface LockRequest {
+  /** The uuid of the quote, which is the idempotency key of the lock. */
+  readonly id: string;
+  /** The id of the order that will use the lock. */
+  readonly orderId: string;
+  readonly sending: Currency;
+  readonly receiving: Currency;
+  readonly lockedSide: 'SENDING' | 'RECEIVING';
+  /** The amount of the locked side, in its smallest unit; on the sending side, the total that the rail will take. */
+  readonly amount: bigint;
+  /**
+   * The external account to pay; undefined if the money stays in the gateway and the rail converts it for the platform.
+   */
+  readonly account: RailAccount | undefined;
+  /** The receiver at a UMA address, found by `lookUp`; undefined otherwise. The two currencies may be the same. */
+  readonly uma?: UmaPayment | undefined;
+}
+
+/** A payment to a UMA address that the rail has looked up. */
+export interface UmaPayment {
+  readonly address: string;
+  readonly sender: Omit<IdentityRequest, 'attempts'> & {
+    /** The facts about the sender that the receiver requires, by field name. */
+    readonly information: Readonly<Record<string, string>>;
+  };
+}
+
+/** A rate that the provider has promised. Amounts are in smallest units. */
+export interface RateLock {
+  /** The provider's own reference for the lock. */
+  readonly reference: string;
+  /** The amount that the rail takes, in the sending currency, including its fees. */
+  readonly sent: bigint;
+  /** The amount that arrives, in the receiving currency. */
+  readonly received: bigint;
+  /** Sending units per receiving unit, major units, fee-exclusive, at most 15 significant digits. */
+  readonly rate: string;
+  /** The fees in `sent`, in the sending currency. */
+  readonly fees: bigint;
+}
+
+/** The answer to a lock request. */
+export type LockAnswer =
+  | {
+      readonly kind: 'locked';
+      readonly lock: RateLock;
+      /** How long the lock holds from the call, in milliseconds. An order sent within that time gets the rate. */
+      readonly validMs: number;
+    }
+  /**
+   * The provider refuses the conversion: the amount is out of range, the account or the receiver at a UMA address
+   * cannot be paid, the currency pair is not supported, or the sender may not pay there.
+   */
+  | {
+      readonly kind: 'refused';
+      readonly because: 'AMOUNT' | 'ACCOUNT' | 'PAIR' | 'RECEIVER' | 'SENDER';
+      readonly explanation: string;
+    };
+
+/** The domain of the receivers and senders that a sandbox simulates (decision 21). No platform uses it. */
+export const simulatedDomain = 'sandbox.uma.money';
+
+/**
+ * The simulation of the outside world for developers, which is an optional part of the port. A rail that moves real
+ * money omits it, and every operation that needs it is FORBIDDEN.
+ */
+export interface Simulation {
+  /** Returns what is wrong with a caller's scenario, as field and reason; undefined if it is usable. */
+  scenarioFault(scenario: Scenario): ScenarioFault | undefined;
+
+  /**
+   * Returns the deposit for a real-time funded quote.
+   * @param scenario as validated, or as stored with the quote; null or undefined if there is none
+   * @param amount the amount to pay in, in smallest units
+   */
+  deposit(scenario: unknown, amount: bigint): Deposit;
+
+  /**
+   * Returns the decision on an incoming payment that a scenario makes instead of the receiving platform; undefined if
+   * the platform decides.
+   * @param scenario as stored with the order; null or undefined if there is none
+   */
+  approval(scenario: unknown): 'APPROVE' | 'REJECT' | undefined;
+
+  /** Returns the information that the sender of a UMA payment gives about itself, by field name. */
+  senderInformation(umaAddress: string): Readonly<Record<string, string>>;
+
+  /**
+   * Returns a verification of an account's owner, with the name at the bank. `ownerName` is undefined for a wallet,
+   * which has no owner to verify.
+   */
+  accountVerification(ownerName: string | undefined, verification: BeneficiaryVerificationStatus): AccountVerification;
+}
+
+/** The requested course of a payment, stored with its order as JSON. A rail without a simulation never gets one. */
+export type Scenario = {
+  /** The step that the scenario concerns: SETTLEMENT if omitted. */
+  readonly step?: RailStep | undefined;
+  /** The duration of the step, in milliseconds, instead of one pace. */
+  readonly delayMs?: number | undefined;
+  /** The decision on an incoming payment, made in place of the receiving platform. */
+  readonly approval?: 'APPROVE' | 'REJECT' | undefined;
+  /** The payment fails for this reason. */
+  readonly failureReason?: FailureReason | undefined;
+  /** The receiving side refuses the payment. */
+  readonly reject?: boolean | undefined;
+  /** If the payment fails, the money does not come back either. */
+  readonly refundFails?: boolean | undefined;
+  /** The payment settles, and the bank returns it after this time, in milliseconds. */
+  readonly returnAfterMs?: number | undefined;
+  /** The deposit for a real-time funded quote: half the amount, the amount twice, or one after the quote's expiry. */
+  readonly deposit?: 'SHORT' | 'TWICE' | 'LATE' | undefined;
+};
+
+export interface ScenarioFault {
+  readonly field: keyof Scenario;
+  /** The reason, without the field name. */
+  readonly reason: string;
+}
+
+/** A simulated deposit. */
+export interface Deposit {
+  /** The amount in smallest units. */
+  readonly amount: bigint;
+  /** Whether a second deposit of the same amount arrives with it. */
+  readonly twice: boolean;
+  /** Whether it counts as arriving after the quote's expiry. */
+  readonly late: boolean;
+}
+
+export interface AccountVerification {
+  /** Null if there is no owner to compare. */
+  readonly verification: BeneficiaryVerificationStatus | null;
+  /** The owner's name at the bank; null if the bank does not report one. */
+  readonly verifiedName: string | null;
 }

@@ -6,12 +6,18 @@ import type {
   FailureReason,
   RailOrderKind,
 } from '../infra/database/generated/client/client.ts';
-import type { RailDeposits } from './rail-deposits.ts';
-import type { RailBooks } from './rail-movements.ts';
-import type { IdentityAnswer, IdentityRequest, RailAccount, RailStep } from './rail-parts.ts';
-import type { RailWebhooks } from './rail-webhooks.ts';
-import type { RailLocks, RateLock } from './rate-lock.ts';
-import type { Simulation } from './simulation.ts';
+import type {
+  IdentityAnswer,
+  IdentityRequest,
+  RailAccount,
+  RailBooks,
+  RailDeposits,
+  RailLocks,
+  RailStep,
+  RailWebhooks,
+  RateLock,
+  Simulation,
+} from './rail-parts.ts';
 
 /**
  * The port through which money arrives and leaves. The domain uses a rail for rates, payouts and collections, and does

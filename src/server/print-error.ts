@@ -1,4 +1,4 @@
-import { EmbeddedPostgresError } from '../infra/database/embedded/data-directory.ts';
+import { EmbeddedPostgresError } from '../infra/database/embedded/embedded-location.ts';
 import { isDatabaseFault } from '../infra/database/faults.ts';
 import { MigrationError } from '../infra/database/migrations/migrate.ts';
 import { OwnerError } from '../infra/database/owners.ts';

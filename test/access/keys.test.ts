@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseRange } from '../../src/core/address-ranges.ts';
-import { basicAuthorization } from '../../src/domain/access/tokens/basic-authorization.ts';
+import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts';
 import { act, fieldsOf, succeed } from '../setup/acts.ts';
 import { connect, type Data, ownGateway, type TestPlatform, testGateway, untilRows, uuidIn } from '../setup/gateway.ts';
 import { newCustomer, payingApp, serverOf } from '../setup/scene.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { stepLock } from '../../src/domain/events/sequencer.ts';
-import { simulatedDomain } from '../../src/rails/simulation.ts';
+import { simulatedDomain } from '../../src/rails/rail-parts.ts';
 import type { DoomedPostgres } from '../faults/postgres.ts';
 import { actOn, ended, feedEnd, lookUp, succeed } from '../setup/acts.ts';
 import { makeScene } from '../setup/scene.ts';

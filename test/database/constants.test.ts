@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { afterAll, expect, test } from 'vitest';
 import { maxAmount, maxBalance } from '../../src/core/checks.ts';
-import { terminalQuoteStatuses, terminalTransactionStatuses } from '../../src/core/statuses.ts';
+import { terminalQuoteStatuses, terminalTransactionStatuses } from '../../src/domain/settlement/finality.ts';
 import { openDatabase } from '../../src/infra/database/database.ts';
 import { QuoteStatus, TransactionStatus } from '../../src/infra/database/generated/client/client.ts';
 import { testDatabase } from '../setup/database.ts';

@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest';
 import { leaseDeliveries } from '../../src/api/webhooks/delivery/deliveries.ts';
-import { leaseAccountChecks } from '../../src/domain/accounts/account-moves.ts';
+import { leaseAccountChecks } from '../../src/domain/accounts/external-accounts.ts';
 import { leaseIdentityChecks } from '../../src/domain/customers/identity-checks.ts';
 import { Sequencer } from '../../src/domain/events/sequencer.ts';
 import { leaseOrders } from '../../src/domain/orders/orders.ts';
-import { leaseDeposits } from '../../src/domain/providers/credit-deposits.ts';
-import { leaseDepositQuestions } from '../../src/domain/providers/find-deposits.ts';
-import { leaseRailWebhooks } from '../../src/domain/providers/work-on-webhooks.ts';
+import { leaseDepositQuestions, leaseDeposits } from '../../src/domain/providers/deposits.ts';
+import { leaseRailWebhooks } from '../../src/domain/providers/webhooks.ts';
 import type { Lease } from '../../src/infra/database/leases.ts';
 import type { Queryable } from '../../src/infra/database/statement.ts';
 import { inTransaction } from '../../src/infra/database/transaction.ts';

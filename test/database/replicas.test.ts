@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { basicAuthorization } from '../../src/domain/access/tokens/basic-authorization.ts';
+import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts';
 import { createPlatform } from '../../src/domain/platforms/platforms.ts';
 import { PrimaryPosition } from '../../src/infra/database/replicas/primary-position.ts';
 import { ReadTokens } from '../../src/infra/database/replicas/read-token.ts';

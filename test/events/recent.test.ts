@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { newestEvents, RecentEvents, RecentMemory } from '../../src/domain/events/recent.ts';
+import { maxBytes, newestEvents, RecentEvents } from '../../src/domain/events/recent.ts';
 import type { Event } from '../../src/infra/database/generated/client/client.ts';
 
 /** Tests the newest events, which are kept in memory. */
@@ -9,7 +9,7 @@ const event = (sequence: number, text = ''): Event =>
 const sequences = (events: readonly Event[] | undefined) => events?.map(({ sequence }) => Number(sequence));
 
 test('events in memory have no gap: after a gap they are replaced, and older ones are prepended', () => {
-  const recent = new RecentEvents(new RecentMemory());
+  const recent = new RecentEvents({ limit: maxBytes, used: 0 });
   for (const sequence of [5, 6, 7]) recent.add(event(sequence));
   expect(sequences(recent.after(4n, 2))).toEqual([5, 6]);
   expect(recent.after(3n, 2)).toBeUndefined();
@@ -22,7 +22,7 @@ test('events in memory have no gap: after a gap they are replaced, and older one
 });
 
 test('memory is bounded by events per platform and by bytes in total', () => {
-  const memory = new RecentMemory(10_000);
+  const memory = { limit: 10_000, used: 0 };
   const recent = new RecentEvents(memory);
   for (let sequence = 1; sequence <= 3 * newestEvents; sequence += 1) recent.add({ ...event(sequence), snapshot: 1 });
   expect(sequences(recent.after(BigInt(2 * newestEvents), newestEvents + 1))).toHaveLength(newestEvents);

@@ -15,7 +15,7 @@ import {
 import { Operations } from '../../src/api/graphql/server/operations.ts';
 import { SentDocuments } from '../../src/api/graphql/server/sent-documents.ts';
 import { Turns } from '../../src/api/http/turns.ts';
-import { TokenCap } from '../../src/domain/access/limits/token-caps.ts';
+import { TokenCap } from '../../src/domain/access/limits/rate-limits.ts';
 
 export interface Params {
   query: string;

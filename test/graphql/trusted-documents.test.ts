@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { TypedDocumentNode } from '@urql/core';
 import { type DocumentNode, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { basicAuthorization } from '../../src/domain/access/tokens/basic-authorization.ts';
+import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts';
 import { act, ended as endOf, moving, pay, refusal } from '../setup/acts.ts';
 import { mutationDocument } from '../setup/documents.ts';
 import { connect, type Data, type TestGateway, type TestPlatform, testGateway } from '../setup/gateway.ts';

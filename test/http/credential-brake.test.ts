@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { addressFinder } from '../../src/api/http/client-address.ts';
 import { parseRange } from '../../src/core/address-ranges.ts';
 import { CredentialBrake } from '../../src/domain/access/limits/credential-brake.ts';
-import { basicAuthorization } from '../../src/domain/access/tokens/basic-authorization.ts';
+import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts';
 import { mint } from '../setup/acts.ts';
 import { testGateway } from '../setup/gateway.ts';
 import { newCustomer } from '../setup/scene.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { RateLimits } from '../../src/domain/access/limits/rate-limits.ts';
-import { changeRates } from '../../src/domain/platforms/platform-rates.ts';
+import { changeRates } from '../../src/domain/platforms/platforms.ts';
 import { mint } from '../setup/acts.ts';
 import { connect, ownGateway, startTestGateway, type TestPlatform, tester, testGateway } from '../setup/gateway.ts';
 import { newCustomer, withNewCredentials } from '../setup/scene.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { changeRates } from '../../src/domain/platforms/platform-rates.ts';
+import { changeRates } from '../../src/domain/platforms/platforms.ts';
 import { type TestPlatform, tester, testGateway } from '../setup/gateway.ts';
 import { heardOn, openConnection } from '../setup/raw-http.ts';
 

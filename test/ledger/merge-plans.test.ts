@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { mergePlans } from '../../src/domain/ledger/merge-plans.ts';
-import type { Plan } from '../../src/domain/ledger/plan.ts';
+import { mergePlans, type Plan } from '../../src/domain/ledger/plan.ts';
 
 /** Rows and moves by name only: their content is irrelevant to the merge. */
 const some = fc.array(fc.record({ id: fc.uuid() }), { maxLength: 3 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkDueAccounts } from '../../src/domain/accounts/account-moves.ts';
+import { checkDueAccounts } from '../../src/domain/accounts/external-accounts.ts';
 import type { AccountCheck } from '../../src/rails/rail.ts';
 import { fieldsOf, succeed } from '../setup/acts.ts';
 import { type Data, sandboxOf, testGateway, uuidIn, withoutTriggers } from '../setup/gateway.ts';

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import type { Payments } from '../../src/domain/commands/command.ts';
 import { closeCases, listCases } from '../../src/domain/settlement/cases.ts';
-import { failOrder } from '../../src/domain/settlement/fail-order.ts';
+import { failOrder } from '../../src/domain/settlement/order-by-hand.ts';
 import { settleDueOrders } from '../../src/domain/settlement/settlement.ts';
 import type { RailOutcome } from '../../src/rails/rail.ts';
 import { between, execute, fieldsOf, pay, quote, transfer, umaAddressOf, umaQuote } from '../setup/acts.ts';

@@ -4,11 +4,9 @@ import { maxAmount } from '../../src/core/checks.ts';
 import { type CurrencyCode, currencies, requiredCurrency } from '../../src/core/currencies.ts';
 import { toDecimal } from '../../src/core/fraction.ts';
 import { amountToLock, checkLock, priceByLock } from '../../src/domain/pricing/locked-pricing.ts';
-import { priceQuote } from '../../src/domain/pricing/pricing.ts';
-import type { PricingRequest } from '../../src/domain/pricing/pricing-terms.ts';
-import { narrowest, receivingLimits } from '../../src/domain/pricing/receiving-limits.ts';
+import { narrowest, type PricingRequest, priceQuote, receivingLimits } from '../../src/domain/pricing/pricing.ts';
 import type { RateTerms } from '../../src/rails/rail.ts';
-import type { RateLock } from '../../src/rails/rate-lock.ts';
+import type { RateLock } from '../../src/rails/rail-parts.ts';
 import { request as plainRequest, plainTerms, quoted } from '../proof/quote-cases.ts';
 
 const request = (rest: Partial<PricingRequest> = {}, rate: Partial<RateTerms> = {}): PricingRequest => ({

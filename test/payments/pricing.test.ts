@@ -16,8 +16,12 @@ import {
   toDecimal,
   whole,
 } from '../../src/core/fraction.ts';
-import { type Pricing, type PricingRefusal, priceQuote } from '../../src/domain/pricing/pricing.ts';
-import type { PricingRequest } from '../../src/domain/pricing/pricing-terms.ts';
+import {
+  type Pricing,
+  type PricingRefusal,
+  type PricingRequest,
+  priceQuote,
+} from '../../src/domain/pricing/pricing.ts';
 import type { RateTerms } from '../../src/rails/rail.ts';
 import { sandboxRates } from '../../src/rails/sandbox/rates.ts';
 import { quoted, request, requests } from '../proof/quote-cases.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { commitGroups } from '../../src/domain/ledger/commit.ts';
-import { planPayout } from '../../src/domain/quotes/pull.ts';
+import { planPayout } from '../../src/domain/settlement/outcomes.ts';
 import {
   act,
   between,

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
-import { checkDueAccounts } from '../../src/domain/accounts/account-moves.ts';
+import { checkDueAccounts } from '../../src/domain/accounts/external-accounts.ts';
 import type { Payments } from '../../src/domain/commands/command.ts';
 import { closeCases, listCases } from '../../src/domain/settlement/cases.ts';
 import { settleDueOrders } from '../../src/domain/settlement/settlement.ts';

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { identityOf } from '../../src/core/account-identity.ts';
-import { accountTypes } from '../../src/core/account-types.ts';
+import { accountTypes, identityOf } from '../../src/core/account-types.ts';
 import { act, setAccountStatus } from '../setup/acts.ts';
 import { testGateway } from '../setup/gateway.ts';
 import { type GeneratedAccount, generatedAccount, respelled } from '../setup/generated-accounts.ts';

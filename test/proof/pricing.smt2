@@ -29,7 +29,7 @@
 (define-fun rounded_half_up ((whole Real) (exact Real)) Bool
   (and (<= whole (+ exact 0.5)) (< exact (+ whole 0.5))))
 
-; -------------------------------------------------------------------- src/domain/pricing/pricing-terms.ts, pricing.ts
+; -------------------------------------------------------------------- src/domain/pricing/pricing.ts
 
 ; F: `fixed`. k: `units_bought`. The rates of the two variable fees: `platform`, `service`.
 (define-fun sound_terms ((fixed Real) (units_bought Real) (platform Real) (service Real)) Bool

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { add, divide, isLess, multiply, roundDown, roundHalfUp, roundUp, whole } from '../../src/core/fraction.ts';
-import { convertToReceiving, type PricingRequest, readTerms } from '../../src/domain/pricing/pricing-terms.ts';
+import { convertToReceiving, type PricingRequest, readTerms } from '../../src/domain/pricing/pricing.ts';
 import { numbersOf, numbersOfOther, priced, requests } from './quote-cases.ts';
 import { Definitions, integer, type Value } from './smt.ts';
 import { convertedFee, quotes, roundings, wrongRoundings } from './theorems.ts';

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { maxAmount } from '../../src/core/checks.ts';
 import { type CurrencyCode, currencies, requiredCurrency } from '../../src/core/currencies.ts';
 import { whole } from '../../src/core/fraction.ts';
-import { type Pricing, priceQuote } from '../../src/domain/pricing/pricing.ts';
-import { type PricingRequest, readTerms } from '../../src/domain/pricing/pricing-terms.ts';
+import { type Pricing, type PricingRequest, priceQuote, readTerms } from '../../src/domain/pricing/pricing.ts';
 import type { RateTerms } from '../../src/rails/rail.ts';
 import type { Value } from './smt.ts';
 

@@ -259,7 +259,7 @@ export interface WrongRounding {
   readonly breaks: string;
 }
 
-const pricingTerms = 'src/domain/pricing/pricing-terms.ts';
+const pricing = 'src/domain/pricing/pricing.ts';
 const named = (begin: string) => allTheorems.find(({ name }) => name.startsWith(begin))?.name ?? begin;
 
 export const wrongRoundings: readonly WrongRounding[] = [
@@ -268,7 +268,7 @@ export const wrongRoundings: readonly WrongRounding[] = [
     find: '(rounded_half_up receive',
     put: '(rounded_up receive',
     source: {
-      file: pricingTerms,
+      file: pricing,
       find: 'shareAfterFee), unitsBought);\n  return { exact, amount: roundHalfUp(exact) };',
       put: 'shareAfterFee), unitsBought);\n  return { exact, amount: roundUp(exact) };',
     },
@@ -279,7 +279,7 @@ export const wrongRoundings: readonly WrongRounding[] = [
     find: '(rounded_up send',
     put: '(rounded_half_up send',
     source: {
-      file: pricingTerms,
+      file: pricing,
       find: 'return { exact, amount: roundUp(exact) };',
       put: 'return { exact, amount: roundHalfUp(exact) };',
     },
@@ -290,7 +290,7 @@ export const wrongRoundings: readonly WrongRounding[] = [
     find: '(rounded_half_up amount (* charged rate))',
     put: '(rounded_up amount (* charged rate))',
     source: {
-      file: pricingTerms,
+      file: pricing,
       find: 'multiply(whole(charged), rate);\n  return { exact, amount: roundHalfUp(exact) };',
       put: 'multiply(whole(charged), rate);\n  return { exact, amount: roundUp(exact) };',
     },

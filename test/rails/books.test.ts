@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { agrees } from '../../src/domain/reconciliation/balances.ts';
-import { type OrderHere, totalsOf } from '../../src/domain/reconciliation/totals.ts';
-import type { RailMovement } from '../../src/rails/rail-movements.ts';
+import { type OrderHere, totalsOf } from '../../src/domain/reconciliation/differences.ts';
+import type { RailMovement } from '../../src/rails/rail-parts.ts';
 
 // The totals of a period on both sides, and when two balances agree.
 

@@ -1,6 +1,5 @@
 import type { Rail, RailOrder, RailOutcome } from '../../src/rails/rail.ts';
-import type { RailMovement } from '../../src/rails/rail-movements.ts';
-import type { LockAnswer, LockRequest } from '../../src/rails/rate-lock.ts';
+import type { LockAnswer, LockRequest, RailMovement } from '../../src/rails/rail-parts.ts';
 
 /** By how much a provider moves too much (too little, if negative), in smallest units. */
 export interface Deviation {

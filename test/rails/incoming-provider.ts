@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import type { RailTrial } from '../../src/rails/conformance/trial.ts';
 import type { Rail } from '../../src/rails/rail.ts';
-import type { RailDeposit } from '../../src/rails/rail-deposits.ts';
-import type { RailWebhook } from '../../src/rails/rail-webhooks.ts';
+import type { RailDeposit, RailWebhook } from '../../src/rails/rail-parts.ts';
 
 /** A mistake of a rail's author about money that arrives without an order. */
 export type IncomingMistake = 'believes anybody' | 'takes anew' | 'lists all';

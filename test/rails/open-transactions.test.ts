@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'vitest';
 import { connectedRail } from '../../src/domain/commands/command.ts';
 import { readBalances } from '../../src/domain/reconciliation/balances.ts';
 import { reconcile } from '../../src/domain/reconciliation/differences.ts';
-import { failOrder } from '../../src/domain/settlement/fail-order.ts';
+import { failOrder } from '../../src/domain/settlement/order-by-hand.ts';
 import { inTransaction } from '../../src/infra/database/transaction.ts';
 import { parseRailSettings } from '../../src/rails/rail-settings.ts';
 import { actOn, bringIn, ended, execute, moving, payOut, quote, transfer, umaQuote, usdToEur } from '../setup/acts.ts';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { requiredCurrency } from '../../src/core/currencies.ts';
 import type { ProviderFault, RailTrial, TrialTimes } from '../../src/rails/conformance/trial.ts';
 import type { Rail, RailOrder, RailOutcome } from '../../src/rails/rail.ts';
-import type { LockAnswer, LockRequest, RateLock } from '../../src/rails/rate-lock.ts';
+import type { LockAnswer, LockRequest, RateLock } from '../../src/rails/rail-parts.ts';
 
 /** The times of a trial in tests: a slow provider answers after 60 ms. */
 export const quickTimes: TrialTimes = { answerMs: 40, outcomeMs: 5_000 };

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { expect, test, vi } from 'vitest';
-import { reconcileDueDays } from '../../src/domain/reconciliation/daily.ts';
+import { reconcileDueDays } from '../../src/domain/reconciliation/reconciliation.ts';
 import { parseRailSettings } from '../../src/rails/rail-settings.ts';
 import { actOn, bringIn, ended, moving, payOut, transfer } from '../setup/acts.ts';
 import { type Data, testGateway, uuidIn, withoutTriggers } from '../setup/gateway.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { settleCase } from '../../src/domain/settlement/settle-case.ts';
+import { settleCase } from '../../src/domain/settlement/cases.ts';
 import { settleDueOrders } from '../../src/domain/settlement/settlement.ts';
 import { pay, quote, usdToEur } from '../setup/acts.ts';
 import { sandboxOf, tester, testGateway } from '../setup/gateway.ts';

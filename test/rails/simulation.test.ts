@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { platformItself } from '../../src/domain/access/platform-itself.ts';
-import { updateCustomer } from '../../src/domain/customers/customer-changes.ts';
-import { createCustomer } from '../../src/domain/customers/customers.ts';
+import { createCustomer, updateCustomer } from '../../src/domain/customers/customers.ts';
 import { fundAccount, sandboxSend } from '../../src/domain/sandbox/sandbox.ts';
 import { sandboxReceiveUma } from '../../src/domain/sandbox/sandbox-receive.ts';
-import { setExternalAccountStatus } from '../../src/domain/sandbox/set-account-status.ts';
+import { setExternalAccountStatus } from '../../src/domain/sandbox/set-statuses.ts';
 import { transferOut } from '../../src/domain/transfers/transfers.ts';
 import { sandboxOf, testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';

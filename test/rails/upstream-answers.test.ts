@@ -2,8 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, expect, test } from 'vitest';
-import { UpstreamClient } from '../../src/rails/upstream/upstream-client.ts';
-import { quoteRecord } from '../../src/rails/upstream/upstream-records.ts';
+import { quoteRecord, UpstreamClient } from '../../src/rails/upstream/upstream-client.ts';
 
 /** Contradictory answers of an upstream service leave the outcome unknown: they end nothing. */
 

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { webhookTypes } from '../../src/api/webhooks/webhooks.ts';
 import { fillExamples, findIds } from '../../src/apps/console/fill-examples.ts';
-import { warnOfExpiry } from '../../src/domain/access/tokens/expiry-warnings.ts';
+import { warnOfExpiry } from '../../src/domain/access/tokens/token-records.ts';
 import { type Data, startTestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { base, restClient, restScene } from '../setup/rest.ts';
 import { answer, startReceiver } from '../webhooks/receiver.ts';

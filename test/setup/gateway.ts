@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { afterAll, expect, onTestFinished, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import type { Operator } from '../../src/domain/access/operator-acts.ts';
-import { basicAuthorization } from '../../src/domain/access/tokens/basic-authorization.ts';
+import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts';
 import type { Payments } from '../../src/domain/commands/command.ts';
 import { audit } from '../../src/domain/ledger/audit.ts';
 import { createPlatform } from '../../src/domain/platforms/platforms.ts';

@@ -1,5 +1,5 @@
 import { composeIBAN } from 'ibantools';
-import { basicAuthorization } from '../../src/domain/access/tokens/basic-authorization.ts';
+import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts';
 import { mint, succeed } from './acts.ts';
 import { connect, type Data, type TestGateway, type TestPlatform } from './gateway.ts';
 

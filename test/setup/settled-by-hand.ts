@@ -1,6 +1,5 @@
 import { expect, vi } from 'vitest';
-import { listCases } from '../../src/domain/settlement/cases.ts';
-import { settleCase } from '../../src/domain/settlement/settle-case.ts';
+import { listCases, settleCase } from '../../src/domain/settlement/cases.ts';
 import { ended, pay } from './acts.ts';
 import { type TestGateway, type TestPlatform, tester } from './gateway.ts';
 import type { Scene } from './scene.ts';

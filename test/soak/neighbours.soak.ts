@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { requestsForCost } from '../../src/api/graphql/server/cost-report.ts';
 import type { Rate } from '../../src/domain/access/rates.ts';
-import { changeRates } from '../../src/domain/platforms/platform-rates.ts';
+import { changeRates } from '../../src/domain/platforms/platforms.ts';
 import { succeed } from '../setup/acts.ts';
 import { startChildGateway } from '../setup/child-gateway.ts';
 import { tester, testGateway } from '../setup/gateway.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
-import { basicAuthorization } from '../../src/domain/access/tokens/basic-authorization.ts';
+import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts';
 import { createPlatform } from '../../src/domain/platforms/platforms.ts';
 import { succeed } from '../setup/acts.ts';
 import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';

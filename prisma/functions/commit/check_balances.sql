@@ -10,7 +10,7 @@
 -- would undo nothing. This only happens if money was sent away and has since been replaced by new money, so the
 -- excess is at most one payment at a time. But a thousand payments can be under way together, so exempt legs stop at
 -- 9,000,000,000,000,000,000, a thousand times the bound. A refund beyond that waits in SUSPENSE
--- (src/domain/settlement/refused-credit.ts), so no balance comes near 2^63 and no refund is retried forever.
+-- (src/domain/settlement/outcomes.ts), so no balance comes near 2^63 and no refund is retried forever.
 create or replace function check_balances(p_platform uuid, p_journals jsonb) returns jsonb
   language plpgsql
 as $$

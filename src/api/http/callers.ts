@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { refusalIn } from '../../core/refusal.ts';
-import { RateLimited, type RateLimits, rateLimitFields } from '../../domain/access/limits/rate-limits.ts';
+import { type Clock, RateLimited, type RateLimits, rateLimitFields } from '../../domain/access/limits/rate-limits.ts';
 import type { RefusalPace } from '../../domain/access/limits/refusal-pace.ts';
-import type { Clock } from '../../domain/access/limits/token-bucket.ts';
 import type { Credentials } from '../../domain/access/tokens/credentials.ts';
 import { isAcceptedFrom, type Viewer } from '../../domain/access/viewer.ts';
 import { msLeft, noteCaller } from '../../infra/instruments/request-facts.ts';

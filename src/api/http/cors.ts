@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIPv4 } from 'node:net';
 import type { Logger } from 'pino';
 import { boundedCache } from '../../core/bounded-cache.ts';
-import { TokenBucket } from '../../domain/access/limits/token-bucket.ts';
+import { TokenBucket } from '../../domain/access/limits/rate-limits.ts';
 
 /** Which pages of other origins may call this server. Credentials are never cookies. */
 interface OriginOptions {

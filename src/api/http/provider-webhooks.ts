@@ -7,7 +7,7 @@ import { outsideWait } from '../../core/outside-wait.ts';
 import type { CredentialBrake } from '../../domain/access/limits/credential-brake.ts';
 import { RateLimited } from '../../domain/access/limits/rate-limits.ts';
 import type { Payments } from '../../domain/commands/command.ts';
-import { receiveWebhook } from '../../domain/providers/receive-webhook.ts';
+import { receiveWebhook } from '../../domain/providers/webhooks.ts';
 import { tooLong } from './admission.ts';
 import type { CallerOptions } from './callers.ts';
 import { answer, refuse, tooMany, unavailable } from './refusals.ts';

@@ -1,4 +1,4 @@
-import type { WorkTurn } from '../../core/turn.ts';
+import type { WorkTurn } from '../../core/outside-wait.ts';
 
 /** The tenant whose share of the capacity a request uses. */
 export interface Tenant {

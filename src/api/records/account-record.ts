@@ -1,5 +1,5 @@
 import { accountPublicId, publicId } from '../../core/ids.ts';
-import type { Beneficiary } from '../../domain/accounts/beneficiary.ts';
+import type { Beneficiary } from '../../domain/accounts/account-details.ts';
 import type { ExternalAccountType } from '../../infra/database/generated/client/client.ts';
 import { type Account, trustedJson } from '../../infra/database/rows.ts';
 import { amountRecord, frozenRecord, metadataRecord, withoutNulls } from './fields.ts';

@@ -4,7 +4,7 @@ import type { Cursors } from '../../core/cursors.ts';
 import { invalid, Refusal } from '../../core/refusal.ts';
 import type { Viewer } from '../../domain/access/viewer.ts';
 import type { Payments } from '../../domain/commands/command.ts';
-import { readAfterHeader, readAfterOf } from '../../domain/events/read-after.ts';
+import { readAfterHeader, readAfterOf } from '../../domain/events/cursor.ts';
 import type { Replicas } from '../../infra/database/replicas/replicas.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 import type { RestBindings } from './node-adapter.ts';

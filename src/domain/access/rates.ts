@@ -40,7 +40,6 @@ export function ownRates(row: RateColumns): Rates {
   return { platform: rateOf('platform'), apiToken: rateOf('apiToken'), clientToken: rateOf('clientToken') };
 }
 
-/** Returns the columns of changed limits. */
 export function changedColumns(changes: RateChanges): Partial<RateColumns> {
   const columns = limits.flatMap((limit) => {
     const rate = changes[limit];
@@ -69,7 +68,6 @@ export function parseRate(text: string): Rate | undefined {
   return isInRange(perSecond) && isInRange(burst) ? { perSecond, burst } : undefined;
 }
 
-/** Formats a limit as `parseRate` reads it. */
 export function formatRate({ perSecond, burst }: Rate): string {
   return `${perSecond}/${burst}`;
 }

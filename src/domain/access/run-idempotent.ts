@@ -1,15 +1,15 @@
-import { claimOf, keyPath } from '../../core/idempotency.ts';
+import { claimOf, firstCallRuns, keyMismatch } from '../../core/idempotency.ts';
 import { publicId } from '../../core/ids.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { refusalIn } from '../../core/refusal.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { isLockTimeout, waitedForRow } from '../../infra/database/faults.ts';
 import { retryLostRaces } from '../../infra/database/retry.ts';
 import { trustedJson } from '../../infra/database/rows.ts';
 import { statement } from '../../infra/database/statement.ts';
 import { inTransaction, type Transaction } from '../../infra/database/transaction.ts';
+import { commands } from '../../infra/instruments/instruments.ts';
 import { noteMade } from '../../infra/instruments/request-facts.ts';
 import type { Caller } from './caller.ts';
-import { countCommand } from './count-command.ts';
 import { authorize, type Operation } from './operations.ts';
 import { recordAct } from './operator-acts.ts';
 
@@ -136,16 +136,27 @@ async function claimKey(client: Transaction['client'], key: Key): Promise<boolea
     return (await claimStatement(client, ...key)).length > 0;
   } catch (error) {
     if (!isLockTimeout(error) || !waitedForRow(error)) throw error;
-    throw new Refusal('CONFLICT', 'the first request with this idempotency key is still running', {
-      path: keyPath,
-      retryAfter: 1,
-    });
+    throw firstCallRuns();
   }
 }
 
 async function answerRepeat<Answer>(first: FirstCall | undefined, { repeat }: Pick<Command<Answer>, 'repeat'>) {
-  if (!first?.same) {
-    throw new Refusal('IDEMPOTENCY_MISMATCH', 'this idempotency key was already used with different input', keyPath);
-  }
+  if (!first?.same) throw keyMismatch();
   return { ...(await repeat(first.result)), replayed: true };
+}
+
+/** Counts a command in the metrics by its outcome: done, replayed, or its refusal. */
+export async function countCommand<Result extends { readonly replayed: boolean }>(
+  operation: Operation,
+  running: Promise<Result>,
+): Promise<Result> {
+  try {
+    const result = await running;
+    commands.inc({ operation, outcome: result.replayed ? 'replayed' : 'done' });
+    return result;
+  } catch (error) {
+    const code = refusalIn(error)?.code;
+    commands.inc({ operation, outcome: code ?? 'failed' });
+    throw error;
+  }
 }

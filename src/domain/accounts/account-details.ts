@@ -1,11 +1,12 @@
 import { type AccountDetails, formFault, formOf } from '../../core/account-fields.ts';
-import { type AccountIdentity, identityOf } from '../../core/account-identity.ts';
-import { type AccountType, accountTypes } from '../../core/account-types.ts';
+import { type AccountIdentity, type AccountType, accountTypes, identityOf } from '../../core/account-types.ts';
 import { carriedName } from '../../core/carried-text.ts';
-import { checkAll, type InvalidField, pathsIn, Refusal } from '../../core/refusal.ts';
+import { checkAll, type FieldPath, type InvalidField, invalid, pathsIn, Refusal } from '../../core/refusal.ts';
 import { canonicalText } from '../../core/texts.ts';
 import type { Environment, ExternalAccountType } from '../../infra/database/generated/client/client.ts';
-import type { Beneficiary } from './beneficiary.ts';
+import { type Account, trustedJson } from '../../infra/database/rows.ts';
+import type { AccountCheck } from '../../rails/rail.ts';
+import type { Address } from '../commands/people.ts';
 
 const at = pathsIn<{ readonly currency: string; readonly details: AccountDetails }>();
 
@@ -138,4 +139,91 @@ function checkDetail(
   const fault = formFault(field, value, details);
   if (fault !== undefined) throw new Refusal('INVALID_BANK_ACCOUNT', fault, { path, value });
   return [[name, formOf(field, details).canonical(value)]];
+}
+
+export type Beneficiary =
+  | {
+      readonly beneficiaryType: 'INDIVIDUAL';
+      readonly fullName: string;
+      readonly birthDate?: string | null | undefined;
+      readonly nationality?: string | null | undefined;
+      readonly address?: Address | null | undefined;
+    }
+  | {
+      readonly beneficiaryType: 'BUSINESS';
+      readonly legalName: string;
+      readonly registrationNumber?: string | null | undefined;
+      readonly taxId?: string | null | undefined;
+      readonly address?: Address | null | undefined;
+    };
+
+/** Returns the account owner's name in the characters that its rail transmits; undefined for a wallet. */
+export function carriedOwner(type: ExternalAccountType, beneficiary: Beneficiary | null): string | undefined {
+  const name = ownerName(beneficiary);
+  const { characters }: AccountType = accountTypes[type];
+  return name === undefined || !characters ? name : carriedName(name, characters).text;
+}
+
+/** Returns the account owner's name, to compare with its bank's record; undefined for a wallet. */
+export function ownerName(beneficiary: Beneficiary | null): string | undefined {
+  return beneficiary === null || beneficiary.beneficiaryType === 'INDIVIDUAL'
+    ? beneficiary?.fullName
+    : beneficiary.legalName;
+}
+
+type SaidOfOwner = Pick<
+  Extract<AccountCheck, { readonly accepted: true }>,
+  'explanation' | 'comparedName' | 'verification' | 'verifiedName'
+>;
+
+/**
+ * Explains the status of an account: the rail's explanation, and the names if they differ; null if there is neither.
+ */
+export function reasonOf(check: SaidOfOwner, name: string | undefined): string | null {
+  const { explanation, comparedName = name, verification, verifiedName } = check;
+  const differs = verification === 'NOT_MATCHED' || verification === 'PARTIAL_MATCH';
+  const atBank = verifiedName === null ? 'the name at the bank, which was not reported' : JSON.stringify(verifiedName);
+  const compared =
+    differs && comparedName !== undefined ? `compared ${JSON.stringify(comparedName)} with ${atBank}` : undefined;
+  return [explanation, compared].filter((part) => part !== undefined).join(': ') || null;
+}
+
+/** The display names of wallets, which have no owner. */
+const wallets: { readonly [Type in ExternalAccountType]?: string } = {
+  LAYER2_WALLET: 'Bitcoin wallet',
+  LIGHTNING: 'Lightning wallet',
+  SOLANA_WALLET: 'Solana wallet',
+  TRON_WALLET: 'Tron wallet',
+  POLYGON_WALLET: 'Polygon wallet',
+  BASE_WALLET: 'Base wallet',
+};
+
+/** Returns the display name of an account: its owner, or its kind. The SQL equivalent is account_name. */
+export function displayName({ accountType, beneficiary, currency }: Account): string {
+  // Stored in this form by createExternalAccount.
+  const owner = ownerName(trustedJson<Beneficiary | null>(beneficiary));
+  return owner ?? (accountType && wallets[accountType]) ?? `${currency} account`;
+}
+
+/**
+ * Returns the last four characters of an account's identifier for display, or fewer if it is short: at least half stays
+ * hidden. For an address user@domain, they come from the user, and the domain follows. The identifier of an
+ * internal account is its id. The SQL equivalent is account_number.
+ */
+export function maskedNumber({ kind, id, identifier }: Pick<Account, 'kind' | 'id' | 'identifier'>): string {
+  const [number = '', domain] = (kind === 'INTERNAL' ? id.toUpperCase() : (identifier ?? '')).split('@');
+  const characters = [...number];
+  const shown = Math.min(4, Math.floor(characters.length / 2));
+  return `•••• ${characters.slice(characters.length - shown).join('')}${domain === undefined ? '' : `@${domain}`}`;
+}
+
+/**
+ * Refuses an external source that cannot be pulled from: only bank accounts can be debited on request.
+ * @throws Refusal INVALID_INPUT
+ */
+export function checkPullable(account: Account, path: FieldPath): void {
+  if (account.accountType !== null && accountTypes[account.accountType].beneficiary) return;
+  const message =
+    'money cannot be pulled from a wallet: send it from the wallet, using a payment instruction of an internal account or of a real-time funded quote';
+  throw invalid(message, path);
 }

@@ -1,23 +1,40 @@
 import type { AccountDetails } from '../../core/account-fields.ts';
 import { accountTypes } from '../../core/account-types.ts';
 import { publicId } from '../../core/ids.ts';
-import { checkAll, invalid, pathsIn, Refusal } from '../../core/refusal.ts';
+import { checkAll, type Expecting, type FieldPath, invalid, pathsIn, Refusal } from '../../core/refusal.ts';
 import { checkKey } from '../../core/texts.ts';
-import type { ExternalAccountType } from '../../infra/database/generated/client/client.ts';
-import type { Account } from '../../infra/database/rows.ts';
+import { ExternalAccountStatus, type ExternalAccountType } from '../../infra/database/generated/client/client.ts';
+import {
+  type Lease,
+  type LeasedTable,
+  leasing,
+  postponing,
+  retryMs,
+  untilNext,
+  workOnDue,
+} from '../../infra/database/leases.ts';
+import { type Account, trustedJson } from '../../infra/database/rows.ts';
 import { readClock } from '../../infra/database/transaction.ts';
 import type { AccountCheck, AccountToCheck } from '../../rails/rail.ts';
+import type { AccountVerification, RailAccount } from '../../rails/rail-parts.ts';
 import type { Caller } from '../access/caller.ts';
 import { type CommandPlan, command, connectedRail, type Payments } from '../commands/command.ts';
 import { checkMetadata, type Metadata } from '../commands/metadata.ts';
-import { customerNotFound, customerUuid, idAt, readParties } from '../commands/parties.ts';
+import {
+  accountName,
+  accountNotFound,
+  customerNotFound,
+  customerUuid,
+  idAt,
+  readParties,
+  readTransferParties,
+  toRailAccount,
+} from '../commands/parties.ts';
 import { checkFacts } from '../commands/people.ts';
-import type { NewRow } from '../ledger/plan.ts';
-import { wholeMs } from '../orders/orders.ts';
-import { neededOf } from '../orders/rail-answer.ts';
-import { checkAccountInfo, nameFault } from './account-details.ts';
-import { verificationColumns } from './account-moves.ts';
-import { type Beneficiary, carriedOwner, ownerName, reasonOf } from './beneficiary.ts';
+import { commitPlan } from '../ledger/commit.ts';
+import type { AccountMove, NewRow, Plan } from '../ledger/plan.ts';
+import { neededOf, railAnswer, wholeMs } from '../orders/orders.ts';
+import { type Beneficiary, carriedOwner, checkAccountInfo, nameFault, ownerName, reasonOf } from './account-details.ts';
 
 export interface CreateExternalAccount {
   readonly currency: string;
@@ -31,11 +48,11 @@ export interface CreateExternalAccount {
   readonly metadata?: Metadata | null | undefined;
 }
 
-const at = pathsIn<CreateExternalAccount>();
+const at = pathsIn<CreateExternalAccount & UpdateExternalAccount>();
 
 /**
  * Registers an external bank account or wallet (specification 4.8). In the sandbox it is ACTIVE at once unless its
- * suffix selects another status. If the rail needs time for its check, the check is repeated (account-moves.ts).
+ * suffix selects another status. If the rail needs time for its check, the check is repeated (`checkDueAccounts`).
  * @throws Refusal INVALID_BANK_ACCOUNT, INVALID_CURRENCY, INVALID_INPUT, USER_NOT_FOUND, CONFLICT (it exists),
  *   IDEMPOTENCY_MISMATCH
  */
@@ -46,7 +63,6 @@ export const createExternalAccount = command((payments, caller, input: CreateExt
   paths: { ACCOUNT_EXISTS: at('details'), CUSTOMER_FROZEN: at('customerId') },
 }));
 
-/** Plans the registration of an account that the rail has checked. */
 async function planAccount(payments: Payments, caller: Caller, given: CreateExternalAccount): Promise<CommandPlan> {
   const input = ofApp(caller, given);
   const born = input.beneficiary?.beneficiaryType === 'INDIVIDUAL' && input.beneficiary.birthDate;
@@ -152,4 +168,193 @@ function checkBeneficiary({ environment }: Caller, input: CreateExternalAccount,
   const fault = nameFault({ accountType, beneficiary: owner });
   if (fault?.isRefused && environment === 'PRODUCTION') throw invalid(fault.field.message, fault.field.path);
   return owner;
+}
+
+/** The input of updateExternalAccount. An absent field stays unchanged. */
+export interface UpdateExternalAccount extends Expecting {
+  readonly accountId: string;
+  /** The platform's own id of the account; null removes it. */
+  readonly platformAccountId?: string | null | undefined;
+  readonly defaultUmaDepositAccount?: boolean | null | undefined;
+  /** Replaces all metadata. */
+  readonly metadata?: Metadata | null | undefined;
+}
+
+const anyStatus = Object.values(ExternalAccountStatus);
+const conflict = { reason: 'the external account cannot be changed' };
+
+/**
+ * Changes the platform's own id of an external account, its metadata, and whether it is the default for its customer's
+ * incoming UMA payments. A new default replaces the previous one. The details that identify the account at its bank
+ * cannot change: that would be a different account.
+ * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, CONFLICT (it is deleted), IDEMPOTENCY_MISMATCH
+ */
+export const updateExternalAccount = command((payments, caller, input: UpdateExternalAccount) => ({
+  operation: 'updateExternalAccount',
+  nullClears: true,
+  type: 'Account',
+  plan: async () => {
+    const { defaultUmaDepositAccount } = input;
+    const [platformAccountId, metadata] = checkAll(
+      () => checkKey(input.platformAccountId, at('platformAccountId')),
+      () => checkMetadata(caller, input.metadata === null ? {} : input.metadata, at('metadata')),
+    );
+    const account = await readExternal(payments, caller, input.accountId, at('accountId'));
+    if (defaultUmaDepositAccount && account.customerId === null) {
+      throw invalid("a platform's own account cannot receive UMA payments", at('defaultUmaDepositAccount'));
+    }
+    const set: AccountMove['set'] = {
+      ...(platformAccountId !== undefined && { platformAccountId }),
+      ...(defaultUmaDepositAccount != null && { defaultUmaDepositAccount }),
+      ...(metadata !== undefined && { metadata }),
+    };
+    return { accounts: [{ id: account.id, from: anyStatus, set }], result: account.id };
+  },
+  path: at('accountId'),
+  conflict,
+}));
+
+/**
+ * Deletes an external account: it becomes INACTIVE permanently, and is no longer its customer's default. Existing
+ * payments still show it and continue; new ones cannot use it (decision 68). The same account can be registered again.
+ * @throws Refusal ACCOUNT_NOT_FOUND, CONFLICT (deleted before), IDEMPOTENCY_MISMATCH
+ */
+export const deleteExternalAccount = command((payments, caller, input: { readonly accountId: string } & Expecting) => ({
+  operation: 'deleteExternalAccount',
+  type: 'Account',
+  plan: async () => {
+    const { id } = await readExternal(payments, caller, input.accountId, at('accountId'));
+    const set = { isDeleted: true, defaultUmaDepositAccount: false };
+    return {
+      accounts: [{ id, from: anyStatus, to: 'INACTIVE', reason: 'deleted by the platform', set }],
+      // The rail no longer needs to check it.
+      checks: [{ accountId: id, dueInMs: null }],
+      result: id,
+    };
+  },
+  path: at('accountId'),
+  conflict,
+}));
+
+/**
+ * Reads an external account that the caller may see. `path` is the path of the id in the input.
+ * @throws Refusal ACCOUNT_NOT_FOUND
+ */
+export async function readExternal(payments: Payments, caller: Caller, accountId: string, path: FieldPath) {
+  const named = accountName(accountId, path);
+  const { source } = await readTransferParties(payments.database.pool, caller, { source: named, ids: 0 });
+  return source?.kind === 'EXTERNAL' ? source : accountNotFound(path);
+}
+
+/**
+ * The lifecycle of an external account after registration (specification 3.3): the rail checks the account again or, if
+ * the rail is simulated, a request changes it (src/domain/sandbox). A change does not stop a payment that has begun:
+ * the account must be ACTIVE only when a payment begins.
+ */
+
+/**
+ * For each status, the statuses from which an account may change to it. The database refuses all other changes
+ * (status_moves).
+ */
+export const statusSources: Readonly<Record<ExternalAccountStatus, readonly ExternalAccountStatus[]>> = {
+  PENDING: [],
+  ACTIVE: ['PENDING', 'UNDER_REVIEW', 'INACTIVE'],
+  UNDER_REVIEW: ['PENDING', 'ACTIVE'],
+  INACTIVE: ['PENDING', 'ACTIVE', 'UNDER_REVIEW'],
+};
+
+interface DueCheck extends Lease {
+  readonly account: Account;
+  readonly ageMs: number;
+  readonly attempts: number;
+}
+
+const checks: LeasedTable = { table: 'account_check', rows: 'account_checks', key: ['account_id', 'uuid'] };
+
+export const leaseAccountChecks = leasing<DueCheck>(
+  checks,
+  {
+    reads: `l.account_id, l.attempts, account_snapshot(a) as account,
+     -- If the creation time is in the future, the clock has been set back since, and the age is unknown.
+     case when a.created_at > clock_timestamp() + interval '1 second' then 86400000
+       else (extract(epoch from clock_timestamp() - a.created_at) * 1000)::float8 end as age_ms`,
+    joins: 'join account a on a.platform_id = l.platform_id and a.id = l.account_id',
+  },
+  { account: 'Account' },
+);
+
+const postpone = postponing(checks);
+
+export const nextAccountCheck = untilNext(checks);
+
+/**
+ * Checks up to `limit` due accounts with the rails, and commits each result. A failed check is repeated later, as is
+ * one whose account changed in the meantime.
+ * @returns the number of accounts processed
+ */
+export function checkDueAccounts(payments: Payments, limit: number): Promise<number> {
+  return workOnDue(payments, limit, {
+    ...{ lease: leaseAccountChecks, postpone, failure: 'could not check an account' },
+    about: ({ account }) => ({ account: account.id }),
+    work: (due) => check(payments, due),
+  });
+}
+
+async function check({ database, rails }: Payments, due: DueCheck): Promise<void> {
+  const { platformId, environment, account, ageMs, attempts } = due;
+  const railAccount = toRailAccount(account);
+  const rail = connectedRail({ rails }, due);
+  if (!rail?.checkAccount || !railAccount) throw new Error(`no rail can check accounts for ${environment}`);
+  const asked = rail.checkAccount(accountToCheck(account, railAccount), ownerOf(account), ageMs);
+  const outcome = await commitPlan(database, platformId, planCheck(account, await railAnswer(asked)));
+  if (outcome.kind !== 'done') await postpone(database.pool, [{ lease: due, dueInMs: retryMs(attempts) }]);
+}
+
+/** Returns an account in the form that the rail checks, from the data that createExternalAccount stored. */
+function accountToCheck(account: Account, railAccount: RailAccount): AccountToCheck {
+  const beneficiary = trustedJson<Beneficiary | null>(account.beneficiary);
+  return {
+    ...railAccount,
+    id: account.id,
+    currency: account.currency,
+    beneficiary: beneficiary && { ...beneficiary },
+    carriedName: carriedOwner(railAccount.type, beneficiary),
+  };
+}
+
+function planCheck(account: Account, check: AccountCheck): Plan {
+  const reported = check.accepted ? check.status : 'INACTIVE';
+  const status = statusOf(account);
+  const to = reported !== status && statusSources[reported].includes(status) ? reported : status;
+  const verification = check.accepted ? check.verification : account.beneficiaryVerificationStatus;
+  const checkInMs = check.accepted ? check.checkInMs : undefined;
+  const checks = [{ accountId: account.id, dueInMs: checkInMs === undefined ? null : wholeMs(checkInMs) }];
+  if (to === status && verification === account.beneficiaryVerificationStatus) return { checks };
+  const move: AccountMove = {
+    id: account.id,
+    from: [status],
+    to,
+    reason: (check.accepted ? reasonOf(check, ownerOf(account)) : check.explanation) ?? 'checked by the rail',
+    ...(check.accepted && { set: verificationColumns(check) }),
+  };
+  return { accounts: [move], checks, expected: { type: 'Account', id: account.id, version: account.version } };
+}
+
+export function verificationColumns(check: AccountVerification) {
+  return { beneficiaryVerificationStatus: check.verification, beneficiaryVerifiedName: check.verifiedName };
+}
+
+/** Returns the name of an external account's owner, to compare with its bank's record; undefined for a wallet. */
+export function ownerOf(account: Account): string | undefined {
+  // Stored in this form by createExternalAccount.
+  return ownerName(trustedJson<Beneficiary | null>(account.beneficiary));
+}
+
+/**
+ * Returns the status of an external account.
+ * @throws Error for an internal one
+ */
+export function statusOf(account: Account): ExternalAccountStatus {
+  if (account.status === null) throw new Error(`external account ${account.id} has no status`);
+  return account.status;
 }

@@ -16,8 +16,8 @@ import {
   type InformationField,
   missingFields,
 } from '../commands/information.ts';
+import { lockOf } from '../commands/movements.ts';
 import { toRailAccount } from '../commands/parties.ts';
-import { lockOf } from '../commands/rate-locks.ts';
 import type { TransactionMove } from '../ledger/plan.ts';
 import { expectedMs, wakeOrders } from '../orders/orders.ts';
 import { requestedFields } from './incoming.ts';
@@ -212,8 +212,7 @@ async function planRequest(payments: Payments, caller: Caller, found: PendingApp
     });
   const waiting = {
     ...found,
-    orderId: orderId ?? undefined,
-    sourceAccountId: source?.id,
+    sourceAccountId: source?.id ?? null,
     lock: lockOf(found.rateLock),
     isReserved: await isMoneyReserved(payments.database.pool, transaction),
   };

@@ -14,19 +14,9 @@ export const receiverFields: readonly RequiredField[] = [
 ];
 
 /** A payment from a UMA address, as announced to the receiving platform. */
-export interface Announced {
-  readonly platformId: string;
-  readonly id: string;
-  readonly customerId: string;
-  readonly senderUmaAddress: string;
-  /** The information about the sender, by field name. */
-  readonly information: Readonly<Record<string, string>>;
+interface Announced
+  extends Omit<NewRow<Transaction>, 'type' | 'status' | 'sourceKind' | 'destinationKind' | 'reference'> {
   readonly requested: readonly RequiredField[];
-  /** The account to pay: an internal one, or an external one that the rail pays. */
-  readonly depositAccountId: string;
-  readonly currency: string;
-  readonly amount: bigint;
-  readonly description?: string | null;
   /** Whether the sender has only looked up the receiver and has not sent its pay request yet. */
   readonly lookedUpOnly?: boolean;
 }
@@ -36,41 +26,35 @@ export interface Announced {
  * rejects it, or until the time to do so runs out (decision 33). It is CREATED if the sender has only looked up the
  * receiver (pay-request.ts).
  */
-export function announcedTransaction(announced: Announced, approvalMs: number): NewRow<Transaction> {
-  const { id } = announced;
+export function announcedTransaction(
+  { requested, lookedUpOnly = false, ...row }: Announced,
+  approvalMs: number,
+): NewRow<Transaction> {
+  const { id } = row;
   return {
-    platformId: announced.platformId,
-    id,
+    ...row,
     type: 'INCOMING',
-    ...(announced.lookedUpOnly
+    ...(lookedUpOnly
       ? { status: 'CREATED', statusReason: 'the sender has looked up the receiver' }
       : {
           status: 'PENDING',
           statusReason: 'awaits approval by the platform',
           approvalDueAt: new Date(creationTime(id).getTime() + approvalMs),
         }),
-    customerId: announced.customerId,
-    receivedAmount: announced.amount,
-    receivedCurrency: announced.currency,
     sourceKind: 'UMA_ADDRESS',
-    sourceUmaAddress: announced.senderUmaAddress,
     destinationKind: 'ACCOUNT',
-    destinationAccountId: announced.depositAccountId,
     reference: paymentReference(id),
-    counterpartyInformation: { ...announced.information },
-    description: announced.description ?? null,
-    requestedInformation: announced.requested.map((field) => ({ ...field })),
+    requestedInformation: requested.map((field) => ({ ...field })),
   };
 }
 
 /** A payment to an internal account that belongs to another customer or to the platform. */
 export interface DirectPayment {
   readonly platformId: string;
-  /** The id of the receiving transaction to create. */
   readonly newId: string;
   readonly transaction: Pick<Transaction, 'id' | 'receivedAmount' | 'reference' | 'description'>;
   /** The internal account that pays. */
-  readonly fundingAccountId: string | undefined;
+  readonly fundingAccountId: string | null;
 }
 
 /**
@@ -90,7 +74,7 @@ export function directArrival(payment: DirectPayment, to: Pick<Party, 'id' | 'cu
     receivedAmount: amount,
     receivedCurrency: to.currency,
     sourceKind: 'ACCOUNT',
-    sourceAccountId: payment.fundingAccountId ?? null,
+    sourceAccountId: payment.fundingAccountId,
     destinationKind: 'ACCOUNT',
     destinationAccountId: to.id,
     // Both transactions have the same reference, so that they can be matched.

@@ -1,23 +1,21 @@
 import type { Account, Transaction } from '../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
-import type { RateLock } from '../../rails/rate-lock.ts';
+import type { RateLock } from '../../rails/rail-parts.ts';
 import type { Caller } from '../access/caller.ts';
 import { debit, delivery, flowOf, refund, refundOf, transfer } from '../commands/movements.ts';
-import { mergePlans } from '../ledger/merge-plans.ts';
-import type { Plan } from '../ledger/plan.ts';
+import { mergePlans, type Plan } from '../ledger/plan.ts';
 import { directArrival, receivedAmount } from './incoming.ts';
 
-/** Payments that a policy holds for approval by a second person. They are CREATED until then (commands/waiting.ts). */
+/** Payments that a policy holds for approval by a second person. They are CREATED until then (commands/command.ts). */
 
 /** A payment that awaits approval, with the data that is needed to end it. */
 export interface Waiting {
   readonly transaction: Transaction;
-  /** Its order; undefined if a deposit will execute its quote. */
-  readonly orderId: string | undefined;
+  /** Its order; null if a deposit will execute its quote. */
+  readonly orderId: string | null;
   /** The internal account that pays. */
-  readonly sourceAccountId: string | undefined;
+  readonly sourceAccountId: string | null;
   readonly lock: RateLock | undefined;
-  /** Whether its money has been taken from the account. */
   readonly isReserved: boolean;
 }
 
@@ -64,11 +62,11 @@ export function planApproval(caller: Caller, found: Approvable, expectedInMs: nu
     transactions: [
       {
         ...{ id, from: ['CREATED'], approval: 'before', makers: caller.makers, reason: 'approved', expectedInMs },
-        to: isBetween ? 'COMPLETED' : quoteId !== null && orderId !== undefined ? 'PROCESSING' : 'PENDING',
+        to: isBetween ? 'COMPLETED' : quoteId !== null && orderId !== null ? 'PROCESSING' : 'PENDING',
         set: { decidedById: caller.tokenId, approvalDueAt: null },
       },
     ],
-    orders: orderId === undefined ? [] : [{ id: orderId, dueInMs: isBetween ? null : 0, begins: true }],
+    orders: orderId === null ? [] : [{ id: orderId, dueInMs: isBetween ? null : 0, begins: true }],
   };
   // The money of a pull or a deposit has not arrived yet.
   if (type === 'INCOMING' || source?.kind !== 'INTERNAL') return approved;
@@ -103,7 +101,7 @@ export function planEnd(
       quoteId === null
         ? []
         : [{ id: quoteId, from: ['PENDING', 'PROCESSING'], to: to === 'EXPIRED' ? 'EXPIRED' : 'FAILED', reason }],
-    orders: orderId === undefined ? [] : [{ id: orderId, dueInMs: null }],
+    orders: orderId === null ? [] : [{ id: orderId, dueInMs: null }],
     journals: isReserved ? [refund(flowOf(transaction, waiting.sourceAccountId, waiting.lock))] : [],
   };
 }

@@ -5,7 +5,7 @@ import type { Database } from '../../infra/database/database.ts';
 import type { Prisma } from '../../infra/database/generated/client/client.ts';
 import { retryLostRaces } from '../../infra/database/retry.ts';
 import { inTransaction, readClock, type Transaction } from '../../infra/database/transaction.ts';
-import { isSamePerson, type Operator, RefusedByHand, recordAct } from '../access/operator-acts.ts';
+import { type ActFacts, isSamePerson, type Operator, RefusedByHand, recordAct } from '../access/operator-acts.ts';
 import { platformItself } from '../access/platform-itself.ts';
 import { commitPlanOn, type PlanRefusal } from '../ledger/commit.ts';
 import { adjustment as journalOf } from './movements.ts';
@@ -126,18 +126,15 @@ async function findAdjustment({ prisma }: Database, id: string): Promise<Adjustm
   return found;
 }
 
-function requireOne(
-  prisma: Pick<Transaction['prisma'], 'adjustment'>,
-  { platformId, id }: { readonly platformId: string; readonly id: string },
-): Promise<Adjustment> {
+function requireOne(prisma: Pick<Transaction['prisma'], 'adjustment'>, { platformId, id }: Adjustment) {
   return prisma.adjustment.findFirstOrThrow({ where: { platformId, id }, include: withAccount });
 }
 
 function record(
   act: Transaction,
   operator: Operator,
-  { platformId, id }: { readonly platformId: string; readonly id: string },
-  facts: { readonly before?: Prisma.InputJsonObject; readonly after: Prisma.InputJsonObject },
+  { platformId, id }: Adjustment,
+  facts: Pick<ActFacts, 'before' | 'after'>,
 ): Promise<void> {
   return recordAct(act, operator, { platformId, subject: publicId('Adjustment', id), ...facts });
 }

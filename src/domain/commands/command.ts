@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { comparableAmount, currencyOf, type GivenAmount } from '../../core/currencies.ts';
 import type { Cursors } from '../../core/cursors.ts';
-import { type Claim, claimOf, keyPath } from '../../core/idempotency.ts';
+import { type Claim, claimOf, firstCallRuns, keyMismatch } from '../../core/idempotency.ts';
 import { accountPublicId, publicId } from '../../core/ids.ts';
 import { databaseBusy, type Expecting, Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
@@ -11,12 +11,13 @@ import type { Environment } from '../../infra/database/generated/client/client.t
 import type { Account, SnapshotRows } from '../../infra/database/rows.ts';
 import { noteMade } from '../../infra/instruments/request-facts.ts';
 import type { Rail } from '../../rails/rail.ts';
-import type { Simulation } from '../../rails/simulation.ts';
+import type { Simulation } from '../../rails/rail-parts.ts';
 import type { Caller } from '../access/caller.ts';
-import { countCommand } from '../access/count-command.ts';
 import { authorize, type Operation } from '../access/operations.ts';
+import { countCommand } from '../access/run-idempotent.ts';
 import { maySeePolicyOf } from '../access/visible.ts';
 import {
+  type ApprovalRequired,
   commitPlan,
   firstOutcome,
   type LimitState,
@@ -26,8 +27,8 @@ import {
 } from '../ledger/commit.ts';
 import { LockTimeout } from '../ledger/commit-lanes.ts';
 import type { Plan, ResultType } from '../ledger/plan.ts';
+import { reservation } from './movements.ts';
 import { planRefusal, type RefusalOptions } from './plan-refusals.ts';
-import { waitingPlan } from './waiting.ts';
 
 export interface Payments {
   readonly database: Database;
@@ -212,10 +213,7 @@ async function run<Type extends ResultType>(payments: Payments, caller: Caller, 
   } catch (error) {
     if (error instanceof LockTimeout) throw new Refusal('SERVICE_UNAVAILABLE', waits[error.for], { retryAfter: 1 });
     if (sqlState(error) !== '55P03' || !waitedForKey(error)) throw error;
-    throw new Refusal('CONFLICT', 'the first request with this idempotency key is still running', {
-      path: keyPath,
-      retryAfter: 1,
-    });
+    throw firstCallRuns();
   }
 }
 
@@ -280,7 +278,7 @@ function idOf(type: ResultType, row: SnapshotRows[ResultType]): string {
 function toResult<Type extends ResultType>(outcome: Outcome, command: Command<Type>, caller: Caller) {
   switch (outcome.kind) {
     case 'mismatch':
-      throw new Refusal('IDEMPOTENCY_MISMATCH', 'this idempotency key was already used with different input', keyPath);
+      throw keyMismatch();
     case 'refused':
       throw planRefusal(outcome.refusal, command, caller, outcome.replayed);
     case 'done':
@@ -288,4 +286,46 @@ function toResult<Type extends ResultType>(outcome: Outcome, command: Command<Ty
       // The row has the type that the plan names, which is the type of the command.
       return { row: outcome.row as SnapshotRows[Type], replayed: outcome.replayed };
   }
+}
+
+/**
+ * Converts the plan of a payment into one that awaits approval: the payment is CREATED, and its money is taken from the
+ * account only if a policy reserves it. Its order is due at the deadline; the rail learns nothing of it before the
+ * approval. A transfer to an internal account, which has no order, gets one as a timer. A quote that a deposit will
+ * execute has its own expiry.
+ */
+export function waitingPlan(plan: Plan, { dueAt, dueInMs, reserves }: ApprovalRequired): Plan {
+  const { insert = {}, spend, quotes, journals = [] } = plan;
+  if (!spend) throw new Error('only a payment can wait for an approval');
+  const { transactionId: id } = spend;
+  const reason = 'awaits approval';
+  const [row, arrival] = insert.transaction ?? [];
+  const awaitsDeposit = insert.quote !== undefined && quotes === undefined;
+  const [
+    order = arrival && { platformId: arrival.platformId, id: arrival.id, transactionId: id, kind: 'PAYOUT' as const },
+  ] = insert.rail_order ?? [];
+  const set = plan.transactions?.find((move) => move.id === id)?.set;
+  return {
+    ...plan,
+    spend: { ...spend, waits: true },
+    insert: {
+      ...(insert.quote && { quote: insert.quote }),
+      ...(row && {
+        transaction: [
+          {
+            ...row,
+            status: 'CREATED',
+            statusReason: reason,
+            approvalDueAt: new Date(dueAt),
+            expectedSettlementAt: null,
+          },
+        ],
+      }),
+      ...(order && !awaitsDeposit && { rail_order: [{ ...order, dueInMs }] }),
+    },
+    transactions: row
+      ? []
+      : [{ id, from: ['PENDING'], to: 'CREATED', reason, approvalInMs: dueInMs, ...(set && { set }) }],
+    journals: reserves ? journals.filter(({ transactionId }) => transactionId === id).map(reservation) : [],
+  };
 }

@@ -112,7 +112,6 @@ export function checkApplicable(
   );
 }
 
-/** Returns the names of the mandatory facts that are not given. */
 export function missingFields(required: readonly RequiredField[], given: Information): string[] {
   return required.filter(({ name, mandatory }) => mandatory && !Object.hasOwn(given, name)).map(({ name }) => name);
 }

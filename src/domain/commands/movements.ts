@@ -1,6 +1,7 @@
 import { paymentReference } from '../../core/ids.ts';
-import type { Transaction } from '../../infra/database/rows.ts';
-import type { RateLock } from '../../rails/rate-lock.ts';
+import type { Prisma } from '../../infra/database/generated/client/client.ts';
+import { type Transaction, trustedJson } from '../../infra/database/rows.ts';
+import type { RateLock } from '../../rails/rail-parts.ts';
 import type { Journal, Leg, Money, Place } from '../ledger/plan.ts';
 
 /** The amounts and accounts of one outgoing payment, in smallest units. A transfer has equal amounts and no fees. */
@@ -12,7 +13,7 @@ export interface Flow {
   readonly fees: bigint;
   /** The part of the fees that the platform earns, and the platform's account that receives it. */
   readonly platformFee: bigint;
-  readonly platformAccountId?: string | undefined;
+  readonly platformAccountId?: string | null | undefined;
   readonly receivingCurrency: string;
   readonly received: bigint;
   /** The internal account that receives the money; undefined if the money leaves the service. */
@@ -24,13 +25,9 @@ export interface Flow {
 /**
  * Returns the amounts and accounts of an outgoing payment, without the platform's fees. `lock` is the rail's rate lock.
  */
-export function flowOf(
-  transaction: Transaction,
-  sourceAccountId: string | undefined,
-  lock: RateLock | undefined,
-): Flow {
+export function flowOf(transaction: Transaction, sourceAccountId: string | null, lock: RateLock | undefined): Flow {
   const { id, sentAmount, sentCurrency, receivedAmount } = transaction;
-  if (sentAmount === null || sentCurrency === null || receivedAmount === null || sourceAccountId === undefined) {
+  if (sentAmount === null || sentCurrency === null || receivedAmount === null || sourceAccountId === null) {
     throw new Error(`outgoing transaction ${id} lacks one of its sides`);
   }
   return {
@@ -49,7 +46,6 @@ export function flowOf(
 const outside = { system: 'OUTSIDE' } as const;
 const clearing = { system: 'CLEARING' } as const;
 
-/** Moves money from one account to another. */
 function move(from: Place, to: Place, { currency, amount }: Money): [debit: Leg, credit: Leg] {
   return [
     { ...from, currency, amount: -amount },
@@ -102,7 +98,6 @@ export function refund(flow: Flow): Journal {
   };
 }
 
-/** Returns the refund columns of a payment that is refunded. */
 export function refundOf({ id, sentAmount }: Pick<Transaction, 'id' | 'sentAmount'>) {
   return { refundReference: `REFUND-${paymentReference(id)}`, refundAmount: sentAmount };
 }
@@ -219,7 +214,7 @@ function conversion(flow: Flow, direction: 1n | -1n): Leg[] {
 }
 
 function platformShare(flow: Flow): Leg[] {
-  if (flow.platformFee === 0n || flow.platformAccountId === undefined) return [];
+  if (flow.platformFee === 0n || !flow.platformAccountId) return [];
   // Exempt from the balance limit: the payment has been delivered, and a full account of the platform must not prevent
   // that from being booked.
   const account = { account: flow.platformAccountId, exempt: true } as const;
@@ -238,4 +233,18 @@ function nonZero(legs: readonly Leg[]): Leg[] {
     else merged.push(leg);
   }
   return merged.filter((leg) => leg.amount !== 0n);
+}
+
+/** The rate locked by the rail (decision 83), as stored with a quote: amounts are strings of digits. */
+export type StoredLock = { readonly [Field in keyof RateLock]: string };
+
+export function storedLock({ reference, sent, received, rate, fees }: RateLock): StoredLock {
+  return { reference, sent: String(sent), received: String(received), rate, fees: String(fees) };
+}
+
+/** Returns the rate lock that a quote stores, or undefined. */
+export function lockOf(stored: Prisma.JsonValue | undefined): RateLock | undefined {
+  if (stored === null || stored === undefined) return undefined;
+  const { reference, sent, received, rate, fees } = trustedJson<StoredLock>(stored);
+  return { reference, sent: BigInt(sent), received: BigInt(received), rate, fees: BigInt(fees) };
 }

@@ -1,4 +1,3 @@
-import { type Currency, currencyOf } from '../../core/currencies.ts';
 import { type AccountName, accountNameIn, uuidOf } from '../../core/ids.ts';
 import { type FieldPath, Refusal } from '../../core/refusal.ts';
 import { type Account, type Customer, trustedJson } from '../../infra/database/rows.ts';
@@ -183,11 +182,4 @@ export function toRailAccount(account: Party): RailAccount | undefined {
         details: trustedJson<Readonly<Record<string, string>>>(account.accountInfo),
       }
     : undefined;
-}
-
-/** Returns the currency of an account. The tables accept only known currencies. */
-export function currencyOfAccount(account: Account): Currency {
-  const currency = currencyOf(account.currency);
-  if (!currency) throw new Error(`account ${account.id} is in an unknown currency ${account.currency}`);
-  return currency;
 }

@@ -42,7 +42,6 @@ export function planRefusal(refusal: PlanRefusal, options: RefusalOptions, calle
 const notIndependent =
   'a payment cannot be approved by the token that requested it, by one that created that token or was created by it, or by one that the same policy limits';
 
-/** The message for a quote whose lookup is older than ten minutes. */
 export const lookupExpired = 'the lookup has expired; look the receiver up again';
 
 interface RefusalParts {
@@ -65,8 +64,10 @@ function fullRefusal(
       return { code, message: notIndependent };
     case 'LOOKUP_REQUEST_NOT_FOUND':
       return { code, message: lookupExpired };
-    case 'QUOTE_EXPIRED':
-      return quoteExpired(refusal.expiresAt);
+    case 'QUOTE_EXPIRED': {
+      const expiresAt = new Date(refusal.expiresAt).toISOString();
+      return { code, message: `the quote expired at ${expiresAt}; create a new one`, facts: { expiresAt } };
+    }
     case 'CONFLICT':
       return conflictParts(refusal, conflict);
     case 'UMA_ADDRESS_EXISTS':
@@ -169,8 +170,6 @@ function limitedRefusal(refusal: PlanRefusal, caller: Caller): RefusalParts | un
   const { code } = refusal;
   switch (code) {
     case 'USER_NOT_READY':
-      if (maySee('customer', caller, refusal)) return undefined;
-      return stranger;
     // An app must not learn that another customer is frozen.
     case 'CUSTOMER_FROZEN':
       return maySee('customer', caller, refusal) ? undefined : stranger;
@@ -250,15 +249,6 @@ export function fullAccount({ id, limit, currency }: Extract<PlanRefusal, { code
 export function inMajor(digits: string, currency: string): string {
   const known = currencyOf(currency);
   return known ? formatMajor(BigInt(digits), known) : `${digits} ${currency}`;
-}
-
-function quoteExpired(time: string): RefusalParts {
-  const expiresAt = new Date(time).toISOString();
-  return {
-    code: 'QUOTE_EXPIRED',
-    message: `the quote expired at ${expiresAt}; create a new one`,
-    facts: { expiresAt },
-  };
 }
 
 function existingCustomer(id: string | null): RefusalDetails {

@@ -1,5 +1,49 @@
+import { domainToASCII } from 'node:url';
 import { type FieldPath, Refusal } from '../../core/refusal.ts';
-import { normalDomain } from './uma-domains.ts';
+
+/** The domain under which this service assigns names to its platforms. */
+export const serviceDomain = 'uma.money';
+
+/** Matches a domain name in ASCII: at least two labels, the last of which is not a number. */
+const domainName = /^(?=.{3,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/**
+ * Matches letters, digits, hyphens and dots of any script. `domainToASCII` would also decode and truncate other text.
+ */
+const writtenName = /^[\p{L}\p{M}\p{N}.\-\u3002\uff0e\uff61]+$/u;
+
+/** Reserved top-level domains, and local network names that ICANN never delegates (RFC 6761, 6762, 7686, 9476). */
+const machines: ReadonlySet<string> = new Set([
+  ...['localhost', 'local', 'localdomain', 'internal', 'intranet', 'private', 'corp', 'home', 'lan'],
+  ...['arpa', 'onion', 'invalid', 'alt'],
+]);
+
+/** Domains reserved for tests and examples (RFC 2606, RFC 6761). */
+const fictional = ['test', 'example', 'example.com', 'example.net', 'example.org'] as const;
+
+/**
+ * Returns the canonical form of a domain name: ASCII in lower case, an internationalized name in punycode. Undefined
+ * for anything else, such as a bare host, an IP address, a port or a local network name.
+ */
+export function normalDomain(domain: string): string | undefined {
+  if (!writtenName.test(domain)) return undefined;
+  const ascii = domainToASCII(domain);
+  const last = ascii.slice(ascii.lastIndexOf('.') + 1);
+  return domainName.test(ascii) && !machines.has(last) ? ascii : undefined;
+}
+
+/** Returns whether a domain is reserved for tests and examples, which only the sandbox uses. */
+export function isFictional(domain: string): boolean {
+  return fictional.some((one) => isBelow(domain, one));
+}
+
+export function isOfService(domain: string): boolean {
+  return isBelow(domain, serviceDomain);
+}
+
+function isBelow(domain: string, parent: string): boolean {
+  return domain === parent || domain.endsWith(`.${parent}`);
+}
 
 /**
  * Validates a UMA address, and returns its stored form: `$local@domain` in lower case, with the domain in ASCII,

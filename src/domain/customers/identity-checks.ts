@@ -6,8 +6,7 @@ import { inTransaction } from '../../infra/database/transaction.ts';
 import type { IdentityCheck } from '../../rails/rail-parts.ts';
 import { connectedRail, type Payments } from '../commands/command.ts';
 import { commitPlanOn } from '../ledger/commit.ts';
-import { wholeMs } from '../orders/orders.ts';
-import { railAnswer } from '../orders/rail-answer.ts';
+import { railAnswer, wholeMs } from '../orders/orders.ts';
 import { checkOf } from './customers.ts';
 
 /** Pending identity checks: the rail is queried again at the time it named, or when its webhook reports a change. */

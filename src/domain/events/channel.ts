@@ -1,6 +1,5 @@
 import { slowReaders } from '../../infra/instruments/instruments.ts';
 
-/** The error for a channel whose reader fell too far behind. */
 export class Overflow extends Error {
   constructor(limit: number) {
     super(`the reader fell ${limit} messages behind`);
@@ -116,16 +115,10 @@ export class Channel<T> implements AsyncIterableIterator<T> {
     this.#releaseWriter();
     const waiting = this.#waiting;
     this.#waiting = undefined;
-    if (!waiting) return;
-    if (this.#error === undefined) waiting.resolve({ done: true, value: undefined });
-    else {
-      waiting.reject(this.#error);
-      this.#error = undefined;
-    }
+    if (waiting) this.next().then(waiting.resolve, waiting.reject);
   }
 }
 
-/** Returns a stream that yields the given messages and then ends. */
 export function only<T>(...messages: readonly T[]): AsyncIterableIterator<T> {
   const channel = new Channel<T>(messages.length, () => undefined);
   for (const message of messages) channel.push(message);

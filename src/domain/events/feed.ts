@@ -1,17 +1,153 @@
+import { setTimeout as delay, setImmediate as nextRound } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { FaultStates } from '../../core/fault-states.ts';
+import { Slots } from '../../core/slots.ts';
+import { OwnConnection } from '../../infra/database/connections/own-connection.ts';
 import type { Database } from '../../infra/database/database.ts';
 import type { Event } from '../../infra/database/generated/client/client.ts';
-import { ReferredRows } from '../../infra/database/referred-rows.ts';
+import { ReferredRows } from '../../infra/database/predicates.ts';
+import { singleFlight } from '../../infra/instruments/single-flight.ts';
 import { Channel } from './channel.ts';
 import { EventsUndone, type FeedPosition } from './cursor.ts';
-import { dispatch, type Hub, newHub, position } from './hub.ts';
-import { FeedListener, type Head } from './listener.ts';
-import { FeedReads } from './reads.ts';
-import { RecentEvents, RecentMemory } from './recent.ts';
-import { Replays } from './replays.ts';
+import { FeedReads, type Page, pageSize, replayConnections } from './reads.ts';
+import { maxBytes, newestEvents, RecentEvents } from './recent.ts';
 import { PreviousEvents } from './row-events.ts';
-import type { EventFilter, Subscriber } from './subscribers.ts';
+import { type EventFilter, type Hub, offer, type Subscriber, SubscriberIndex } from './subscribers.ts';
+
+/** The number of events that a replay delivers before it yields to other work of the process. */
+const portion = 25;
+/** How long a reader may take for a page before the next replay gets its turn, in milliseconds. */
+const turnMs = 100;
+
+/** Replays the feed page by page, in turn, to subscribers that are behind. Live events and requests go first. */
+export class Replays {
+  readonly #reads: FeedReads;
+  readonly #turns = new Slots(replayConnections);
+
+  constructor(reads: FeedReads) {
+    this.#reads = reads;
+  }
+
+  /** Brings a subscriber up to the hub's position, and makes it live. */
+  async catchUp(hub: Hub, subscriber: Subscriber): Promise<void> {
+    const { channel } = subscriber;
+    while (subscriber.position < hub.head && !channel.ended) {
+      await this.#turns.run(async () => {
+        if (!channel.ended) await deliver(await this.#nextPage(hub, subscriber), subscriber);
+      });
+      await channel.drained();
+    }
+    // There was no `await` since the position was compared with the hub's, so the next event that the hub dispatches is
+    // the one that follows.
+    if (!channel.ended) hub.live.add(subscriber);
+  }
+
+  async #nextPage(hub: Hub, { position, filter }: Subscriber): Promise<Page> {
+    const { platformId, head } = hub;
+    if (this.#turns.isFull && head - position <= newestEvents) await this.#fill(hub);
+    const events = hub.recent.after(position, pageSize);
+    const last = events?.at(-1);
+    return events && last ? { events, upTo: last.sequence } : this.#reads.page(platformId, position, head, filter);
+  }
+
+  /** Reads the newest events into memory, once for all waiting readers. */
+  async #fill(hub: Hub): Promise<void> {
+    hub.filling ??= this.#reads.newest(hub.platformId, hub.head).then(
+      (events) => hub.recent.fill(events),
+      () => {
+        // Each reader then reads its own page.
+        delete hub.filling;
+      },
+    );
+    await hub.filling;
+  }
+}
+
+/** Offers a page to a subscriber in portions, without waiting for a slow reader. */
+async function deliver({ events, upTo }: Page, subscriber: Subscriber): Promise<void> {
+  const { channel } = subscriber;
+  const patience = delay(turnMs, undefined, { ref: false });
+  let offered = 0;
+  for (const event of events) {
+    if (channel.ended) return;
+    if (!offer(subscriber, event)) continue;
+    offered += 1;
+    if (offered % portion > 0) continue;
+    await Promise.race([channel.drained(), patience]);
+    // Awaiting only the queue does not let live events and requests run.
+    await nextRound();
+  }
+  await Promise.race([channel.drained(), patience]);
+  if (upTo > subscriber.position) subscriber.position = upTo;
+}
+
+/** How long a new listener may take to connect before a retry, in milliseconds. */
+const listenTimeoutMs = 5_000;
+/** The number of polls that find events without a notification before the listener's connection counts as lost. */
+const maxMissedPolls = 3;
+
+export interface Head {
+  readonly platformId: string;
+  readonly sequence: bigint;
+}
+
+/** Listens for the notifications of sequencers on its own connection, which it replaces if none arrive. */
+export class FeedListener {
+  readonly #connection: OwnConnection;
+  /** Connects once, however many polls request it meanwhile, and so counts a failure once. */
+  readonly #reconnect: () => Promise<void>;
+  /** The number of polls that have found something new since the last notification. */
+  #missedPolls = 0;
+
+  /** @param onAnnounced called with the platforms whose feeds have new events, at least once per sequencer step */
+  constructor(database: Database, log: Logger, onAnnounced: (heads: readonly Head[]) => void) {
+    const limits = { connectionTimeoutMillis: listenTimeoutMs, query_timeout: listenTimeoutMs };
+    const config = () => ({ ...database.connectionFor('feed'), ...limits });
+    this.#connection = new OwnConnection(config, async (client) => {
+      client.on('notification', ({ payload = '' }) => {
+        this.#missedPolls = 0;
+        onAnnounced(headsIn(payload));
+      });
+      await client.query('listen feed');
+    });
+    const faults = FaultStates.of(log);
+    this.#reconnect = singleFlight(() => faults.watch('notifications of the feed, which polls instead', this.open()));
+  }
+
+  get listening(): boolean {
+    return this.#connection.isOpen;
+  }
+
+  async open(): Promise<void> {
+    await this.#connection.get();
+  }
+
+  /** Counts a poll that found events without a notification. */
+  missed(): void {
+    this.#missedPolls += 1;
+  }
+
+  /** Drops a connection that delivers no notifications, and reconnects if there is none. */
+  renew(): void {
+    if (this.#missedPolls >= maxMissedPolls) {
+      this.#missedPolls = 0;
+      this.#connection.drop();
+    }
+    if (this.listening) return;
+    void this.#reconnect();
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+}
+
+function headsIn(payload: string): Head[] {
+  return payload.split(',').map((head) => {
+    const [platformId = '', sequence = '0'] = head.split(':');
+    return { platformId, sequence: BigInt(sequence) };
+  });
+}
 
 /** The number of events that a subscriber may fall behind before it is dropped. */
 const maxBacklog = 1_000;
@@ -31,7 +167,7 @@ export class Feed {
   readonly #reads: FeedReads;
   readonly #hubs = new Map<string, Hub>();
   readonly #opening = new Map<string, Promise<Hub>>();
-  readonly #memory = new RecentMemory();
+  readonly #memory = { limit: maxBytes, used: 0 };
   readonly #replays: Replays;
   readonly #waiters = new Set<() => void>();
   #timer: NodeJS.Timeout | undefined;
@@ -46,7 +182,6 @@ export class Feed {
     this.referred = new ReferredRows(database);
   }
 
-  /** Starts to listen for notifications, and to poll every second. */
   async open(): Promise<void> {
     await this.#listener.open();
     this.#timer = setInterval(() => this.#poll(), pollMs).unref();
@@ -119,7 +254,6 @@ export class Feed {
     return this.#reads.count;
   }
 
-  /** Waits until any feed has a new event, or `ms` milliseconds have passed. */
   async waitForChange(ms: number): Promise<void> {
     await new Promise<void>((resolve) => {
       const done = () => {
@@ -138,7 +272,12 @@ export class Feed {
       this.#opening.get(platformId) ??
       this.#reads
         .head(platformId)
-        .then((head) => newHub(platformId, head, new RecentEvents(this.#memory)))
+        .then(({ sequence, epoch }) => ({
+          ...{ platformId, head: sequence, epoch, target: sequence, reading: undefined },
+          subscribers: new Set<Subscriber>(),
+          live: new SubscriberIndex(),
+          recent: new RecentEvents(this.#memory),
+        }))
         .finally(() => this.#opening.delete(platformId));
     this.#opening.set(platformId, opening);
     const opened = await opening;
@@ -165,7 +304,10 @@ export class Feed {
       const events = await this.#reads.live(platformId, hub.head, hub.target);
       for (const event of events) {
         if (event.epoch !== hub.epoch && !(await this.#continues(hub))) return;
-        dispatch(hub, event);
+        hub.epoch = event.epoch;
+        hub.recent.add(event);
+        hub.live.dispatch(event);
+        hub.head = event.sequence;
       }
       if (events.length === 0) return;
     }
@@ -176,7 +318,7 @@ export class Feed {
    * database was restored to an earlier moment, and the hub is abandoned.
    */
   async #continues(hub: Hub): Promise<boolean> {
-    const continues = await this.#reads.has(hub.platformId, position(hub));
+    const continues = await this.#reads.has(hub.platformId, { sequence: hub.head, epoch: hub.epoch });
     if (!continues) this.#abandon(hub);
     return continues;
   }

@@ -17,23 +17,12 @@ export async function latestEvents(
   noun: FollowedNoun,
   versions: ReadonlyMap<string, number>,
 ): Promise<ReadonlyMap<string, Event>> {
-  const hasReached = ([id, version]: [string, number], found: ReadonlyMap<string, Event>) =>
-    (found.get(id)?.version ?? 0) >= version;
-  const found = await readUntil(
-    feed,
-    (events) => [...versions].every((wanted) => hasReached(wanted, events)),
-    () => latestEventsOf(database.pool, platformId, noun, [...versions.keys()]),
-  );
-  return new Map([...found].filter(([id]) => hasReached([id, versions.get(id) ?? 0], found)));
-}
-
-/** Reads events, and again whenever the feed grows, until `isComplete` accepts them or time runs out. */
-async function readUntil<Found>(feed: Feed, isComplete: (found: Found) => boolean, read: () => Promise<Found>) {
   const deadline = Date.now() + waitMs;
   for (;;) {
-    const found = await read();
+    const found = await latestEventsOf(database.pool, platformId, noun, [...versions.keys()]);
+    const reached = [...found].filter(([id, { version }]) => (version ?? 0) >= (versions.get(id) ?? 0));
     const leftMs = deadline - Date.now();
-    if (isComplete(found) || leftMs <= 0) return found;
+    if (reached.length === versions.size || leftMs <= 0) return new Map(reached);
     await feed.waitForChange(Math.min(leftMs, 50));
   }
 }

@@ -5,16 +5,12 @@ export const newestEvents = 2_000;
 /**
  * The maximum total size of all platforms' events, in bytes of JSON. As objects they take two to four times as much.
  */
-const maxBytes = 32 * 1024 * 1024;
+export const maxBytes = 32 * 1024 * 1024;
 
-/** The memory budget that all platforms' recent events share. */
-export class RecentMemory {
+/** The memory that the events of all platforms take, and may take. */
+export interface RecentMemory {
   readonly limit: number;
-  used = 0;
-
-  constructor(limit = maxBytes) {
-    this.limit = limit;
-  }
+  used: number;
 }
 
 /**
@@ -45,7 +41,6 @@ export class RecentEvents {
     this.#memory.used += size;
   }
 
-  /** Prepends older events read from the database. */
   fill(older: readonly Event[]): void {
     const events = this.#events.slice(this.#start);
     const [first] = events;

@@ -202,7 +202,6 @@ export class ResumePoints {
     await this.#limit(points);
   }
 
-  /** Deletes the oldest keys of subjects that have too many. */
   async #limit(points: readonly ResumePoint[]): Promise<void> {
     for (const { key } of points) {
       const { platformId, subject, most } = key;
@@ -285,7 +284,6 @@ export class ResumePoint {
     return this.#found !== undefined && this.isResumed && sequence <= this.#found.sent;
   }
 
-  /** Finds the state of an earlier stream with the key, and takes over the key. */
   async open(): Promise<void> {
     this.#found = await this.#store.find(this);
     this.#sent = this.#found?.sent ?? null;

@@ -28,7 +28,6 @@ export function nounOf({ type }: Pick<Event, 'type'>): FollowedNoun | undefined 
   return nounsByType.get(type);
 }
 
-/** Returns the id under which the feed stores the events of the changed row. */
 export function subjectIdOf(event: Event): string {
   const noun = nounOf(event);
   const id = noun && event[`${eventsOfNoun[noun].of}Id`];

@@ -1,5 +1,6 @@
 import type { Event, EventType } from '../../infra/database/generated/client/client.ts';
 import type { Channel } from './channel.ts';
+import type { RecentEvents } from './recent.ts';
 
 /**
  * The objects whose events a subscriber reads, without duplicates. The database has an index on each of these
@@ -15,7 +16,6 @@ export interface EventFilter {
   readonly types?: readonly EventType[] | undefined;
 }
 
-/** One reader of a platform's feed in this process. */
 export interface Subscriber {
   readonly filter: EventFilter;
   readonly channel: Channel<Event>;
@@ -24,52 +24,37 @@ export interface Subscriber {
 
 /** The subscribers that get live events, indexed by subject. Those without a subject get every event. */
 export class SubscriberIndex {
-  readonly #withoutSubject = new Set<Subscriber>();
-  readonly #bySubject: Readonly<Record<Subject['of'], Map<string, Set<Subscriber>>>> = {
-    customer: new Map(),
-    transaction: new Map(),
-    account: new Map(),
-  };
+  readonly #byKey = new Map<string, Set<Subscriber>>();
 
   add(subscriber: Subscriber): void {
-    const { subject } = subscriber.filter;
-    if (!subject) {
-      this.#withoutSubject.add(subscriber);
-      return;
-    }
-    const byId = this.#bySubject[subject.of];
-    for (const id of subject.ids) {
-      const subscribers = byId.get(id);
+    for (const key of keysOf(subscriber)) {
+      const subscribers = this.#byKey.get(key);
       if (subscribers) subscribers.add(subscriber);
-      else byId.set(id, new Set([subscriber]));
+      else this.#byKey.set(key, new Set([subscriber]));
     }
   }
 
   delete(subscriber: Subscriber): void {
-    const { subject } = subscriber.filter;
-    if (!subject) {
-      this.#withoutSubject.delete(subscriber);
-      return;
-    }
-    const byId = this.#bySubject[subject.of];
-    for (const id of subject.ids) {
-      const subscribers = byId.get(id);
+    for (const key of keysOf(subscriber)) {
+      const subscribers = this.#byKey.get(key);
       subscribers?.delete(subscriber);
-      if (subscribers?.size === 0) byId.delete(id);
+      if (subscribers?.size === 0) this.#byKey.delete(key);
     }
   }
 
   dispatch(event: Event): void {
-    for (const subscriber of this.#withoutSubject) offer(subscriber, event);
-    this.#dispatchTo('customer', event.customerId, event);
-    this.#dispatchTo('transaction', event.transactionId, event);
-    this.#dispatchTo('account', event.accountId, event);
+    const { customerId, transactionId, accountId } = event;
+    for (const key of [anyEvent, `customer ${customerId}`, `transaction ${transactionId}`, `account ${accountId}`]) {
+      for (const subscriber of this.#byKey.get(key) ?? []) offer(subscriber, event);
+    }
   }
+}
 
-  #dispatchTo(of: Subject['of'], id: string | null, event: Event): void {
-    const subscribers = id === null ? undefined : this.#bySubject[of].get(id);
-    if (subscribers) for (const subscriber of subscribers) offer(subscriber, event);
-  }
+/** The key of the subscribers without a subject. */
+const anyEvent = '';
+
+function keysOf({ filter: { subject } }: Subscriber): readonly string[] {
+  return subject ? subject.ids.map((id) => `${subject.of} ${id}`) : [anyEvent];
 }
 
 /** Sends an event to a subscriber that wants it, unless it was offered before. Returns whether it was sent. */
@@ -79,4 +64,19 @@ export function offer(subscriber: Subscriber, event: Event): boolean {
   if (!subscriber.filter.wants(event)) return false;
   subscriber.channel.push(event);
   return true;
+}
+
+/** One platform's feed in this process: read once, and dispatched to all subscribers. */
+export interface Hub {
+  readonly platformId: string;
+  readonly subscribers: Set<Subscriber>;
+  /** The subscribers that have caught up, indexed by subject, so that an event costs time only for its readers. */
+  readonly live: SubscriberIndex;
+  readonly recent: RecentEvents;
+  filling?: Promise<void>;
+  head: bigint;
+  epoch: number | null;
+  /** The last sequence known to exist. */
+  target: bigint;
+  reading: Promise<void> | undefined;
 }

@@ -175,7 +175,6 @@ function rejectWaiting<Outcome>(
   for (const { reject } of rejected) reject(reason);
 }
 
-/** Returns the account whose balance a plan moves, or the first of several. */
 function accountOf({ journals = [] }: Plan): string | undefined {
   for (const { legs } of journals) for (const leg of legs) if ('account' in leg) return leg.account;
   return undefined;

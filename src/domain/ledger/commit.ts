@@ -48,7 +48,6 @@ export type PlanRefusal =
   /** The approver is not independent of the requester of the payment. */
   | { readonly code: 'FORBIDDEN'; readonly id: string }
   | ApprovalRequired
-  /** The lookup has expired. */
   | { readonly code: 'LOOKUP_REQUEST_NOT_FOUND'; readonly id: string }
   | { readonly code: 'QUOTE_EXPIRED'; readonly id: string; readonly expiresAt: string }
   /** The row that the plan changes has a different version than its caller expects. */

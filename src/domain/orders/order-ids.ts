@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { keyedOperation } from '../../core/idempotency.ts';
+import { hyphenated } from '../../core/ids.ts';
 import type { Caller } from '../access/caller.ts';
 import type { Operation } from '../access/operations.ts';
 
@@ -42,11 +43,5 @@ export function depositId(platformId: string, reference: string): string {
 function derivedId(...parts: readonly string[]): string {
   const digits = hash('sha256', JSON.stringify(parts), 'hex');
   const variant = ((Number.parseInt(digits.charAt(16), 16) & 0x3) | 0x8).toString(16);
-  return [
-    digits.slice(0, 8),
-    digits.slice(8, 12),
-    `8${digits.slice(13, 16)}`,
-    `${variant}${digits.slice(17, 20)}`,
-    digits.slice(20, 32),
-  ].join('-');
+  return hyphenated(`${digits.slice(0, 12)}8${digits.slice(13, 16)}${variant}${digits.slice(17, 32)}`);
 }

@@ -1,33 +1,57 @@
 import type { Logger } from 'pino';
 import { FaultStates } from '../../core/fault-states.ts';
+import { outsideWait } from '../../core/outside-wait.ts';
+import { Refusal } from '../../core/refusal.ts';
+import { readableText } from '../../core/texts.ts';
 import type { Prisma, RailOrderKind } from '../../infra/database/generated/client/client.ts';
 import { type Lease, type LeasedTable, postponing, untilNext } from '../../infra/database/leases.ts';
 import type { Transaction } from '../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
+import { msLeft } from '../../infra/instruments/request-facts.ts';
 import { singleFlight } from '../../infra/instruments/single-flight.ts';
-import type { Rail, RailRequest } from '../../rails/rail.ts';
-import type { RateLock } from '../../rails/rate-lock.ts';
-import type { Party } from '../commands/parties.ts';
-import { lockOf } from '../commands/rate-locks.ts';
+import { within } from '../../infra/instruments/within.ts';
+import type { Rail, RailOrder, RailOutcome, RailRequest } from '../../rails/rail.ts';
+import type { RailStep, RateLock } from '../../rails/rail-parts.ts';
+import { connectedRail, type Payments, railOf } from '../commands/command.ts';
+import { lockOf } from '../commands/movements.ts';
+import { type Party, toRailAccount } from '../commands/parties.ts';
 
-/** A due order with all data that its outcome may need, as read with the lease. */
-export interface DueOrder extends Lease {
+/** A row of the function `lease_rail_orders`, without nesting. */
+interface LeasedRow extends Lease {
   readonly id: string;
   readonly kind: RailOrderKind;
   readonly attempts: number;
   readonly ageMs: number;
   readonly scenario: Prisma.JsonValue;
   readonly transaction: Transaction;
-  readonly source: Party | undefined;
-  readonly destination: Party | undefined;
+  readonly source: Party | null;
+  readonly destination: Party | null;
   /** The internal account that pays an outgoing payment: if the source is external, an account of its owner. */
-  readonly fundingAccountId: string | undefined;
-  readonly platformFee: bigint;
-  readonly lock: RateLock | undefined;
+  readonly fundingAccountId: string | null;
+  readonly platformFee: bigint | null;
   /** The platform's account for its part of the fees, and whether it holds enough to return that part. */
-  readonly platformAccount: { readonly id: string; readonly canReturnFee: boolean } | undefined;
+  readonly platformAccountId: string | null;
+  readonly canReturnFee: boolean | null;
   /** The information about the sender that was given with the quote, and the sender's UMA address. */
-  readonly sender: { readonly information: Record<string, string>; readonly umaAddress: string | undefined };
+  readonly senderInformation: Record<string, string> | null;
+  readonly senderUmaAddress: string | null;
+  readonly receiverPlatformId: string | null;
+  readonly receiverCustomerId: string | null;
+  readonly receiverIsActive: boolean | null;
+  readonly depositAccountId: string | null;
+  readonly incoming: Transaction | null;
+  readonly incomingDestination: Party | null;
+  /** An id for the receiving transaction, if one is created. */
+  readonly newId: string;
+  /** The time left to approve the payment, in milliseconds; null if it awaits no approval. */
+  readonly approvalLeftMs: number | null;
+  readonly approvalDeferred: boolean;
+  readonly rateLock: Prisma.JsonValue;
+}
+
+/** A due order with all data that its outcome may need, as read with the lease. */
+export interface DueOrder extends Omit<LeasedRow, 'incoming'> {
+  readonly lock: RateLock | undefined;
   /** The customer of this installation who receives an outgoing payment to a UMA address. */
   readonly receiver: Receiver | undefined;
   /**
@@ -35,27 +59,20 @@ export interface DueOrder extends Lease {
    * INCOMING.
    */
   readonly incoming: Incoming | undefined;
-  /** An id for the receiving transaction, if one is created. */
-  readonly newId: string;
-  /** The time left to approve the payment, in milliseconds; null if it awaits no approval. */
-  readonly approvalLeftMs: number | null;
-  readonly approvalDeferred: boolean;
 }
 
-/** A receiver who is a customer of this installation. */
 export interface Receiver {
   readonly platformId: string;
   readonly customerId: string;
-  /** Whether the receiver may currently receive money. */
   readonly isReceiverActive: boolean;
   /** The receiver's default UMA deposit account in the currency, or else the internal account in it. */
-  readonly depositAccountId: string | undefined;
+  readonly depositAccountId: string | null;
 }
 
 /** An INCOMING transaction under way, with its destination and the time to its platform's deadline in milliseconds. */
 export interface Incoming {
   readonly transaction: Transaction;
-  readonly destination: Party | undefined;
+  readonly destination: Party | null;
   readonly approvalLeftMs: number;
 }
 
@@ -65,30 +82,6 @@ export interface Incoming {
  */
 const leaseMs = 2_000;
 const renewMs = 600;
-
-interface Nullable {
-  readonly source: Party | null;
-  readonly destination: Party | null;
-  readonly fundingAccountId: string | null;
-  readonly platformFee: bigint | null;
-  readonly incoming: Transaction | null;
-}
-
-/** A row of the function `lease_rail_orders`, without nesting. */
-interface LeasedRow
-  extends Omit<DueOrder, keyof Nullable | 'lock' | 'platformAccount' | 'sender' | 'receiver'>,
-    Nullable {
-  readonly platformAccountId: string | null;
-  readonly canReturnFee: boolean | null;
-  readonly senderInformation: Record<string, string> | null;
-  readonly senderUmaAddress: string | null;
-  readonly receiverPlatformId: string | null;
-  readonly receiverCustomerId: string | null;
-  readonly receiverIsActive: boolean | null;
-  readonly depositAccountId: string | null;
-  readonly incomingDestination: Party | null;
-  readonly rateLock: Prisma.JsonValue;
-}
 
 const orders: LeasedTable = { table: 'rail_order', rows: 'orders', key: ['id', 'uuid'] };
 
@@ -165,17 +158,10 @@ export function isPull(order: Pick<DueOrder, 'kind' | 'transaction'>): boolean {
 }
 
 function dueOrder(row: LeasedRow): DueOrder {
-  const { platformAccountId, receiverPlatformId, receiverCustomerId } = row;
+  const { receiverPlatformId, receiverCustomerId } = row;
   return {
     ...row,
-    source: row.source ?? undefined,
-    destination: row.destination ?? undefined,
-    fundingAccountId: row.fundingAccountId ?? undefined,
-    platformFee: row.platformFee ?? 0n,
     lock: lockOf(row.rateLock),
-    platformAccount:
-      platformAccountId === null ? undefined : { id: platformAccountId, canReturnFee: row.canReturnFee ?? false },
-    sender: { information: row.senderInformation ?? {}, umaAddress: row.senderUmaAddress ?? undefined },
     receiver:
       receiverPlatformId === null || receiverCustomerId === null
         ? undefined
@@ -183,7 +169,7 @@ function dueOrder(row: LeasedRow): DueOrder {
             platformId: receiverPlatformId,
             customerId: receiverCustomerId,
             isReceiverActive: row.receiverIsActive ?? false,
-            depositAccountId: row.depositAccountId ?? undefined,
+            depositAccountId: row.depositAccountId,
           },
     incoming: incomingOf(row),
   };
@@ -196,13 +182,11 @@ function dueOrder(row: LeasedRow): DueOrder {
 const maxApprovalMs = 60_000;
 
 function incomingOf(row: LeasedRow): Incoming | undefined {
-  const { transaction, incoming } = row;
+  const { transaction, incoming, destination } = row;
   const leftMs = row.approvalLeftMs ?? 0;
   const approvalLeftMs = leftMs > maxApprovalMs ? 0 : leftMs;
-  if (incoming) return { transaction: incoming, destination: row.incomingDestination ?? undefined, approvalLeftMs };
-  return transaction.type === 'INCOMING'
-    ? { transaction, destination: row.destination ?? undefined, approvalLeftMs }
-    : undefined;
+  if (incoming) return { transaction: incoming, destination: row.incomingDestination, approvalLeftMs };
+  return transaction.type === 'INCOMING' ? { transaction, destination, approvalLeftMs } : undefined;
 }
 
 export const nextOrderDue = untilNext(orders);
@@ -260,4 +244,110 @@ const deferStatement = statement<object>(
  */
 export async function deferApproval(on: Queryable, platformId: string, transactionId: string): Promise<void> {
   await deferStatement(on, platformId, transactionId);
+}
+
+/**
+ * How long a rail may take to answer, in milliseconds. The lease of an account check is longer, and that of an order is
+ * renewed, so no other process has taken the work when its outcome is written. And one silent rail does not block all
+ * other work.
+ */
+const answerMs = 10_000;
+/** How long a request takes to commit after the rail's answer, in milliseconds. */
+const afterMs = 1_000;
+
+/**
+ * Waits for a rail's answer, without holding the slot of the request. A late answer is ignored. Characters that
+ * Postgres cannot store are replaced by U+FFFD: some texts come from third parties, such as the payer.
+ * @throws Error when the answer does not arrive in time
+ */
+export async function railAnswer<Answer>(answer: Promise<Answer>): Promise<Answer> {
+  const given = await outsideWait(within(msLeft(answerMs, afterMs), answer, 'the rail did not answer'));
+  // Texts stay texts, lists stay lists, and objects keep their fields.
+  return storable(given) as Answer;
+}
+
+/**
+ * Waits for an answer of the rail that a request needs before anything is written.
+ * @throws Refusal SERVICE_UNAVAILABLE if the rail throws or does not answer in time: nothing has happened
+ */
+export async function neededOf<Answer>({ log }: { readonly log: Logger }, answer: Promise<Answer>): Promise<Answer> {
+  try {
+    return await railAnswer(answer);
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    log.error({ err: error }, 'a call to the rail failed that a request needed');
+    throw new Refusal('SERVICE_UNAVAILABLE', 'the rail does not respond; try again', { retryAfter: 1 });
+  }
+}
+
+/** Returns a copy of plain data whose texts can be stored and read back. */
+function storable(value: unknown): unknown {
+  if (typeof value === 'string') return readableText(value);
+  if (Array.isArray(value)) return value.map(storable);
+  const isPlain = typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+  return isPlain ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, storable(one)])) : value;
+}
+
+/** Converts an order to the rail's form. `settled`: the rail has answered `settled` before. */
+export function railRequest(order: DueOrder, settled: boolean): RailOrder {
+  return {
+    id: order.id,
+    step: stepOf(order),
+    kind: order.kind,
+    ...moneyOf(order),
+    account: externalAccount(order),
+    // If the rate was locked for an external receiver, the money goes there, even if a customer here has taken the
+    // address since.
+    umaAddress: order.receiver && !order.lock ? undefined : counterpartyAddress(order),
+    lock: order.lock,
+    settled,
+    ageMs: order.ageMs,
+    attempts: order.attempts - 1,
+    scenario: order.scenario,
+  };
+}
+
+function stepOf(order: DueOrder): RailStep {
+  if (order.transaction.status === 'CREATED') return 'PAY_REQUEST';
+  return isPull(order) ? 'PULL' : 'SETTLEMENT';
+}
+
+/** Returns the money that the rail must move: the amount that arrives or, for a pull, the amount that is sent. */
+function moneyOf(order: DueOrder): { readonly amount: bigint; readonly currency: string } {
+  const { sentAmount, sentCurrency, receivedAmount, receivedCurrency } = order.transaction;
+  return isPull(order) && sentAmount !== null && sentCurrency !== null
+    ? { amount: sentAmount, currency: sentCurrency }
+    : { amount: receivedAmount ?? 0n, currency: receivedCurrency };
+}
+
+/** Returns the external account that the rail pays or pulls from; for a UMA payment, the receiver's deposit account. */
+function externalAccount(order: DueOrder) {
+  const account =
+    order.kind === 'COLLECTION' && order.source ? order.source : (order.incoming?.destination ?? order.destination);
+  return account ? toRailAccount(account) : undefined;
+}
+
+function counterpartyAddress({ kind, transaction }: DueOrder): string | undefined {
+  return (kind === 'PAYOUT' ? transaction.destinationUmaAddress : transaction.sourceUmaAddress) ?? undefined;
+}
+
+/**
+ * Asks the rail of an order's platform to perform the order.
+ * @param settled whether it has settled before
+ * @throws any error that keeps the rail from answering
+ */
+export async function performOrder(payments: Payments, order: DueOrder, settled: boolean): Promise<RailOutcome> {
+  const request = railRequest(order, settled);
+  return order.kind === 'PAYOUT'
+    ? railOf(payments, order, 'payOut').payOut(request)
+    : railOf(payments, order, 'collect').collect(request);
+}
+
+/**
+ * Queries the state of an order without sending it, if the rail supports that.
+ * @returns undefined if the rail does not have it
+ */
+export async function findOrder(payments: Payments, order: DueOrder): Promise<RailOutcome | undefined> {
+  const find = connectedRail(payments, order)?.findOrder;
+  return find ? find(railRequest(order, false)) : performOrder(payments, order, false);
 }

@@ -1,8 +1,7 @@
 import { invalid, pathsIn } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
 import type { FailureReason } from '../../infra/database/generated/client/client.ts';
-import type { RailStep } from '../../rails/rail-parts.ts';
-import type { Scenario } from '../../rails/simulation.ts';
+import type { RailStep, Scenario } from '../../rails/rail-parts.ts';
 import { type Payments, simulationOf } from '../commands/command.ts';
 
 /** A scenario as an API passes it on, in which null means omitted. */

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { maxAmount } from '../../core/checks.ts';
-import { type CurrencyCode, currencies, currencyOf } from '../../core/currencies.ts';
+import { type CurrencyCode, currencies, givenCurrency } from '../../core/currencies.ts';
 import { publicId } from '../../core/ids.ts';
-import { checkVersion, type Expecting, invalid, pathsIn, Refusal } from '../../core/refusal.ts';
+import { checkVersion, type Expecting, type FieldPath, invalid, pathsIn, Refusal } from '../../core/refusal.ts';
 import { lockPlatform, type Tenant } from '../../core/tenant.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { sqlState } from '../../infra/database/faults.ts';
@@ -14,21 +14,100 @@ import {
   type TrustedDocumentPolicy,
 } from '../../infra/database/generated/client/client.ts';
 import { inTransaction, readClock, type Transaction } from '../../infra/database/transaction.ts';
-import { simulatedDomain } from '../../rails/simulation.ts';
+import { simulatedDomain } from '../../rails/rail-parts.ts';
 import type { Caller } from '../access/caller.ts';
 import { type Operator, recordAct } from '../access/operator-acts.ts';
+import { changedColumns, formatRate, ownRates, type Rate, type RateChanges, type Rates } from '../access/rates.ts';
 import { runIdempotent } from '../access/run-idempotent.ts';
-import { storeApiToken } from '../access/tokens/api-token-records.ts';
 import { newCredentials } from '../access/tokens/api-tokens.ts';
+import { storeApiToken } from '../access/tokens/token-records.ts';
 import { visibleAccounts } from '../access/visible.ts';
 import { newInternalAccounts } from '../accounts/internal-accounts.ts';
 import type { Payments } from '../commands/command.ts';
 import { idAt, readParties } from '../commands/parties.ts';
-import { serviceDomain } from '../commands/uma-domains.ts';
+import { isFictional, isOfService, normalDomain, serviceDomain } from '../commands/uma-addresses.ts';
 import { readProfile } from '../customers/customers.ts';
 import { commitPlanOn } from '../ledger/commit.ts';
 import { deliveryRails, type PaymentRail } from '../pricing/delivery-rails.ts';
-import { requireMayTake, umaDomainIn } from './uma-domain.ts';
+
+/** The maximum number of domains of a sandbox platform, so that no platform can take them all. */
+const maxSandboxDomains = 20;
+
+/**
+ * Returns the stored form of a UMA domain.
+ * @param path the path of the domain in the input
+ * @throws Refusal INVALID_INPUT for anything other than a domain name
+ */
+export function umaDomainIn(written: string, path: FieldPath): string {
+  const domain = normalDomain(written);
+  if (domain !== undefined) return domain;
+  const message = 'a UMA domain must be a domain name such as pay.example.com, not a bare host name or an IP address';
+  throw invalid(message, { path, value: written });
+}
+
+/**
+ * Checks that a platform may take a UMA domain without the operator (decision 61): one that it already had or, in the
+ * sandbox, a reserved one. The platform's row must be locked. Whether another platform has the domain is detected when
+ * it is stored.
+ * @throws Refusal INVALID_INPUT (not allowed in this environment), CONFLICT (only the operator may assign it; too many)
+ */
+export async function requireMayTake(
+  { prisma }: Transaction,
+  { platformId, environment }: Caller,
+  domain: string,
+  path: FieldPath,
+): Promise<void> {
+  const own = await prisma.umaDomain.findMany({ where: { platformId }, select: { domain: true } });
+  if (own.some((one) => one.domain === domain)) return;
+  const refuse = (code: 'INVALID_INPUT' | 'CONFLICT', message: string) => {
+    throw new Refusal(code, message, { path, ...(code === 'INVALID_INPUT' && { value: domain }) });
+  };
+  if (isOfService(domain)) refuse('CONFLICT', 'this UMA domain is already in use');
+  if (environment === 'PRODUCTION') {
+    if (isFictional(domain)) refuse('INVALID_INPUT', 'this domain is reserved for tests and examples');
+    refuse('CONFLICT', 'only the operator of the service can assign this domain to a platform');
+  }
+  if (!isFictional(domain)) {
+    refuse(
+      'INVALID_INPUT',
+      'a sandbox platform can only have a domain that is reserved for tests: one under .test, .example, example.com, example.net or example.org',
+    );
+  }
+  if (own.length >= maxSandboxDomains)
+    refuse('CONFLICT', `a sandbox platform can have at most ${maxSandboxDomains} UMA domains`);
+}
+
+/**
+ * Assigns a UMA domain to a platform, for the addresses of its new customers. The operator has verified the domain's
+ * owner.
+ * @returns the domain as stored
+ * @throws Refusal INVALID_INPUT (not a domain), CONFLICT (another platform's); Error for an unknown platform
+ */
+export async function giveUmaDomain(database: Database, name: string, operator: Operator, written: string) {
+  const umaDomain = umaDomainIn(written, ['domain']);
+  const give = async (transaction: Transaction): Promise<string> => {
+    const { client, prisma } = transaction;
+    const before = await prisma.platform.findFirst({ where: { name } });
+    if (!before) throw new Error(`there is no platform named ${JSON.stringify(name)}`);
+    const where = { id: before.id };
+    const reserved = await prisma.umaDomain.count({ where: { domain: umaDomain, platformId: before.id } });
+    if (isOfService(umaDomain) && reserved === 0) throw taken();
+    const { now: updatedAt } = await readClock(client);
+    await prisma.platform.updateMany({ where, data: { umaDomain, updatedAt } });
+    await recordAct(transaction, operator, {
+      platformId: before.id,
+      subject: publicId('Platform', before.id),
+      before: { umaDomain: before.umaDomain },
+      after: { umaDomain },
+    });
+    return umaDomain;
+  };
+  return inTransaction(database, give).catch((error: unknown) => {
+    throw sqlState(error) === '23505' ? taken() : error;
+  });
+}
+
+const taken = () => new Refusal('CONFLICT', 'another platform has this UMA domain', ['domain']);
 
 export interface NewPlatform {
   readonly name: string;
@@ -126,7 +205,6 @@ export const platformCurrencies: ReadonlyMap<string, PlatformCurrency> = new Map
 /** Whether the platform verifies its customers itself: there is no setting for that yet. */
 export const isRegulatedFinancialInstitution = false;
 
-/** Returns the caller's platform. */
 export function readPlatform(payments: Payments, caller: Caller): Promise<Platform> {
   return payments.database.prisma.platform.findFirstOrThrow({ where: { id: caller.platformId } });
 }
@@ -218,7 +296,7 @@ function checkCurrencies(currencies: readonly string[]): void {
   if (currencies.length === 0) throw invalid('give at least one currency', at('currencies'));
   currencies.forEach((code, position) => {
     const path = at('currencies', position);
-    if (!currencyOf(code)) throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(code)}`, path);
+    givenCurrency(code, path);
     if (currencies.indexOf(code) !== position) throw invalid(`${code} is given twice`, path);
   });
 }
@@ -240,4 +318,34 @@ async function openAccounts(
   const ids = missing.map((_code, position) => idAt(parties, position));
   const account = await newInternalAccounts(payments, caller, { platformId, customerId: null }, missing, ids);
   await commitPlanOn(client, platformId, { insert: { account } });
+}
+
+/**
+ * Changes a platform's own rate limits. Instances cache credentials, and apply the change within two seconds.
+ * @returns its current limits, null if those from the settings apply
+ * @throws Error for an unknown platform
+ */
+export function changeRates(database: Database, name: string, operator: Operator, changes: RateChanges) {
+  return inTransaction(database, (transaction) => change(transaction, name, operator, changes));
+}
+
+async function change(transaction: Transaction, name: string, operator: Operator, changes: RateChanges) {
+  const { prisma } = transaction;
+  const before = await prisma.platform.findFirst({ where: { name } });
+  if (!before) throw new Error(`there is no platform named ${JSON.stringify(name)}`);
+  const data = changedColumns(changes);
+  await prisma.platform.updateMany({ where: { name }, data });
+  const now = ownRates(await prisma.platform.findFirstOrThrow({ where: { name } }));
+  // Showing the limits is not recorded as an act.
+  if (Object.keys(data).length > 0) {
+    const subject = publicId('Platform', before.id);
+    const facts = { before: inJson(ownRates(before)), after: inJson(now) };
+    await recordAct(transaction, operator, { platformId: before.id, subject, ...facts });
+  }
+  return now;
+}
+
+function inJson({ platform, apiToken, clientToken }: Rates) {
+  const text = (rate: Rate | null) => rate && formatRate(rate);
+  return { platform: text(platform), apiToken: text(apiToken), clientToken: text(clientToken) };
 }

@@ -1,4 +1,4 @@
-import { currencyOf, type GivenAmount, smallestUnits } from '../../core/currencies.ts';
+import { type GivenAmount, givenCurrency, smallestUnits } from '../../core/currencies.ts';
 import { accountNameIn, publicId, uuidOf } from '../../core/ids.ts';
 import {
   checkAll,
@@ -23,7 +23,8 @@ import { statement } from '../../infra/database/statement.ts';
 import { readClock, type Transaction } from '../../infra/database/transaction.ts';
 import type { Caller } from '../access/caller.ts';
 import { recordCommand } from '../access/run-idempotent.ts';
-import { visibleAccounts, visibleCustomers, visibleToPlatform } from '../access/visible.ts';
+import type { Viewer } from '../access/viewer.ts';
+import { maySeePolicyOf, visibleAccounts, visibleCustomers, visibleToPlatform } from '../access/visible.ts';
 import { checkCountry } from '../commands/people.ts';
 import { checkUmaAddress } from '../commands/uma-addresses.ts';
 import type { LimitState } from '../ledger/commit.ts';
@@ -54,7 +55,6 @@ export type StoredApproval = Pick<GivenApproval, 'always' | 'newReceivers' | 're
 /** The longest time that a payment can await approval, in seconds: 30 days. */
 export const maxApprovalSeconds = 2_592_000;
 
-/** The input of setPolicy: the subject, and the complete new policy for it. */
 export interface SetPolicy extends Expecting {
   readonly subjectId: string;
   readonly limits: readonly GivenLimit[];
@@ -210,7 +210,6 @@ async function requireAccounts({ prisma }: Transaction, caller: Caller, ids: Ter
   }
 }
 
-/** Validates the terms of a policy, and returns them in their stored form. */
 function termsOf(input: SetPolicy): Terms {
   const {
     kinds,
@@ -300,9 +299,7 @@ function limitsOf(limits: readonly GivenLimit[], paths: FieldPath = at('limits')
       return { period, currency: '', maximum: BigInt(payments) };
     }
     if (code == null) throw invalid('a limit needs an amount and its currency, or a number of payments', path);
-    const currency = currencyOf(code);
-    if (!currency)
-      throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(code)}`, [...path, 'currency']);
+    const currency = givenCurrency(code, [...path, 'currency']);
     if (amount == null) throw new Refusal('INVALID_AMOUNT', 'an amount is required', [...path, 'amount']);
     return { period, currency: currency.code, maximum: smallestUnits(amount, currency, [...path, 'amount']) };
   });
@@ -326,4 +323,32 @@ function approvalOf({ above, ...given }: GivenApproval): StoredApproval {
     [...at('approval'), 'above'],
   );
   return { ...given, above: limits.map(({ currency, maximum }) => ({ currency, amount: maximum.toString() })) };
+}
+
+/** Reads the policies that limit a viewer's payments and that the viewer may see. */
+export async function policiesOf(database: Database, viewer: Viewer): Promise<Policy[]> {
+  const { platformId, bound, makers } = viewer;
+  const subjects = [platformId, ...makers, ...(bound.kind === 'CUSTOMER' ? [bound.customerId] : [])];
+  return database.prisma.policy.findMany({
+    where: { platformId, subjectId: { in: subjects.filter((id) => maySeePolicyOf(viewer, id)) } },
+    orderBy: { id: 'asc' },
+  });
+}
+
+const limitsStatement = statement<{ id: string; limits: readonly LimitState[] }>(
+  'limits_of_policies',
+  'select id, limits_of(platform_id, id) as limits from policy where platform_id = $1',
+);
+
+/** Reads the limits of all policies of a platform, with their used and remaining parts. */
+export async function limitsOfPolicies({ pool }: Database, platformId: string) {
+  const rows = await limitsStatement(pool, platformId);
+  return new Map(rows.map(({ id, limits }) => [id, limits]));
+}
+
+/** Returns whether a policy of a viewer's token, or of one that created it, limits amounts. */
+export async function limitsAmounts(database: Database, { platformId, makers }: Viewer): Promise<boolean> {
+  const where = { platformId, subjectId: { in: [...makers] } };
+  const policies = await database.prisma.policy.findMany({ where, select: { limitCurrencies: true } });
+  return policies.some(({ limitCurrencies }) => limitCurrencies.some((currency) => currency !== ''));
 }

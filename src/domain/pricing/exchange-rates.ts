@@ -1,16 +1,18 @@
-import { type Currency, currencies, currencyOf, type GivenAmount, smallestUnits } from '../../core/currencies.ts';
-import { type FieldPath, pathsIn, Refusal } from '../../core/refusal.ts';
+import {
+  type Currency,
+  currencies,
+  type GivenAmount,
+  givenCurrency,
+  type Money,
+  smallestUnits,
+} from '../../core/currencies.ts';
+import { pathsIn, Refusal } from '../../core/refusal.ts';
 import type { Caller } from '../access/caller.ts';
 import { type Payments, railOf } from '../commands/command.ts';
 import { readPlatformFee } from '../commands/parties.ts';
-import { neededOf } from '../orders/rail-answer.ts';
+import { neededOf } from '../orders/orders.ts';
 import { deliveryRails, type PaymentRail } from './delivery-rails.ts';
 import { priceQuote } from './pricing.ts';
-
-interface Money {
-  readonly amount: bigint;
-  readonly currency: Currency;
-}
 
 /** The current terms of a conversion, including the platform's fees (decision 55). */
 export interface ExchangeRate {
@@ -46,9 +48,9 @@ const at = pathsIn<RatesQuery>();
  * @throws Refusal INVALID_CURRENCY, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE
  */
 export async function readExchangeRates(payments: Payments, caller: Caller, query: RatesQuery) {
-  const source = requireCurrency(query.source, at('source'));
+  const source = givenCurrency(query.source, at('source'));
   const lockedAmount = smallestUnits(query.sendingAmount ?? defaultAmount, source, at('sendingAmount'));
-  const requested = query.destinations?.map((code) => requireCurrency(code, at('destinations')));
+  const requested = query.destinations?.map((code) => givenCurrency(code, at('destinations')));
   // One rate per currency, so that a short request cannot produce a long response.
   const destinations = requested ? [...new Set(requested)] : currencies.filter((currency) => currency !== source);
   const platformFee = await readPlatformFee(payments.database.pool, caller, source.code);
@@ -86,10 +88,4 @@ export async function readExchangeRates(payments: Payments, caller: Caller, quer
     }),
   );
   return rates.flat();
-}
-
-function requireCurrency(code: string, path: FieldPath): Currency {
-  const currency = currencyOf(code);
-  if (!currency) throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(code)}`, path);
-  return currency;
 }

@@ -12,10 +12,9 @@ import {
   toDecimal,
   whole,
 } from '../../core/fraction.ts';
-import type { RateLock } from '../../rails/rate-lock.ts';
-import type { Pricing, PricingRefusal, RateDetails } from './pricing.ts';
+import type { RateLock } from '../../rails/rail-parts.ts';
+import type { Pricing, PricingRefusal, PricingRequest, RateDetails } from './pricing.ts';
 import { type PricingStep, stepOf } from './pricing-steps.ts';
-import type { PricingRequest } from './pricing-terms.ts';
 
 /**
  * The price of a quote whose rail has locked its rate (decision 83): the amounts that the rail takes and delivers, plus

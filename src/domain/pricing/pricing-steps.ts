@@ -5,7 +5,6 @@ import type { RateTerms } from '../../rails/rail.ts';
 /** The roundings behind the amounts of a quote, stored with the quote to explain every unit. */
 
 export interface PricingStep {
-  /** The amount that was rounded. */
   readonly step:
     | 'COUNTERPARTY_FIXED_FEE'
     | 'TOTAL_SENDING_AMOUNT'
@@ -48,7 +47,7 @@ interface CurrencyPair {
   readonly receiving: Currency;
 }
 
-/** The numbers behind one side of a quote: the terms of pricing-terms.ts. */
+/** The numbers behind one side of a quote: the terms of pricing.ts. */
 interface Computation {
   readonly request: CurrencyPair & { readonly lockedAmount: bigint };
   readonly fixedFees: bigint;
@@ -56,7 +55,6 @@ interface Computation {
   readonly rate: Fraction;
 }
 
-/** Explains the counterparty's fixed fee, converted to the sending currency. */
 export function counterpartyFeeStep(
   { sending, receiving, rate }: CurrencyPair & { readonly rate: Pick<RateTerms, 'counterpartyFixedFee' | 'rate'> },
   fee: Rounded,
@@ -82,7 +80,6 @@ export function sendingStep({ request, fixedFees, shareAfterFee, rate }: Computa
   return stepOf('TOTAL_SENDING_AMOUNT', send, sending, 'UP', text);
 }
 
-/** Explains how an exact amount was rounded. */
 export function roundedHalfUp({ exact, amount }: Rounded, currency: Currency): string {
   return `${formatExact(exact)}, rounded half up to ${amount} (${formatMajor(amount, currency)})`;
 }

@@ -1,3 +1,38 @@
+import { maxAmount } from '../../core/checks.ts';
+import { type Currency, formatDecimal, formatMajor } from '../../core/currencies.ts';
+import {
+  add,
+  divide,
+  type Fraction,
+  isLess,
+  larger,
+  multiply,
+  parseDecimal,
+  rateDigits,
+  rateFault,
+  roundDown,
+  roundHalfUp,
+  roundUp,
+  smaller,
+  subtract,
+  tenTo,
+  toDecimal,
+  variableFeeRateFault,
+  whole,
+} from '../../core/fraction.ts';
+import type { RateTerms } from '../../rails/rail.ts';
+import type { PlatformFeeTerms } from '../commands/parties.ts';
+import {
+  counterpartyFeeStep,
+  formatExact,
+  type PricingStep,
+  type Rounded,
+  receivingStep,
+  roundedHalfUp,
+  sendingStep,
+  stepOf,
+} from './pricing-steps.ts';
+
 /**
  * The price of a quote: computed exactly and without side effects, with one rounding per conversion.
  *
@@ -11,39 +46,6 @@
  * variable fee, it holds within one smallest unit of one of the two currencies. With SENDING locked and two variable
  * fees, each of which is rounded on its own, it holds within half a receiving unit and one sending unit together.
  */
-
-import { maxAmount } from '../../core/checks.ts';
-import { formatDecimal, formatMajor } from '../../core/currencies.ts';
-import {
-  divide,
-  type Fraction,
-  isLess,
-  multiply,
-  parseDecimal,
-  rateDigits,
-  smaller,
-  subtract,
-  tenTo,
-  toDecimal,
-  whole,
-} from '../../core/fraction.ts';
-import {
-  formatExact,
-  type PricingStep,
-  type Rounded,
-  receivingStep,
-  roundedHalfUp,
-  sendingStep,
-  stepOf,
-} from './pricing-steps.ts';
-import {
-  convertToReceiving,
-  convertToSending,
-  type PricingRequest,
-  readTerms,
-  type Terms,
-  variableFee,
-} from './pricing-terms.ts';
 
 export interface Pricing {
   /** Smallest units of the sending currency, fees included. */
@@ -109,7 +111,6 @@ export function priceQuote(request: PricingRequest): Pricing | PricingRefusal {
 }
 
 const nothing = whole(0n);
-const everything = whole(1n);
 
 function priceFromSending(terms: Terms): Pricing | PricingRefusal {
   const { request, fixedFees } = terms;
@@ -221,4 +222,126 @@ function sideOutOfRange(request: PricingRequest, send: bigint, receive: bigint):
 
 function outOfRange(reason: string): PricingRefusal {
   return { code: 'AMOUNT_OUT_OF_RANGE', reason };
+}
+
+export interface PricingRequest {
+  readonly sending: Currency;
+  readonly receiving: Currency;
+  readonly lockedSide: 'SENDING' | 'RECEIVING';
+  /** Smallest units of the locked side's currency. */
+  readonly lockedAmount: bigint;
+  /** The terms of the rail; its rate is used unchanged. */
+  readonly rate: RateTerms;
+  readonly platformFee: PlatformFeeTerms;
+}
+
+const everything = whole(1n);
+
+export interface Terms {
+  readonly request: PricingRequest;
+  readonly rate: Fraction;
+  /** k: receiving smallest units per sending smallest unit. */
+  readonly unitsBought: Fraction;
+  readonly serviceRate: Fraction;
+  readonly platformRate: Fraction;
+  /** 1 − v: the share that remains after the variable fees. */
+  readonly shareAfterFee: Fraction;
+  /** F, in smallest units of the sending currency. */
+  readonly fixedFees: bigint;
+  readonly steps: readonly PricingStep[];
+}
+
+/** Reads the terms of a request. @throws RangeError when the terms themselves are invalid */
+export function readTerms(request: PricingRequest): Terms {
+  const { sending, receiving, rate: railTerms, platformFee } = request;
+  assertSound('rate', rateFault(railTerms.rate));
+  assertSound('bridge', rateFault(railTerms.bridge));
+  assertSound('service variable fee rate', variableFeeRateFault(railTerms.serviceVariableFeeRate));
+  assertSound('platform variable fee rate', variableFeeRateFault(platformFee.variableFeeRate));
+  assertNotNegative('service fixed fee', railTerms.serviceFixedFee);
+  assertNotNegative('counterparty fixed fee', railTerms.counterpartyFixedFee);
+  assertNotNegative('platform fixed fee', platformFee.fixedFee);
+
+  const rate = parseDecimal(railTerms.rate);
+  const unitsBought = divide(tenTo(receiving.decimals - sending.decimals), rate);
+  const serviceRate = parseDecimal(railTerms.serviceVariableFeeRate);
+  const platformRate = parseDecimal(platformFee.variableFeeRate);
+  const counterpartyFee = convertCounterpartyFee(railTerms.counterpartyFixedFee, unitsBought);
+  return {
+    request,
+    rate,
+    unitsBought,
+    serviceRate,
+    platformRate,
+    shareAfterFee: subtract(everything, add(serviceRate, platformRate)),
+    fixedFees: railTerms.serviceFixedFee + platformFee.fixedFee + counterpartyFee.amount,
+    steps: railTerms.counterpartyFixedFee === 0n ? [] : [counterpartyFeeStep(request, counterpartyFee)],
+  };
+}
+
+function convertCounterpartyFee(fee: bigint, unitsBought: Fraction): Rounded {
+  const exact = divide(whole(fee), unitsBought);
+  return { exact, amount: roundHalfUp(exact) };
+}
+
+/** Computes the amount that arrives when `send` is sent, rounded half up from the unrounded net amount. */
+export function convertToReceiving({ fixedFees, shareAfterFee, unitsBought }: Terms, send: bigint): Rounded {
+  const exact = multiply(multiply(whole(send - fixedFees), shareAfterFee), unitsBought);
+  return { exact, amount: roundHalfUp(exact) };
+}
+
+/** Computes the amount to send for `receive` to arrive, rounded up so that the receiver never gets less. */
+export function convertToSending({ fixedFees, shareAfterFee, unitsBought }: Terms, receive: bigint): Rounded {
+  const exact = add(whole(fixedFees), divide(divide(whole(receive), unitsBought), shareAfterFee));
+  return { exact, amount: roundUp(exact) };
+}
+
+/** Returns a fee that is a fraction of an amount in minor units, rounded half up. */
+export function variableFee(charged: bigint, rate: Fraction): Rounded {
+  const exact = multiply(whole(charged), rate);
+  return { exact, amount: roundHalfUp(exact) };
+}
+
+function assertSound(name: string, fault: string | undefined): void {
+  if (fault !== undefined) throw new RangeError(`${name} ${fault}`);
+}
+
+function assertNotNegative(name: string, amount: bigint): void {
+  if (amount < 0n) throw new RangeError(`${name} must not be negative, but is ${amount}`);
+}
+
+/** The minimum and maximum amounts that can arrive, in smallest units of the receiving currency. */
+export interface ReceivingLimits {
+  readonly min: bigint;
+  readonly max: bigint;
+}
+
+/**
+ * Returns the range of receiving amounts of a conversion: a quote that locks such an amount stays within the limits of
+ * its sending side (priceQuote). Undefined if nothing can be received.
+ * @throws RangeError as priceQuote does
+ */
+export function receivingLimits(request: Pick<PricingRequest, 'sending' | 'receiving' | 'rate' | 'platformFee'>) {
+  const terms = readTerms({ ...request, lockedSide: 'RECEIVING', lockedAmount: 1n });
+  const { fixedFees, shareAfterFee } = terms;
+  if (!isLess(nothing, shareAfterFee)) return undefined;
+  const { minSendingAmount, maxSendingAmount } = request.rate;
+  /** Returns the unrounded receiving amount for an amount to send. (A quote computes the reverse, rounded up.) */
+  const worth = (send: bigint) => convertToReceiving(terms, send).exact;
+  // A receiving amount whose exact cost is less than one unit below the minimum costs the minimum, since costs are
+  // rounded up.
+  const least = minSendingAmount - 1n;
+  const min = least < fixedFees ? 1n : roundDown(worth(least)) + 1n;
+  const most = smaller(maxSendingAmount, maxAmount);
+  if (most <= fixedFees) return undefined;
+  const max = smaller(roundDown(worth(most)), maxAmount);
+  return min <= max ? { min, max } : undefined;
+}
+
+/** Returns the intersection of these limits, or undefined if it is empty. */
+export function narrowest(all: readonly ReceivingLimits[]): ReceivingLimits | undefined {
+  const [first, ...others] = all;
+  if (!first) return undefined;
+  const range = others.reduce((a, b) => ({ min: larger(a.min, b.min), max: smaller(a.max, b.max) }), first);
+  return range.min <= range.max ? range : undefined;
 }

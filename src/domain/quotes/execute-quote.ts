@@ -5,10 +5,11 @@ import { statement } from '../../infra/database/statement.ts';
 import { type Caller, tokenOf } from '../access/caller.ts';
 import { sharedForCallers, visibleRow } from '../access/visible.ts';
 import { type CommandPlan, command, type Payments } from '../commands/command.ts';
-import { mergePlans } from '../ledger/merge-plans.ts';
+import { mergePlans } from '../ledger/plan.ts';
 import { orderIdOfQuote } from '../orders/order-ids.ts';
 import { checkScenario, checkStep, type GivenScenario } from '../orders/scenario.ts';
 import { payingRail, requirements, spendOfQuote, start } from './execution.ts';
+import { quoteEnd } from './expiry.ts';
 import { quotedDestination } from './quote-destination.ts';
 
 interface ExecuteQuote extends Expecting {
@@ -48,11 +49,16 @@ const executableStatement = sharedForCallers(
   ),
 );
 
+async function readQuote({ database }: Payments, caller: Caller, { quoteId }: ExecuteQuote) {
+  const found = await executableStatement(database.pool, caller, uuidOf(quoteId, 'Quote') ?? null);
+  const { quote } = found;
+  if (!quote) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', at('quoteId'));
+  return { ...found, quote };
+}
+
 async function planExecution(payments: Payments, caller: Caller, input: ExecuteQuote): Promise<CommandPlan> {
   const scenario = checkScenario(payments, caller, input.sandboxScenario, { step: 'PULL' });
-  const uuid = uuidOf(input.quoteId, 'Quote');
-  const { quote, source, destination } = await executableStatement(payments.database.pool, caller, uuid ?? null);
-  if (!quote) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', at('quoteId'));
+  const { quote, source, destination } = await readQuote(payments, caller, input);
   if (!source) {
     const message =
       'this quote is executed by its deposit: pay by one of its payment instructions, with the exact reference';
@@ -74,3 +80,21 @@ async function planExecution(payments: Payments, caller: Caller, input: ExecuteQ
   };
   return { ...mergePlans(checks, payment), result: quote.id };
 }
+
+/**
+ * Cancels a quote that has been neither executed nor paid: it is EXPIRED at once, as is its transaction (decision 67).
+ * A deposit that arrives afterwards is credited, as it is after an expiry.
+ * @throws Refusal QUOTE_NOT_FOUND, QUOTE_EXPIRED (also if it was cancelled before), CONFLICT (executed or paid),
+ *   IDEMPOTENCY_MISMATCH
+ */
+export const cancelQuote = command((payments, caller, input: { readonly quoteId: string } & Expecting) => ({
+  operation: 'cancelQuote',
+  readsOnly: true,
+  type: 'Quote',
+  plan: async () => {
+    const { quote } = await readQuote(payments, caller, input);
+    return { ...quoteEnd(quote, 'cancelled before it was executed or funded', 'before'), result: quote.id };
+  },
+  path: at('quoteId'),
+  conflict: { reason: 'only a quote that is PENDING can be cancelled' },
+}));

@@ -3,9 +3,8 @@ import type { Account, Quote } from '../../infra/database/rows.ts';
 import type { Rail } from '../../rails/rail.ts';
 import type { Caller } from '../access/caller.ts';
 import { type Payments, railOf } from '../commands/command.ts';
-import { debit, type Flow } from '../commands/movements.ts';
+import { debit, type Flow, lockOf } from '../commands/movements.ts';
 import { toRailAccount } from '../commands/parties.ts';
-import { type Lockable, lockOf } from '../commands/rate-locks.ts';
 import { spendOf } from '../commands/spending.ts';
 import type { Journal, NewOrder, NewRow, Plan, Spend } from '../ledger/plan.ts';
 import { expectedMs, firstAskMs } from '../orders/orders.ts';
@@ -24,12 +23,11 @@ export type Executable = Pick<
   | 'feesIncluded'
   | 'platformFee'
 > &
-  Lockable;
+  Partial<Pick<Quote, 'rateLock'>>;
 
 export interface StartOptions {
   readonly orderId: string;
   readonly rail: Rail;
-  /** The party that the rail pays. */
   readonly target: Target;
   readonly scenario: Prisma.JsonValue;
   readonly reason: string;
@@ -134,7 +132,6 @@ export function requirements(
   };
 }
 
-/** Describes the payment of a quote for the policies that limit it. */
 export function spendOfQuote(caller: Caller, quote: NewRow<Quote>, to: Account | null | undefined): Spend {
   const { transactionId, customerId = null, totalSendingAmount: amount, sendingCurrency: currency } = quote;
   const payment = { transactionId, customerId, amount, currency, until: quote.expiresAt };

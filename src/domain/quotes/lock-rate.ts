@@ -1,17 +1,15 @@
 import { invalid, Refusal } from '../../core/refusal.ts';
 import { statement } from '../../infra/database/statement.ts';
-import type { RateLock, UmaPayment } from '../../rails/rate-lock.ts';
+import type { RateLock, UmaPayment } from '../../rails/rail-parts.ts';
 import type { Caller } from '../access/caller.ts';
 import { connectedRail, type Payments } from '../commands/command.ts';
 import type { Information } from '../commands/information.ts';
 import { idAt, type Parties } from '../commands/parties.ts';
 import { orderIdOfKey, orderIdOfQuote } from '../orders/order-ids.ts';
-import { neededOf } from '../orders/rail-answer.ts';
+import { neededOf } from '../orders/orders.ts';
 import { amountToLock, checkLock, priceByLock } from '../pricing/locked-pricing.ts';
-import type { Pricing } from '../pricing/pricing.ts';
-import type { PricingRequest } from '../pricing/pricing-terms.ts';
-import type { Destination } from './quote-destination.ts';
-import { at, type CreateQuote } from './quote-input.ts';
+import type { Pricing, PricingRequest } from '../pricing/pricing.ts';
+import { at, type CreateQuote, type Destination } from './quote-destination.ts';
 
 export interface LockedPrice {
   readonly price: Pricing;

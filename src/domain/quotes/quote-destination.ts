@@ -1,15 +1,40 @@
-import { type Currency, currencyOf } from '../../core/currencies.ts';
-import { type FieldPath, invalid, Refusal } from '../../core/refusal.ts';
+import { type Currency, currencyOf, type GivenAmount, requiredCurrency } from '../../core/currencies.ts';
+import { type FieldPath, invalid, pathsIn, Refusal } from '../../core/refusal.ts';
 import { type Account, type Lookup, type Quote, trustedJson } from '../../infra/database/rows.ts';
 import type { RequiredField } from '../../rails/rail.ts';
 import type { RailAccount } from '../../rails/rail-parts.ts';
 import type { Caller } from '../access/caller.ts';
 import type { Payments } from '../commands/command.ts';
 import { checkApplicable, type Information, type InformationField, missingFields } from '../commands/information.ts';
-import { accountNotFound, currencyOfAccount, type Parties, toRailAccount } from '../commands/parties.ts';
+import type { Metadata } from '../commands/metadata.ts';
+import { accountNotFound, type Parties, toRailAccount } from '../commands/parties.ts';
 import { checkUmaAddress } from '../commands/uma-addresses.ts';
+import type { GivenScenario } from '../orders/scenario.ts';
 import { lookupCurrencies, lookupFields, readLookup } from '../receivers/lookups.ts';
-import { at, type DestinationInput } from './quote-input.ts';
+
+export type DestinationInput =
+  | { readonly kind: 'ACCOUNT'; readonly accountId: string }
+  | { readonly kind: 'UMA_ADDRESS'; readonly umaAddress: string; readonly currency?: string | null | undefined };
+
+export interface CreateQuote {
+  readonly source:
+    | { readonly kind: 'ACCOUNT'; readonly accountId: string }
+    | { readonly kind: 'REALTIME_FUNDING'; readonly customerId: string; readonly currency: string };
+  readonly destination: DestinationInput;
+  readonly lockedCurrencySide: 'SENDING' | 'RECEIVING';
+  /** 1 to `maxAmount` smallest units of the locked side's currency. */
+  readonly lockedCurrencyAmount: GivenAmount;
+  readonly lookupId?: string | null | undefined;
+  readonly immediatelyExecute: boolean;
+  readonly description?: string | null | undefined;
+  /** The information about the sender: the fields that the lookup requires, and the purpose. */
+  readonly senderCustomerInfo?: readonly InformationField[] | null | undefined;
+  readonly metadata?: Metadata | null | undefined;
+  /** Sandbox: the course of the payment after its execution. */
+  readonly sandboxScenario?: GivenScenario | null | undefined;
+}
+
+export const at = pathsIn<CreateQuote>();
 
 /** The party that the rail pays: an external account, a UMA address, or neither for an internal account. */
 export interface Target {
@@ -58,7 +83,7 @@ export function accountDestination(
   const isInternal = account.kind === 'INTERNAL';
   checkApplicable(given, at('senderCustomerInfo'), { requested: undefined, isInternal });
   return {
-    receiving: currencyOfAccount(account),
+    receiving: requiredCurrency(account.currency),
     columns: { destinationKind: 'ACCOUNT', destinationAccountId: account.id },
     lookupId: null,
     elsewhere: undefined,

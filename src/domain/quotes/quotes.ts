@@ -1,34 +1,41 @@
-import { type Currency, currencyOf, formatMajor, smallestUnits } from '../../core/currencies.ts';
-import { accountNameIn, creationTime } from '../../core/ids.ts';
+import {
+  type Currency,
+  currencyOf,
+  formatMajor,
+  givenCurrency,
+  requiredCurrency,
+  smallestUnits,
+} from '../../core/currencies.ts';
+import { accountNameIn, creationTime, paymentReference } from '../../core/ids.ts';
 import { checkAll, invalid, Refusal } from '../../core/refusal.ts';
+import type { Tenant } from '../../core/tenant.ts';
 import { checkText, longest } from '../../core/texts.ts';
-import type { Quote } from '../../infra/database/rows.ts';
+import { Prisma } from '../../infra/database/generated/client/client.ts';
+import type { Quote, Transaction } from '../../infra/database/rows.ts';
+import type { Scenario } from '../../rails/rail-parts.ts';
 import { type Caller, tokenOf } from '../access/caller.ts';
-import { checkPullable } from '../accounts/pullable.ts';
+import { checkPullable } from '../accounts/account-details.ts';
 import { type CommandPlan, command, connectedRail, type Payments, railOf } from '../commands/command.ts';
 import { checkInformation, clockFor, type Information } from '../commands/information.ts';
 import { checkMetadata } from '../commands/metadata.ts';
+import { storedLock } from '../commands/movements.ts';
 import {
   accountName,
   accountNotFound,
-  currencyOfAccount,
   currencyOfNamed,
   customerNotFound,
   customerUuid,
+  idAt,
   type Parties,
   readParties,
 } from '../commands/parties.ts';
-import { mergePlans } from '../ledger/merge-plans.ts';
-import type { NewRow } from '../ledger/plan.ts';
-import { neededOf } from '../orders/rail-answer.ts';
+import { mergePlans, type NewRow } from '../ledger/plan.ts';
+import { neededOf } from '../orders/orders.ts';
 import { checkScenario, checkStep } from '../orders/scenario.ts';
-import { type Pricing, priceQuote } from '../pricing/pricing.ts';
-import type { PricingRequest } from '../pricing/pricing-terms.ts';
+import { type Pricing, type PricingRequest, priceQuote } from '../pricing/pricing.ts';
 import { payingRail, requirements, spendOfQuote, start } from './execution.ts';
 import { type LockedPrice, lockRate, orderOfQuote } from './lock-rate.ts';
-import { accountDestination, type Destination, umaDestination } from './quote-destination.ts';
-import { at, type CreateQuote } from './quote-input.ts';
-import { jsonOf, newRows } from './quote-rows.ts';
+import { accountDestination, at, type CreateQuote, type Destination, umaDestination } from './quote-destination.ts';
 
 /**
  * Creates a quote: locks a rate and fees until its expiry (specification 4.1). With `immediatelyExecute` it is executed
@@ -82,7 +89,10 @@ async function planQuote(
       }),
     () => checkMetadata(caller, input.metadata, at('metadata')),
     () => checkText(input.description, at('description'), longest.memo),
-    () => checkExecution(input),
+    () => {
+      if (!input.immediatelyExecute || source.kind !== 'REALTIME_FUNDING') return;
+      throw invalid('a real-time funded quote is executed by its deposit, not at creation', at('immediatelyExecute'));
+    },
   );
   const parties = await readQuoteParties(payments, caller, input);
   const sending = sendingCurrency(input, parties);
@@ -138,11 +148,6 @@ async function lockedCurrency(payments: Payments, caller: Caller, input: CreateQ
   return locked.currency ?? undefined;
 }
 
-function checkExecution({ immediatelyExecute, source }: CreateQuote): void {
-  if (!immediatelyExecute || source.kind !== 'REALTIME_FUNDING') return;
-  throw invalid('a real-time funded quote is executed by its deposit, not at creation', at('immediatelyExecute'));
-}
-
 async function readQuoteParties(payments: Payments, caller: Caller, { source, destination }: CreateQuote) {
   const [from, to] = checkAll(
     () =>
@@ -158,7 +163,6 @@ async function readQuoteParties(payments: Payments, caller: Caller, { source, de
   return readParties(payments.database.pool, caller, { ...from, destination: to, ids: 3 });
 }
 
-/** The data on which a price depends, in addition to the parties. */
 interface QuoteSides {
   readonly sending: Currency;
   readonly to: Destination;
@@ -231,14 +235,89 @@ function sendingCurrency(input: CreateQuote, parties: Parties): Currency {
   const { source } = input;
   if (source.kind === 'REALTIME_FUNDING') {
     if (!parties.customer) customerNotFound(at('source', 'customerId'));
-    const currency = currencyOf(source.currency);
-    if (!currency) {
-      const message = `unknown currency ${JSON.stringify(source.currency)}`;
-      throw new Refusal('INVALID_CURRENCY', message, at('source', 'currency'));
-    }
-    return currency;
+    return givenCurrency(source.currency, at('source', 'currency'));
   }
   const from = parties.source ?? accountNotFound(at('source', 'accountId'));
   if (from.kind === 'EXTERNAL') checkPullable(from, at('source', 'accountId'));
-  return currencyOfAccount(from);
+  return requiredCurrency(from.currency);
+}
+
+interface QuoteData extends Omit<QuoteSides, 'orderId'> {
+  readonly price: Pricing;
+  readonly lock: LockedPrice | undefined;
+  readonly scenario: Scenario | null;
+  readonly metadata: Prisma.JsonValue;
+}
+
+function newRows(
+  payments: Payments,
+  tenant: Tenant,
+  input: CreateQuote,
+  parties: Parties,
+  { sending, price, lock, to, sender, scenario, metadata }: QuoteData,
+) {
+  const quoteId = idAt(parties, 0);
+  const transactionId = idAt(parties, 1);
+  const exchangeRate = new Prisma.Decimal(price.exchangeRate);
+  const rateDetails = jsonOf(price.rateDetails);
+  const common = {
+    platformId: tenant.platformId,
+    // The sending customer; null if the platform itself is the sender, even if it pays to a customer's account.
+    customerId: parties.source ? parties.source.customerId : (parties.customer?.id ?? null),
+    sourceKind: input.source.kind,
+    sourceAccountId: parties.source?.id ?? null,
+    ...to.columns,
+    exchangeRate,
+    description: input.description ?? null,
+    metadata,
+  } as const;
+  const quote: NewRow<Quote> = {
+    ...common,
+    id: quoteId,
+    status: 'PENDING',
+    transactionId,
+    expiresAt: expiryOf(payments, quoteId, lock),
+    sendingCurrency: sending.code,
+    receivingCurrency: to.receiving.code,
+    totalSendingAmount: price.totalSendingAmount,
+    totalReceivingAmount: price.totalReceivingAmount,
+    lockedCurrencySide: input.lockedCurrencySide,
+    feesIncluded: price.feesIncluded,
+    platformFee: price.platformFee,
+    pricing: { rateDetails, steps: jsonOf(price.steps) },
+    paymentInstructions: [],
+    lookupId: to.lookupId,
+    senderInformation: { ...sender },
+    scenario,
+    rateLock: lock ? storedLock(lock.lock) : null,
+  };
+  const transaction: NewRow<Transaction> = {
+    ...common,
+    id: transactionId,
+    type: 'OUTGOING',
+    status: 'PENDING',
+    quoteId,
+    sentAmount: price.totalSendingAmount,
+    sentCurrency: sending.code,
+    receivedAmount: price.totalReceivingAmount,
+    receivedCurrency: to.receiving.code,
+    fees: price.feesIncluded,
+    rateDetails,
+    reference: paymentReference(quoteId),
+    counterpartyInformation: { ...to.information },
+  };
+  return { quote, transaction };
+}
+
+/** Returns when a quote expires. Its id predates the request for the lock, so the quote never outlives the lock. */
+function expiryOf({ quoteSeconds }: Payments, quoteId: string, lock: LockedPrice | undefined): Date {
+  const validMs = Math.min(quoteSeconds * 1000, Math.floor(lock?.validMs ?? Number.POSITIVE_INFINITY));
+  return new Date(creationTime(quoteId).getTime() + validMs);
+}
+
+/** Converts a value for a JSON column, with amounts as strings of digits. */
+export function jsonOf(value: object): Prisma.JsonValue {
+  return JSON.parse(
+    JSON.stringify(value, (_key, field: unknown) => (typeof field === 'bigint' ? field.toString() : field)),
+  );
 }

@@ -14,8 +14,8 @@ import { type CommandResult, type Payments, type RailWith, railOf } from '../com
 import { customerNotFound, customerUuid } from '../commands/parties.ts';
 import { lookupExpired } from '../commands/plan-refusals.ts';
 import { checkUmaAddress } from '../commands/uma-addresses.ts';
-import { neededOf } from '../orders/rail-answer.ts';
-import { narrowest, receivingLimits } from '../pricing/receiving-limits.ts';
+import { neededOf } from '../orders/orders.ts';
+import { narrowest, receivingLimits } from '../pricing/pricing.ts';
 
 export interface LookUpReceiver {
   readonly umaAddress: string;
@@ -246,12 +246,10 @@ export async function readLookup(
   return lookup;
 }
 
-/** Returns the currencies that a receiver accepts, with their limits. */
 export function lookupCurrencies(lookup: Pick<Lookup, 'currencies'>): readonly LookupCurrency[] {
   return trustedJson<readonly LookupCurrency[]>(lookup.currencies);
 }
 
-/** Returns the facts about the sender that a receiver requires or accepts. */
 export function lookupFields(lookup: Pick<Lookup, 'requiredFields'>): readonly RequiredField[] {
   return trustedJson<readonly RequiredField[]>(lookup.requiredFields);
 }

@@ -6,7 +6,7 @@ import { connectionConfig } from '../../infra/database/database.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
 import { readClock, transactionOn } from '../../infra/database/transaction.ts';
 import { connectedRail, type Payments } from '../commands/command.ts';
-import { railAnswer } from '../orders/rail-answer.ts';
+import { railAnswer } from '../orders/orders.ts';
 
 /**
  * Compares the amount that a platform's provider should hold according to the books with the provider's balance. In the
@@ -113,13 +113,7 @@ export function agrees({ beyondLow, beyondHigh }: Beyond, known: Beyond | undefi
   return beyondLow <= (known?.beyondHigh ?? 0n) && beyondHigh >= (known?.beyondLow ?? 0n);
 }
 
-/** Describes the balance according to the books, and the known excess. */
 export function bookedWords({ currency: code, booked }: BothBalances, known: Beyond | undefined): string {
   const own = known ? `, and ${formatForeign(known.beyondLow, code)} known beyond them` : '';
   return `${formatForeign(booked, code)} in the books${own}`;
-}
-
-/** Describes the provider's side; undefined if the provider names no account. */
-export function heldWords({ currency, held }: BothBalances): string | undefined {
-  return held === undefined ? undefined : `${formatForeign(held, currency)} held`;
 }

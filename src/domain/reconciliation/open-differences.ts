@@ -6,7 +6,6 @@ import { type Operator, RefusedByHand, recordAct } from '../access/operator-acts
 
 const withPlatform = { platform: { select: { name: true } } } as const satisfies Prisma.ReconciliationDifferenceInclude;
 
-/** Lists differences, oldest first: either the open ones or all. */
 export function listDifferences({ prisma }: Pick<Database, 'prisma'>, { all }: { readonly all: boolean }) {
   return prisma.reconciliationDifference.findMany({
     where: all ? {} : { closedAt: null, goneAt: null },

@@ -61,10 +61,12 @@ export const sandboxReceiveUma = command((payments, caller, input: SandboxReceiv
     const { platformId } = caller;
     const transaction = announcedTransaction(
       {
-        ...{ platformId, id, customerId, senderUmaAddress, depositAccountId, amount },
-        information: simulation.senderInformation(senderUmaAddress),
+        ...{ platformId, id, customerId, receivedAmount: amount },
+        sourceUmaAddress: senderUmaAddress,
+        destinationAccountId: depositAccountId,
+        counterpartyInformation: { ...simulation.senderInformation(senderUmaAddress) },
         requested: [...receiverFields.filter(({ name }) => !extra.some((one) => one.name === name)), ...extra],
-        currency: input.receivingCurrencyCode,
+        receivedCurrency: input.receivingCurrencyCode,
         // By default the pay request arrives at once, and the payment begins as PENDING.
         lookedUpOnly: scenario?.step === 'PAY_REQUEST',
       },

@@ -1,4 +1,4 @@
-import { currencyOf, formatMajor, type GivenAmount, smallestUnits } from '../../core/currencies.ts';
+import { currencyOf, formatMajor, type GivenAmount, requiredCurrency, smallestUnits } from '../../core/currencies.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { invalid, pathsIn, Refusal } from '../../core/refusal.ts';
 import type { Account, Quote } from '../../infra/database/rows.ts';
@@ -7,15 +7,8 @@ import type { Caller } from '../access/caller.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';
 import { command, type Payments, railOf, simulationOf } from '../commands/command.ts';
 import { deposit } from '../commands/movements.ts';
-import {
-  accountName,
-  accountNotFound,
-  currencyOfAccount,
-  currencyOfNamed,
-  readTransferParties,
-} from '../commands/parties.ts';
-import { mergePlans } from '../ledger/merge-plans.ts';
-import type { Alternative, Journal, Plan } from '../ledger/plan.ts';
+import { accountName, accountNotFound, currencyOfNamed, readTransferParties } from '../commands/parties.ts';
+import { type Alternative, type Journal, mergePlans, type Plan } from '../ledger/plan.ts';
 import { orderIdOfQuote } from '../orders/order-ids.ts';
 import { checkScenario, type GivenScenario } from '../orders/scenario.ts';
 import { execution } from '../quotes/execution.ts';
@@ -47,7 +40,7 @@ export const fundAccount = command((payments, caller, input: FundAccount) => ({
     const { source } = await readTransferParties(payments.database.pool, caller, names);
     if (!source) accountNotFound(path);
     if (source.kind !== 'INTERNAL') throw invalid('only an internal account can be funded', path);
-    const currency = currencyOfAccount(source);
+    const currency = requiredCurrency(source.currency);
     const amount = smallestUnits(input.amount, currency, fundingPath('amount'));
     if (amount > maxFunding) {
       const message = `the amount must be at most ${formatMajor(maxFunding, currency)}`;

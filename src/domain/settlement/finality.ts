@@ -1,10 +1,9 @@
 import { asPlatform } from '../../infra/database/connections/platform-scope.ts';
 import type { Database } from '../../infra/database/database.ts';
-import type { Transaction } from '../../infra/database/generated/client/client.ts';
+import type { QuoteStatus, Transaction, TransactionStatus } from '../../infra/database/generated/client/client.ts';
 import { statement } from '../../infra/database/statement.ts';
 
 export interface Finality {
-  /** The version of the transaction that this describes. */
   readonly version: number;
   /** Whether the transaction can no longer change (prisma/functions/events/is_final.sql). */
   readonly isFinal: boolean;
@@ -36,3 +35,15 @@ export async function isFinal(
   const finality = await finalityOf(database, platformId, id);
   return finality?.isFinal === true && finality.version === version;
 }
+
+/** The final statuses of a transaction, as in the database's `is_terminal`. (COMPLETED may still become REFUNDED.) */
+export const terminalTransactionStatuses: ReadonlySet<TransactionStatus> = new Set([
+  'COMPLETED',
+  'REJECTED',
+  'FAILED',
+  'REFUNDED',
+  'EXPIRED',
+]);
+
+/** The final statuses of a quote, as listed in the database's `announce_quote`. */
+export const terminalQuoteStatuses: ReadonlySet<QuoteStatus> = new Set(['COMPLETED', 'FAILED', 'EXPIRED']);

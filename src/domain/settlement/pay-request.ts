@@ -1,9 +1,10 @@
 import type { Postponement } from '../../infra/database/leases.ts';
-import type { Payments } from '../commands/command.ts';
+import { platformItself } from '../access/platform-itself.ts';
+import { type Decision, decideUnlessDecided } from '../approvals/approvals.ts';
+import { connectedRail, type Payments } from '../commands/command.ts';
 import type { PlanGroup, TransactionMove } from '../ledger/plan.ts';
 import { type DueOrder, wholeMs } from '../orders/orders.ts';
 import type { CredibleOutcome } from './cases.ts';
-import { simulatedDecision } from './simulated-approval.ts';
 
 /**
  * An incoming UMA payment in CREATED (specification 3.2): its sender has looked up the receiver, but not sent its pay
@@ -17,13 +18,9 @@ function leftMs(payments: Payments, order: DueOrder): number {
   return payments.quoteSeconds * 1_000 - order.ageMs;
 }
 
-/** Returns whether the time for the sender's pay request is over. */
-export function payRequestIsLate(payments: Payments, order: DueOrder): boolean {
-  return leftMs(payments, order) <= 0;
-}
-
 /** Plans the expiry of a payment whose sender did not send the pay request in time. */
-export function planPayRequestExpiry(order: DueOrder): PlanGroup {
+export function planPayRequestExpiry(payments: Payments, order: DueOrder): PlanGroup | undefined {
+  if (leftMs(payments, order) > 0) return undefined;
   return planMove(order, null, { to: 'EXPIRED', reason: 'the sender did not send the pay request in time' });
 }
 
@@ -55,4 +52,28 @@ function planMove(order: DueOrder, dueInMs: number | null, to: Omit<TransactionM
   const { platformId, id, transaction } = order;
   const transactions: TransactionMove[] = [{ id: transaction.id, from: ['CREATED'], ...to }];
   return [{ platformId, plan: { orders: [{ id, dueInMs }], transactions } }];
+}
+
+/** Returns the decision on an incoming payment that its order's scenario makes instead of its platform, if any. */
+export function simulatedDecision(
+  payments: Payments,
+  order: Pick<DueOrder, 'platformId' | 'environment' | 'scenario'>,
+) {
+  return connectedRail(payments, order)?.simulation?.approval(order.scenario);
+}
+
+const decisions: Readonly<Record<'APPROVE' | 'REJECT', Decision>> = {
+  APPROVE: { kind: 'approve' },
+  REJECT: { kind: 'reject', reason: 'sandbox scenario' },
+};
+
+/**
+ * Decides on a waiting incoming payment as its scenario specifies, if it does. A decision that was made earlier stands.
+ * @returns when to process the order again: at once after a decision
+ */
+export async function decideBySimulation(payments: Payments, order: DueOrder, leftMs: number): Promise<Postponement> {
+  const decision = simulatedDecision(payments, order);
+  if (!decision) return { lease: order, dueInMs: leftMs };
+  await decideUnlessDecided(payments, platformItself(order), order.transaction.id, decisions[decision]);
+  return { lease: order, dueInMs: 0 };
 }

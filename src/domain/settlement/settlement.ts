@@ -12,13 +12,14 @@ import {
   type DueOrder,
   isPull,
   leaseOrders,
+  performOrder,
   postponeOrders,
   type Receiver,
+  railAnswer,
+  railRequest,
   renewLeases,
   wholeMs,
 } from '../orders/orders.ts';
-import { railAnswer } from '../orders/rail-answer.ts';
-import { performOrder, railRequest } from '../orders/rail-request.ts';
 import {
   type Contradiction,
   type CredibleOutcome,
@@ -27,10 +28,17 @@ import {
   otherAmount,
   otherOutcome,
 } from './cases.ts';
-import { planAnnouncement, planClose, planDelivery, planFailure, planReturn } from './outcomes.ts';
-import { concludePayRequest, payRequestIsLate, planPayRequestExpiry } from './pay-request.ts';
-import { type Conclusion, concludeWithoutCredit, isCreditRefused } from './refused-credit.ts';
-import { decideBySimulation } from './simulated-approval.ts';
+import {
+  type Conclusion,
+  concludeWithoutCredit,
+  isCreditRefused,
+  planAnnouncement,
+  planClose,
+  planDelivery,
+  planFailure,
+  planReturn,
+} from './outcomes.ts';
+import { concludePayRequest, decideBySimulation, planPayRequestExpiry } from './pay-request.ts';
 
 /** How long an order waits for an operator before its rail is queried again, in milliseconds. */
 const caseMs = 60_000;
@@ -182,7 +190,7 @@ async function settle(payments: Payments, order: DueOrder, onOutcome: (outcome: 
   switch (transaction.status) {
     case 'CREATED':
       if (transaction.approvalDueAt) return waitForApproval(payments, order);
-      return payRequestIsLate(payments, order) ? planPayRequestExpiry(order) : askRail(false);
+      return planPayRequestExpiry(payments, order) ?? askRail(false);
     case 'PENDING':
     case 'PROCESSING':
       break;

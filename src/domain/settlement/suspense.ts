@@ -4,14 +4,11 @@ import type { Prisma } from '../../infra/database/generated/client/client.ts';
 import type { Transaction } from '../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
 import { type Operator, RefusedByHand } from '../access/operator-acts.ts';
-import { flowOf, refund, resumption } from '../commands/movements.ts';
+import { flowOf, lockOf, refund, resumption } from '../commands/movements.ts';
 import { idAt } from '../commands/parties.ts';
 import { fullAccount } from '../commands/plan-refusals.ts';
-import { lockOf } from '../commands/rate-locks.ts';
-import { mergePlans } from '../ledger/merge-plans.ts';
-import type { Plan } from '../ledger/plan.ts';
-import { newTransaction } from '../transfers/transfer.ts';
-import { betweenAccounts } from '../transfers/transfers.ts';
+import { mergePlans, type Plan } from '../ledger/plan.ts';
+import { betweenAccounts, newTransaction } from '../transfers/transfers.ts';
 import { commitByHand, paymentUuid } from './order-by-hand.ts';
 
 /**
@@ -36,7 +33,6 @@ export interface SuspendedRefund {
 interface Onward {
   /** The platform's account in the currency; null if it has none. */
   readonly accountId: string | null;
-  /** The ids for the transactions of the transfer to that account. */
   readonly ids: readonly string[];
 }
 
@@ -72,7 +68,6 @@ const refundStatement = statement<SuspendedRefund>(
   { transaction: 'Transaction' },
 );
 
-/** Lists the refunds that wait in suspense on all platforms, oldest first. */
 export async function listSuspense(database: Database): Promise<SuspendedRefund[]> {
   return waitingStatement(database.pool);
 }

@@ -1,11 +1,33 @@
+import { createHash } from 'node:crypto';
+import { stringify } from 'csv-stringify/sync';
+import XMLBuilder from 'fast-xml-builder';
 import type { Period } from '../../core/checks.ts';
-import { accountNameIn } from '../../core/ids.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { formatDecimal, requiredCurrency } from '../../core/currencies.ts';
+import { accountNameIn, publicId } from '../../core/ids.ts';
+import { invalid, Refusal } from '../../core/refusal.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { statement } from '../../infra/database/statement.ts';
 import type { Caller } from '../access/caller.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';
-import { balanceAt, checkPeriod, versionBefore } from './period.ts';
+
+/** Returns the part of a period that was over when its statement was created: future balances are unknown. */
+export function past({ from, to }: Period, { madeAt }: { readonly madeAt: Date }): Period {
+  return { from: from < madeAt ? from : madeAt, to: to < madeAt ? to : madeAt };
+}
+
+/**
+ * Returns SQL for the version of an internal account at a moment: earlier postings have versions up to this one. As a
+ * subquery it is computed once, not for each row. `account` has the columns platform_id and id.
+ */
+export function versionBefore(account: string, moment: string): string {
+  return `(select account_version_before(${account}.platform_id, ${account}.id, ${moment}))`;
+}
+
+/** Returns SQL for the balance of an internal account (with platform_id and id) at a version. */
+export function balanceAt(account: string, version: string): string {
+  return `coalesce((select p.balance_after from posting p where p.platform_id = ${account}.platform_id and p.account_id = ${account}.id
+    and p.account_version <= ${version} order by p.account_version desc limit 1), 0)`;
+}
 
 /** An internal account's balances at both ends of a period, and the sums of the entries between, in smallest units. */
 export interface StatementHead {
@@ -65,7 +87,7 @@ export async function readStatementHead(
   accountId: string,
   period: Period,
 ): Promise<StatementHead> {
-  checkPeriod(period, ['to']);
+  if (period.to < period.from) throw invalid('the period must not end before it begins', ['to']);
   const name = accountNameIn(accountId);
   const [head] =
     name?.kind === 'INTERNAL' ? await headStatement(pool, caller, name.id, period.from, period.to) : [undefined];
@@ -106,4 +128,157 @@ export async function* statementEntries(
     if (entries.length < chunk) return;
     after = last.version;
   }
+}
+
+const columns = ['occurredAt', 'entryId', 'kind', 'transactionId', 'reference', 'amount', 'currency', 'balance'];
+
+/**
+ * Writes a statement as CSV (RFC 4180): the opening balance, every entry with the balance after it, and the closing
+ * balance. Amounts are exact, in major units. No column contains free text, which a spreadsheet could interpret as a
+ * formula.
+ */
+export async function* statementCsv(
+  head: StatementHead,
+  period: Period,
+  chunks: AsyncIterable<StatementEntry[]>,
+): AsyncGenerator<string, void, undefined> {
+  const { decimals } = requiredCurrency(head.currency);
+  const { from, to } = past(period, head);
+  const lines = (rows: readonly (readonly (string | null)[])[]) =>
+    stringify(rows as (string | null)[][], { record_delimiter: 'windows' });
+  const balance = (at: Date, kind: string, amount: bigint) => [
+    at.toISOString(),
+    null,
+    kind,
+    null,
+    null,
+    null,
+    head.currency,
+    formatDecimal(amount, decimals),
+  ];
+  yield lines([columns, balance(from, 'OPENING_BALANCE', head.openingBalance)]);
+  for await (const entries of chunks) {
+    yield lines(
+      entries.map((entry) => [
+        entry.occurredAt.toISOString(),
+        `${publicId('LedgerEntry', entry.journalId)}.${entry.leg}`,
+        entry.kind.toUpperCase(),
+        entry.transactionId && publicId('Transaction', entry.transactionId),
+        entry.reference,
+        formatDecimal(entry.amount, decimals),
+        head.currency,
+        formatDecimal(entry.balance, decimals),
+      ]),
+    );
+  }
+  yield lines([balance(to, 'CLOSING_BALANCE', head.closingBalance)]);
+}
+
+// ISO 20022, Bank to Customer Statement, camt.053.001.08. The members of the objects are in the order that the standard
+// prescribes for the elements. Identifiers have at most 35 characters, so UUIDs are written without hyphens.
+
+const namespace = 'urn:iso:std:iso:20022:tech:xsd:camt.053.001.08';
+const builder = new XMLBuilder({ ignoreAttributes: false, attributeNamePrefix: '@' });
+
+/**
+ * Refuses a currency that the standard cannot express: it requires three-letter currencies (ISO 4217) and at most five
+ * decimals.
+ * @throws Refusal INVALID_CURRENCY
+ */
+export function checkCamtCurrency(code: string): void {
+  const { decimals } = requiredCurrency(code);
+  if (!/^[A-Z]{3}$/.test(code) || decimals > 5) {
+    throw new Refusal('INVALID_CURRENCY', `camt.053 has no amounts in ${code}; use csv`, ['format']);
+  }
+}
+
+const compact = (uuid: string) => uuid.replaceAll('-', '');
+
+/** The journals that reverse an earlier debit or credit: their entries are reversals. */
+const reversals: ReadonlySet<string> = new Set(['refund', 'return', 'resumption']);
+
+class CamtWriter {
+  readonly #currency: string;
+  readonly #decimals: number;
+
+  constructor(currency: string) {
+    this.#currency = currency;
+    this.#decimals = requiredCurrency(currency).decimals;
+  }
+
+  /** An amount without a sign, and its direction. */
+  #money(amount: bigint) {
+    const absolute = amount < 0n ? -amount : amount;
+    return {
+      Amt: { '@Ccy': this.#currency, '#text': formatDecimal(absolute, this.#decimals) },
+      CdtDbtInd: amount < 0n ? 'DBIT' : 'CRDT',
+    };
+  }
+
+  #balance(code: 'OPBD' | 'CLBD' | 'ITBD', amount: bigint, at: Date) {
+    return { Tp: { CdOrPrtry: { Cd: code } }, ...this.#money(amount), Dt: { DtTm: at.toISOString() } };
+  }
+
+  #sum(count: number, amount: string) {
+    return { NbOfNtries: String(count), Sum: formatDecimal(BigInt(amount), this.#decimals) };
+  }
+
+  /** Writes the part before the entries. If the period is not over, the last balance is an interim one, as of now. */
+  head(id: string, head: StatementHead, period: Period): string {
+    const { from, to } = past(period, head);
+    const code = to < period.to ? 'ITBD' : 'CLBD';
+    return builder.build({
+      Id: id,
+      CreDtTm: head.madeAt.toISOString(),
+      FrToDt: { FrDtTm: from.toISOString(), ToDtTm: to.toISOString() },
+      Acct: { Id: { Othr: { Id: compact(head.accountId) } }, Ccy: this.#currency },
+      Bal: [this.#balance('OPBD', head.openingBalance, from), this.#balance(code, head.closingBalance, to)],
+      TxsSummry: {
+        TtlCdtNtries: this.#sum(head.creditCount, head.creditSum),
+        TtlDbtNtries: this.#sum(head.debitCount, head.debitSum),
+      },
+    });
+  }
+
+  entries(entries: readonly StatementEntry[]): string {
+    return builder.build({ Ntry: entries.map((entry) => this.#entry(entry)) });
+  }
+
+  #entry(entry: StatementEntry) {
+    const at = { DtTm: entry.occurredAt.toISOString() };
+    const { transactionId, reference } = entry;
+    const refs = transactionId && { ...(reference && { EndToEndId: reference }), TxId: compact(transactionId) };
+    return {
+      NtryRef: String(entry.version),
+      ...this.#money(entry.amount),
+      ...(reversals.has(entry.kind) && { RvslInd: 'true' }),
+      Sts: { Cd: 'BOOK' },
+      BookgDt: at,
+      ValDt: at,
+      // 32 characters, a dot and the leg's number: at most 35.
+      AcctSvcrRef: `${compact(entry.journalId)}.${entry.leg}`,
+      BkTxCd: { Prtry: { Cd: entry.kind.toUpperCase() } },
+      ...(refs && { NtryDtls: { TxDtls: { Refs: refs } } }),
+    };
+  }
+}
+
+/** Writes a statement as a camt.053 document. Identical contents produce identical ids. */
+export async function* statementCamt(
+  head: StatementHead,
+  period: Period,
+  chunks: AsyncIterable<StatementEntry[]>,
+): AsyncGenerator<string, void, undefined> {
+  const { from, to } = period;
+  const writer = new CamtWriter(head.currency);
+  const id = createHash('sha256')
+    .update([head.accountId, from.toISOString(), to.toISOString(), head.closingVersion].join(' '))
+    .digest('hex')
+    .slice(0, 32);
+  yield `<?xml version="1.0" encoding="UTF-8"?>\n<Document xmlns="${namespace}"><BkToCstmrStmt>`;
+  yield builder.build({ GrpHdr: { MsgId: id, CreDtTm: head.madeAt.toISOString() } });
+  yield '<Stmt>';
+  yield writer.head(id, head, period);
+  for await (const entries of chunks) yield writer.entries(entries);
+  yield '</Stmt></BkToCstmrStmt></Document>\n';
 }

@@ -9,7 +9,6 @@ import { columnName } from './rows.ts';
 export class Binding {
   readonly values: unknown[] = [];
   planning: Planning;
-  /** The number of table aliases used so far. */
   aliases = 0;
 
   /** Adds a value to the parameters and returns its placeholder in the text, such as `$3`. */
@@ -17,7 +16,6 @@ export class Binding {
     return `$${this.values.push(value)}`;
   }
 
-  /** Returns a table alias that is new in this statement. */
   alias(): string {
     this.aliases += 1;
     return `f${this.aliases}`;
@@ -71,12 +69,10 @@ const models: ReadonlyMap<string, ReadonlyMap<string, ModelField>> = new Map(
   ]),
 );
 
-/** Returns a model's fields by name; an empty map for an unknown model. */
 export function fieldsOfModel(model: string): ReadonlyMap<string, ModelField> {
   return models.get(model) ?? new Map();
 }
 
-/** Returns the quoted name of a model's table. */
 export function tableOf(model: string): string {
   return `"${columnName(model.charAt(0).toLowerCase() + model.slice(1))}"`;
 }

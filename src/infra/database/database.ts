@@ -3,15 +3,35 @@ import pg from 'pg';
 import type { Binding } from './conditions.ts';
 import { connectionName, readAddress } from './connections/address.ts';
 import { type ConnectionConfig, DatabaseClient, Hosts } from './connections/hosts.ts';
+import { noPlatform } from './connections/platform-scope.ts';
 import { PooledClient, type Pooler } from './connections/pooled-client.ts';
 import { PrismaDriver } from './connections/prisma-driver.ts';
 import { currentReader, type TextRead } from './connections/read-scope.ts';
 import { ServingPool } from './connections/serving-pool.ts';
-import { defaultStatementMs, sessionSettings } from './connections/session-settings.ts';
 import { StatementNames } from './connections/statement-names.ts';
 import { queryText, TextQuery } from './connections/text-query.ts';
 import { isAnswerTimeout, isReadOnly } from './faults.ts';
 import { type Prisma, PrismaClient } from './generated/client/client.ts';
+
+/** The statement timeout in milliseconds, after which Postgres cancels the statement. */
+export const defaultStatementMs = 10_000;
+
+/** Returns the settings that every session needs. The time zone is UTC: adapter-pg shifts timestamps in any other. */
+export const sessionSettings = (role: string, statementMs = defaultStatementMs) => [
+  `role=${role}`,
+  // For some tables the serving role has views, which must be found first (docs/database-roles.md).
+  `search_path=${role === 'gateway_serving' ? 'serving,public' : 'public'}`,
+  `gateway.platform=${noPlatform}`,
+  'timezone=UTC',
+  'lock_timeout=2000',
+  `statement_timeout=${statementMs}`,
+  'idle_in_transaction_session_timeout=10000',
+  // Postgres expects a million rows from JSON that has two: JIT compilation then took ten times as long as the payment.
+  'jit=off',
+  // If a machine is lost, the locks of its processes are released after a few unanswered keep-alive probes.
+  'tcp_keepalives_idle=10',
+  'tcp_keepalives_interval=5',
+];
 
 /**
  * The database roles of the program. They own no tables, change money only through the functions of the ledger, and
@@ -57,7 +77,6 @@ export interface Database {
 }
 
 export interface DatabaseOptions {
-  /** The address of the server itself. */
   readonly url: string;
   /** A connection pooler in transaction mode, through which the pools of this database connect. */
   readonly pooler?: Pooler | undefined;

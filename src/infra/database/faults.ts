@@ -105,8 +105,8 @@ export function waitedForRow(error: unknown): boolean {
   return error instanceof Error && 'where' in error && /\bwhile \w+( \w+)? (index )?tuple/.test(String(error.where));
 }
 
-function isTransient(state: string | undefined): boolean {
-  return state !== undefined && transientStates.some((prefix) => state.startsWith(prefix));
+function isTransient(state: unknown): boolean {
+  return typeof state === 'string' && transientStates.some((prefix) => state.startsWith(prefix));
 }
 
 function isFatal(severity: unknown): boolean {
@@ -143,10 +143,6 @@ function isDriverFault(cause: DriverCause | undefined): boolean {
   return (
     driverKinds.has(cause.kind) ||
     isFatal(cause.severity) ||
-    [cause.originalCode, cause.code].some((code) => isTransient(textOf(code)))
+    [cause.originalCode, cause.code].some((code) => isTransient(code))
   );
-}
-
-function textOf(code: unknown): string | undefined {
-  return typeof code === 'string' ? code : undefined;
 }

@@ -122,7 +122,6 @@ interface Work<Row> {
   readonly lease: (on: Queryable, limit: number, leaseMs: number) => Promise<Row[]>;
   readonly postpone: ReturnType<typeof postponing>;
   readonly work: (due: Row) => Promise<void>;
-  /** The log message for a row whose processing failed and will be retried. */
   readonly failure: string;
   readonly about: (due: Row) => object;
 }

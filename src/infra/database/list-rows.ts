@@ -52,7 +52,6 @@ export interface ListRows {
 interface Way {
   readonly found: string;
   readonly rest: string;
-  /** Whether that index has the order of the list. */
   readonly isOrdered: boolean;
   /** The referenced rows, if these are found first, and the column that refers to them. */
   readonly through?: { readonly column: string; readonly ids: string } | undefined;
@@ -304,7 +303,6 @@ function fromWay(list: ListRows, own: string, { found, rest, isOrdered, through 
   return `${tableOf(model)} ${alias} where ${own} and ${alias}.id = any (array(${ids}))`;
 }
 
-/** Writes the condition that one of the ways finds a row. */
 function isFoundBy({ found, rest, through }: Way, alias: string): string {
   const refers = through ? ` and ${alias}.${through.column} = any (array(${through.ids}))` : '';
   return `${found}${refers} and ${rest}`;

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { withAdvisoryLock, withClient } from './advisory-lock.ts';
 import { readAddress } from './connections/address.ts';
 import type { Pooler } from './connections/pooled-client.ts';
-import { sessionSettings } from './connections/session-settings.ts';
+import { sessionSettings } from './database.ts';
 import { sqlState } from './faults.ts';
 import { refuseOwners } from './owners.ts';
 import { inRolledBackTransaction, transactionOn } from './transaction.ts';

@@ -1,4 +1,7 @@
+import { LRUCache } from 'lru-cache';
 import { fieldsOfModel, type ModelField } from './conditions.ts';
+import { asPlatform } from './connections/platform-scope.ts';
+import { type Noun, readRows } from './read-rows.ts';
 
 // Compiles conditions in the form of Prisma's `where` to a function that tests a row in memory: the counterpart of
 // conditions.ts, for past versions of rows. It refuses conditions that the row alone does not decide.
@@ -35,13 +38,6 @@ const unchanging: Readonly<Record<string, readonly string[]>> = {
   Account: ['id', 'platformId', 'kind', 'currency', 'customerId'],
   Customer: ['id', 'platformId', 'platformCustomerId', 'customerType'],
 };
-
-/**
- * Returns the fields of a model that never change; none for a model on which conditions of other rows must not depend.
- */
-export function unchangingFields(model: string): readonly string[] {
-  return unchanging[model] ?? [];
-}
 
 type Test = (row: Row, find: FindRow) => boolean;
 
@@ -80,7 +76,7 @@ function allOf(model: string, where: Where, references: Map<string, Reference>):
 function ofReferred(model: string, field: ModelField, where: Where, references: Map<string, Reference>): Test {
   const idField = field.relationFromFields?.at(-1);
   if (idField === undefined) throw new NotFollowable(model, field.name);
-  const changing = Object.keys(where).find((name) => !unchangingFields(field.type).includes(name));
+  const changing = Object.keys(where).find((name) => !unchanging[field.type]?.includes(name));
   if (changing !== undefined) throw new NotFollowable(model, `${field.name}.${changing}`);
   const test = allOf(field.type, where, references);
   references.set(idField, { field: idField, model: field.type });
@@ -104,8 +100,11 @@ function ofValue(model: string, field: ModelField, condition: unknown): Test {
       }
       case 'startsWith':
         return [beginningWith(model, field, value)];
-      case 'not':
-        return [value === null ? (row) => row[name] !== null : differentFrom(model, field, value)];
+      case 'not': {
+        const isEqual: Test = value === null ? () => false : equalTo(model, field, value);
+        // As in SQL, a comparison with null is unknown, so null does not match.
+        return [(row, find) => row[name] !== null && !isEqual(row, find)];
+      }
       case 'gt':
       case 'gte':
       case 'lt':
@@ -140,12 +139,6 @@ function beginningWith(model: string, { name }: ModelField, start: unknown): Tes
   };
 }
 
-/** Tests for a different value. As in SQL, a comparison with null is unknown, so null does not match. */
-function differentFrom(model: string, field: ModelField, value: unknown): Test {
-  const isEqual = equalTo(model, field, value);
-  return (row, find) => row[field.name] !== null && !isEqual(row, find);
-}
-
 /** Compares as Postgres does: times, numbers and UUIDs. The order of other text depends on the collation. */
 function compared(model: string, field: ModelField, value: unknown, holds: (order: number) => boolean): Test {
   const { name, type } = field;
@@ -172,3 +165,38 @@ function comparable(value: unknown): number | bigint | string {
 function isObject(value: unknown): value is Where {
   return typeof value === 'object' && value !== null && !(value instanceof Date);
 }
+
+const maxRows = 20_000;
+
+/** Caches the rows that predicates refer to, with the fields that never change, so that each row is read once. */
+export class ReferredRows {
+  readonly #database: Parameters<typeof readRows>[0];
+  // As in core/bounded-cache.ts, which database modules are not allowed to import.
+  readonly #known = new LRUCache<string, Row>({ maxSize: maxRows, sizeCalculation: () => 1 });
+
+  constructor(database: Parameters<typeof readRows>[0]) {
+    this.#database = database;
+  }
+
+  /** Reads the rows that these rows refer to, and returns a function that finds them. */
+  async of(platformId: string, references: readonly Reference[], rows: readonly Row[]): Promise<FindRow> {
+    for (const { model, field } of references) {
+      const ids = new Set(rows.map((row) => row[field]).filter((id) => typeof id === 'string'));
+      const missing = [...ids].filter((id) => !this.#known.has(keyOf(model, id)));
+      // Rows of the models that a feed follows refer only to rows of other such models.
+      if (missing.length > 0) await this.#read(platformId, model as Noun, missing);
+    }
+    return (model, id) => this.#known.get(keyOf(model, id));
+  }
+
+  async #read(platformId: string, model: Noun, ids: readonly string[]): Promise<void> {
+    const where = { platformId, id: { in: [...ids] } };
+    const rows: readonly Row[] = await asPlatform(platformId, () => readRows(this.#database, model, { where }));
+    for (const row of rows) {
+      const fields = (unchanging[model] ?? []).map((name) => [name, row[name]] as const);
+      this.#known.set(keyOf(model, String(row.id)), Object.fromEntries(fields));
+    }
+  }
+}
+
+const keyOf = (model: string, id: string) => `${model}:${id}`;

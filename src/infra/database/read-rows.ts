@@ -54,7 +54,6 @@ export async function readRow<N extends Noun, More extends object>(
   return row ?? null;
 }
 
-/** Counts the rows that match. */
 export async function countRows<N extends Noun>({ readText }: Pick<Database, 'readText'>, noun: N, query: RowQuery<N>) {
   const { text, binding } = select(noun, '', query);
   return Number(await readText(`select count(*)::text from (${text}) s`, binding));

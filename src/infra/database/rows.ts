@@ -26,7 +26,6 @@ export type { Account, Customer, Event, Lookup, Quote, Transaction };
 
 const columnNames = new Map<string, string>();
 
-/** Returns the name of a field's column. */
 export function columnName(field: string): string {
   let name = columnNames.get(field);
   if (name === undefined) {
@@ -36,7 +35,6 @@ export function columnName(field: string): string {
   return name;
 }
 
-/** Returns the name of a column's field. */
 export function fieldName(column: string): string {
   return column.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 }

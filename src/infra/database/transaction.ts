@@ -66,7 +66,6 @@ export async function transactionOn<T>(
   }
 }
 
-/** Runs work in a transaction that is always rolled back. */
 export async function inRolledBackTransaction<T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T> {
   await client.query('begin');
   try {

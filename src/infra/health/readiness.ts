@@ -63,7 +63,6 @@ const patienceStatement = statement<object>('readiness_patience', `select set_co
 /** The SQLSTATE of a lock timeout: requests that need the locked table are refused, and all others are served. */
 const locked = '55P03';
 
-/** The SQLSTATE of a server that has no connection left. */
 const tooMany = '53300';
 
 /** The SQLSTATEs of a missing table, column or function, or of a missing privilege for it. */
@@ -151,12 +150,7 @@ export class ReadinessWatch {
     const schema = state.applied === migrations.length;
     // A database that is read-only or lacks the schema is already reported.
     if (state.writable && schema) await tryRequest(client);
-    return {
-      database: true,
-      writable: state.writable,
-      schema,
-      feed: this.#moves(state.oldest),
-    };
+    return { database: true, writable: state.writable, schema, feed: this.#moves(state.oldest) };
   }
 
   /** Returns whether the feed advances: false if the oldest event in the outbox has been the same for too long. */
@@ -213,15 +207,14 @@ export class ReadinessWatch {
       this.#client = before;
       return before;
     }
-    if (before) destroy(before);
+    before?.connection.stream.destroy();
     return client;
   }
 
   /** Drops the connection without waiting for the server. */
   #forget(): void {
-    const client = this.#client;
+    this.#client?.connection.stream.destroy();
     this.#client = undefined;
-    if (client) destroy(client);
   }
 }
 
@@ -234,11 +227,6 @@ async function tryRequest(client: pg.Client): Promise<void> {
   } catch (error) {
     if (sqlState(error) !== locked) throw error;
   }
-}
-
-function destroy(client: pg.Client): void {
-  // Every client has a connection, which pg's types do not declare.
-  (client as pg.Client & { connection: pg.Connection }).connection.stream.destroy();
 }
 
 /**

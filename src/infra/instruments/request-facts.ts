@@ -81,7 +81,6 @@ interface Sender {
   readonly tokenId: string | null;
 }
 
-/** Notes who sent the current request. */
 export function noteCaller({ platformId, tokenId }: Sender): void {
   const facts = currentRequest();
   if (!facts) return;
@@ -89,7 +88,6 @@ export function noteCaller({ platformId, tokenId }: Sender): void {
   if (tokenId !== null) facts.tokenId = tokenId;
 }
 
-/** Notes the operation of the current request. */
 export function noteOperation(operation: string): void {
   const facts = currentRequest();
   if (facts) facts.operation = operation;
@@ -97,7 +95,6 @@ export function noteOperation(operation: string): void {
 
 const mostMade = 20;
 
-/** Notes the public id of an object that the current request has created. */
 export function noteMade(id: string): void {
   const facts = currentRequest();
   if (!facts) return;

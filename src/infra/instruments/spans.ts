@@ -25,12 +25,10 @@ export function switchSpans(on: boolean): void {
   isOn = on;
 }
 
-/** Returns whether spans are on. */
 export function makesSpans(): boolean {
   return isOn;
 }
 
-/** Returns whether the current work belongs to a span. */
 export function hasSpan(): boolean {
   return isOn && trace.getActiveSpan() !== undefined;
 }

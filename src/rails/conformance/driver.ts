@@ -82,7 +82,6 @@ export class TrialDrive {
   }
 }
 
-/** Describes an answer of the rail for a report. */
 export function words(answer: Answer | undefined): string {
   if (!answer) return 'none';
   if (answer.kind === 'unknown')

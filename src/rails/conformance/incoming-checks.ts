@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Rail } from '../rail.ts';
-import type { RailDeposit } from '../rail-deposits.ts';
-import type { RailWebhook } from '../rail-webhooks.ts';
+import type { RailDeposit, RailWebhook } from '../rail-parts.ts';
 import type { ReadyCheck, Tried } from './checks.ts';
 import { Breach, NotTried } from './driver.ts';
 

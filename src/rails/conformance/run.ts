@@ -1,10 +1,20 @@
-import type { Rail } from '../rail.ts';
-import { checks, type ReadyCheck } from './checks.ts';
+import type { Rail, UmaReceiver } from '../rail.ts';
+import {
+  type Check,
+  checks,
+  expectLocked,
+  expectMoved,
+  expectNoAnswer,
+  lockChecks,
+  lockOf,
+  providerOf,
+  type ReadyCheck,
+  type Tried,
+  withFault,
+} from './checks.ts';
 import { Breach, NotTried } from './driver.ts';
 import { incomingChecks } from './incoming-checks.ts';
-import { lockChecks } from './lock-checks.ts';
-import { receiverChecks } from './receiver-checks.ts';
-import type { CheckResult, RailTrial, TrialTimes } from './trial.ts';
+import type { CheckResult, RailTrial, TrialReceivers, TrialTimes } from './trial.ts';
 
 /** The default time limits, the same as the gateway's. */
 const usualTimes: TrialTimes = { answerMs: 10_000, outcomeMs: 60_000 };
@@ -17,11 +27,12 @@ export async function runConformance(trial: RailTrial, times: TrialTimes = usual
   const rail = await trial.open();
   const kinds = [...(rail.payOut ? (['PAYOUT'] as const) : []), ...(rail.collect ? (['COLLECTION'] as const) : [])];
   const locks = rail.lockRate ? lockChecks : [];
+  const receivers = rail.lookUp ? [...lookUpChecks, ...(rail.lockRate ? paymentChecks : [])] : [];
   await rail.close?.();
   const ready: readonly ReadyCheck[] = [
     ...kinds.flatMap((kind) => checks.map((check) => ({ ...check, kind }))),
     ...locks.map((check) => ({ ...check, kind: 'PAYOUT' as const })),
-    ...receiverChecks(rail).map((check) => ({ ...check, kind: 'RECEIVER' as const })),
+    ...receivers.map((check) => ({ ...check, kind: 'RECEIVER' as const })),
     ...incomingChecks(rail),
   ];
   const results: CheckResult[] = [];
@@ -47,4 +58,59 @@ async function runCheck({ name, kind, run }: ReadyCheck, trial: RailTrial, times
   } finally {
     await Promise.allSettled(opened.map((rail) => rail.close?.()));
   }
+}
+
+const lookUpChecks: readonly Check[] = [
+  { name: 'finds the receiver at a known UMA address, and none at an unknown one', run: finds },
+  { name: 'treats a silent provider as unknown, not as no receiver', run: isDown },
+];
+const paymentChecks: readonly Check[] = [
+  { name: 'pays the locked amount to a UMA address once, even if the answer is lost', run: pays },
+];
+
+async function finds(tried: Tried): Promise<void> {
+  const { known, unknown } = receiversOf(tried);
+  const rail = await tried.open();
+  const found = await rail.lookUp?.(known);
+  if (!found) throw new Breach(`${known} has a receiver, but it found none`);
+  checkReceiver(found);
+  if (await rail.lookUp?.(unknown)) throw new Breach(`${unknown} has no receiver, but it found one`);
+}
+
+/**
+ * Checks that the rail gives no answer while the provider is silent: if it reported no receiver, a possible payment
+ * would be refused.
+ */
+async function isDown(tried: Tried): Promise<void> {
+  providerOf(tried);
+  const { known } = receiversOf(tried);
+  const rail = await tried.open();
+  await expectNoAnswer(tried, () => rail.lookUp?.(known).then((found) => (found ? 'somebody' : 'nobody')));
+}
+
+async function pays(tried: Tried): Promise<void> {
+  const { lock } = receiversOf(tried);
+  if (!lock) throw new NotTried('the trial has no payment to a UMA address');
+  const rail = await tried.open();
+  for (const side of ['SENDING', 'RECEIVING'] as const) {
+    const locked = await lockOf(tried, rail, lock(side));
+    await withFault(tried, 'loses-answers', () => locked.drive.ask(rail));
+    expectLocked(locked, await locked.drive.outcome(await tried.open()));
+    await expectMoved(tried, locked.drive, 1n);
+  }
+}
+
+function receiversOf({ trial }: Tried): TrialReceivers {
+  if (!trial.receivers) throw new NotTried('the trial has no receivers');
+  return trial.receivers;
+}
+
+function checkReceiver({ currencies, requiredFields }: UmaReceiver): void {
+  if (currencies.length === 0) throw new Breach('a receiver must accept at least one currency');
+  for (const { code, minAmount, maxAmount } of currencies) {
+    if (!(minAmount >= 0n && minAmount <= maxAmount)) {
+      throw new Breach(`a receiver cannot accept from ${minAmount} to ${maxAmount} ${code}`);
+    }
+  }
+  for (const { name } of requiredFields) if (name === '') throw new Breach('a required field must have a name');
 }

@@ -1,7 +1,5 @@
 import type { Rail, RailOrder } from '../rail.ts';
-import type { RailDeposit } from '../rail-deposits.ts';
-import type { RailWebhook } from '../rail-webhooks.ts';
-import type { LockRequest } from '../rate-lock.ts';
+import type { LockRequest, RailDeposit, RailWebhook } from '../rail-parts.ts';
 
 /** The trial of a rail: the author's input to the conformance suite, as the export `trial` of a module. */
 export interface RailTrial {
@@ -30,7 +28,6 @@ export interface RailTrial {
   /** Webhooks and deposits of the provider; undefined if the rail has no such methods, or they cannot be tested. */
   readonly incoming?: TrialIncoming;
 
-  /** Ends the trial. */
   close?(): Promise<void>;
 }
 

@@ -1,16 +1,29 @@
-import type { KycStatus } from '../../infra/database/generated/client/client.ts';
-import type { Rail, RailOrder, RailOutcome, RailRequest } from '../rail.ts';
-import type { RailDeposits } from '../rail-deposits.ts';
-import type { RailBooks } from '../rail-movements.ts';
-import type { RailAccount } from '../rail-parts.ts';
-import type { RailWebhooks } from '../rail-webhooks.ts';
-import type { RailLocks } from '../rate-lock.ts';
-import type { Simulation } from '../simulation.ts';
-import { checkSandboxAccount, suffixOf, verificationOf } from './account-check.ts';
+import { z } from 'zod';
+import { currencyOf } from '../../core/currencies.ts';
+import {
+  type BeneficiaryVerificationStatus,
+  type ExternalAccountStatus,
+  FailureReason,
+  type KycStatus,
+  type RailOrderKind,
+} from '../../infra/database/generated/client/client.ts';
+import type { AccountCheck, Rail, RailOrder, RailOutcome, RailRequest, UmaReceiver } from '../rail.ts';
+import {
+  type AccountVerification,
+  type Deposit,
+  type RailAccount,
+  type RailBooks,
+  type RailDeposits,
+  type RailLocks,
+  type RailStep,
+  type RailWebhooks,
+  type Scenario,
+  type ScenarioFault,
+  type Simulation,
+  simulatedDomain,
+} from '../rail-parts.ts';
 import { waysToPay } from './funding.ts';
 import type { SandboxRates } from './rates.ts';
-import { scenarioAt, scenarioFault, simulatedApproval, simulatedDeposit } from './scenario.ts';
-import { testReceiver, umaOutcome, umaPaces } from './uma.ts';
 
 export interface SandboxRailOptions {
   /** The duration of one settlement step, in milliseconds. */
@@ -60,7 +73,7 @@ export function sandboxRail({ paceMs, rates }: SandboxRailOptions): SandboxRail 
     firstAskMs: (order) => durationMs(order, paceMs),
     collectionAmount: () => 10_000n,
     checkAccount: async (account, ownerName, ageMs) => checkSandboxAccount(account, ownerName, { ageMs, paceMs }),
-    checkIdentity: async ({ name }) => checkSandboxIdentity(name),
+    checkIdentity: async ({ name }) => identityStatuses[name?.slice(-3) ?? ''] ?? 'APPROVED',
     payOut: async (order) => outcomeOf(order, paceMs),
     collect: async (order) => outcomeOf(order, paceMs),
     findOrder: async (order) => outcomeOf(order, paceMs),
@@ -85,7 +98,7 @@ function outcomeOf(order: RailOrder, paceMs: number): RailOutcome {
 const simulation: Simulation = {
   scenarioFault,
   deposit: simulatedDeposit,
-  approval: simulatedApproval,
+  approval: (scenario) => readScenario(scenario).approval,
   senderInformation: () => ({ FULL_NAME: 'Sandbox Sender' }),
   accountVerification: verificationOf,
 };
@@ -96,7 +109,7 @@ function durationMs(order: RailRequest, paceMs: number): number {
   if (delayMs !== undefined) return delayMs;
   // Suffixes and addresses slow down payments, but not pay requests.
   if (order.step === 'PAY_REQUEST') return paceMs;
-  return paceMs * Math.max(magicOf(order.account)?.paces ?? 1, umaPaces(order.umaAddress));
+  return paceMs * Math.max(magicOf(order.account)?.paces ?? 1, partOf(order.umaAddress)?.paces ?? 1);
 }
 
 /** Returns the outcome of an order that does not settle, as its scenario, its account or its address determines. */
@@ -118,12 +131,200 @@ function magicOf(account: RailAccount | undefined) {
 }
 
 /** The results of identity checks, by the suffix of the customer's name; other customers are APPROVED. */
-const statuses: Readonly<Record<string, KycStatus>> = {
+const identityStatuses: Readonly<Record<string, KycStatus>> = {
   '001': 'PENDING_REVIEW',
   '002': 'REJECTED',
   '003': 'EXPIRED',
 };
 
-function checkSandboxIdentity(name: string | null): KycStatus {
-  return statuses[name?.slice(-3) ?? ''] ?? 'APPROVED';
+/** The test addresses: their currencies, and the number of settlement steps of a payment to or from one. */
+const parts = {
+  success: { currencies: ['USD', 'EUR', 'MXN', 'INR', 'GBP', 'BRL', 'PHP'], paces: 1 },
+  'pending.long': { currencies: ['USD'], paces: 60 },
+  'fail.compliance': { currencies: ['USD'], paces: 1 },
+  'fail.timeout': { currencies: ['USD'], paces: 60 },
+};
+
+/** Returns the behavior and the currency of a test address; undefined for any other address. */
+function partOf(umaAddress = '') {
+  const [, part, currency] =
+    /^\$(success|pending\.long|fail\.compliance|fail\.timeout)\.([a-z]{3})@(.*)$/.exec(umaAddress) ?? [];
+  if (part === undefined || currency === undefined || !umaAddress.endsWith(`@${simulatedDomain}`)) return undefined;
+  const code = currency.toUpperCase();
+  // The pattern matches exactly the names in the table.
+  const name = part as keyof typeof parts;
+  const { currencies, paces } = parts[name];
+  return currencies.includes(code) ? { part: name, paces, currency: code } : undefined;
+}
+
+/** Returns the sandbox's receiver at a test address, or undefined for any other address. */
+function testReceiver(umaAddress: string): UmaReceiver | undefined {
+  const found = partOf(umaAddress);
+  const currency = found && currencyOf(found.currency);
+  if (!currency) return undefined;
+  return {
+    vaspName: 'Sandbox',
+    currencies: [{ code: currency.code, minAmount: 1n, maxAmount: 10_000_000n * 10n ** BigInt(currency.decimals) }],
+    requiredFields: [
+      { name: 'FULL_NAME', mandatory: true },
+      { name: 'BIRTH_DATE', mandatory: true },
+      { name: 'NATIONALITY', mandatory: false },
+    ],
+    information: { FULL_NAME: 'Sandbox Receiver' },
+  };
+}
+
+/** Returns the outcome of a payment, which the other party's address determines; undefined if the payment settles. */
+function umaOutcome(umaAddress: string | undefined, kind: RailOrderKind): RailOutcome | undefined {
+  const part = partOf(umaAddress)?.part;
+  if (part === 'fail.compliance') {
+    const explanation = `refused for compliance (sandbox address ${umaAddress})`;
+    return kind === 'PAYOUT'
+      ? { kind: 'rejected', explanation }
+      : { kind: 'failed', explanation, failureReason: 'PAY_REQUEST_FAILED' satisfies FailureReason };
+  }
+  if (part === 'fail.timeout') {
+    const explanation = `no answer in time (sandbox address ${umaAddress})`;
+    return { kind: 'failed', explanation, ...(kind === 'COLLECTION' && { failureReason: 'LNURLP_FAILED' }) };
+  }
+  return undefined;
+}
+
+/** The maximum duration that a scenario may give to a step, in milliseconds: an hour. */
+const maxMs = 3_600_000;
+
+const duration = z.int().min(0).max(maxMs).optional();
+
+const scenarioSchema = z.object({
+  step: z.enum(['PAY_REQUEST', 'PULL', 'SETTLEMENT']).optional(),
+  delayMs: duration,
+  approval: z.enum(['APPROVE', 'REJECT']).optional(),
+  failureReason: z.enum(FailureReason).optional(),
+  reject: z.boolean().optional(),
+  refundFails: z.boolean().optional(),
+  returnAfterMs: duration,
+  deposit: z.enum(['SHORT', 'TWICE', 'LATE']).optional(),
+} satisfies Record<keyof Scenario, z.ZodType>);
+
+/** Returns the scenario if it is for this step of its payment; an empty one if it is for another step. */
+function scenarioAt(step: RailStep, value: unknown): Scenario {
+  const scenario = readScenario(value);
+  return (scenario.step ?? 'SETTLEMENT') === step ? scenario : {};
+}
+
+/** Reads a scenario from a caller or from the database; an empty one if there is none. */
+function readScenario(value: unknown): Scenario {
+  return value === null || value === undefined ? {} : scenarioSchema.parse(value);
+}
+
+/** Returns what is wrong with a scenario, or undefined. */
+export function scenarioFault(scenario: Scenario): ScenarioFault | undefined {
+  const { step, delayMs, failureReason, reject, refundFails, returnAfterMs } = scenario;
+  for (const [field, ms] of [
+    ['delayMs', delayMs],
+    ['returnAfterMs', returnAfterMs],
+  ] as const) {
+    if (!duration.safeParse(ms).success) return { field, reason: `a time must be between 0 and ${maxMs} ms` };
+  }
+  if (step === 'PAY_REQUEST' || step === 'PULL') {
+    const requested = { reject, refundFails, returnAfterMs };
+    const unfit = (['reject', 'refundFails', 'returnAfterMs'] as const).find((field) => requested[field] !== undefined);
+    if (unfit) return { field: unfit, reason: `this belongs to the step SETTLEMENT, not to ${step}` };
+  }
+  if (reject && failureReason) return { field: 'reject', reason: 'a payment can be rejected or fail, not both' };
+  if (refundFails && !failureReason) return { field: 'refundFails', reason: 'refundFails needs a failureReason' };
+  if (returnAfterMs !== undefined && (failureReason || reject)) {
+    return { field: 'returnAfterMs', reason: 'only a payment that settles can be returned' };
+  }
+  return undefined;
+}
+
+/** Returns the simulated deposit of `amount` (smallest units) for a scenario from a caller or from the database. */
+function simulatedDeposit(scenario: unknown, amount: bigint): Deposit {
+  const { deposit } = readScenario(scenario);
+  const short = deposit === 'SHORT' && amount > 1n;
+  return { amount: short ? amount / 2n : amount, twice: deposit === 'TWICE', late: deposit === 'LATE' };
+}
+
+/** An account's first status and the one after a step. Without `later`, only a request changes the first one. */
+interface Course<Status> {
+  readonly first: Status;
+  readonly later?: Status;
+}
+
+/**
+ * The verification of an owner, by suffix of the identifier (decision 21). The delayed ones, 108 and 109, are additions
+ * of this sandbox.
+ */
+const verifications: Readonly<Record<string, Course<BeneficiaryVerificationStatus>>> = {
+  '102': { first: 'NOT_MATCHED' },
+  '103': { first: 'PARTIAL_MATCH' },
+  '104': { first: 'PENDING', later: 'MATCHED' },
+  '106': { first: 'UNSUPPORTED' },
+  '107': { first: 'CHECKED_BY_RECEIVING_FI' },
+  '108': { first: 'PENDING', later: 'NOT_MATCHED' },
+  '109': { first: 'PENDING', later: 'PARTIAL_MATCH' },
+};
+
+const refusedSuffix = '105';
+
+/** The status of an account or wallet, by suffix of the identifier (defined here only); others are ACTIVE. */
+const statuses: Readonly<Record<string, Course<ExternalAccountStatus>>> = {
+  '201': { first: 'PENDING', later: 'ACTIVE' },
+  '202': { first: 'PENDING', later: 'UNDER_REVIEW' },
+  '203': { first: 'PENDING', later: 'INACTIVE' },
+  '204': { first: 'PENDING' },
+};
+
+/**
+ * Checks an account: it is ACTIVE at once and its owner matches, unless the suffix selects otherwise. The sandbox keeps
+ * no state: the current status follows from the age of the account.
+ */
+function checkSandboxAccount(
+  account: RailAccount,
+  ownerName: string | undefined,
+  { ageMs, paceMs }: { readonly ageMs: number; readonly paceMs: number },
+): AccountCheck {
+  const suffix = suffixOf(account);
+  if (suffix === refusedSuffix) {
+    return { accepted: false, explanation: 'the bank does not know this account (sandbox suffix 105)' };
+  }
+  // A new account never counts as old, even with a pace of zero.
+  const old = ageMs > 0 && ageMs >= paceMs;
+  const statusCourse = statuses[suffix];
+  const verificationCourse = ownerName === undefined ? undefined : verifications[suffix];
+  const changes = (statusCourse?.later ?? verificationCourse?.later) !== undefined;
+  return {
+    accepted: true,
+    status: statusAt(statusCourse, old) ?? 'ACTIVE',
+    ...verificationOf(ownerName, statusAt(verificationCourse, old) ?? 'MATCHED'),
+    ...((statusCourse ?? verificationCourse) && { explanation: `sandbox suffix ${suffix}` }),
+    ...(changes && !old && { checkInMs: Math.max(1, Math.ceil(paceMs - ageMs)) }),
+  };
+}
+
+function statusAt<Status>(course: Course<Status> | undefined, old: boolean): Status | undefined {
+  return (old ? course?.later : undefined) ?? course?.first;
+}
+
+/** Returns a verification with the name at the bank: a different one for a partial match, none without a match. */
+function verificationOf(
+  ownerName: string | undefined,
+  verification: BeneficiaryVerificationStatus,
+): AccountVerification {
+  return ownerName === undefined
+    ? { verification: null, verifiedName: null }
+    : { verification, verifiedName: nameAtBank(verification, ownerName) };
+}
+
+function nameAtBank(verification: BeneficiaryVerificationStatus, ownerName: string): string | null {
+  if (verification === 'MATCHED') return ownerName;
+  if (verification !== 'PARTIAL_MATCH') return null;
+  const [first = '', ...otherNames] = ownerName.split(' ');
+  return [`${first.slice(0, 1)}.`, ...otherNames].join(' ');
+}
+
+/** Returns the last three characters of an account's identifier, before any @: they are the sandbox's magic values. */
+function suffixOf(account: RailAccount): string {
+  return account.identifier.replace(/@.*$/s, '').slice(-3);
 }

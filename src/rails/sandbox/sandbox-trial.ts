@@ -2,7 +2,6 @@ import type { RailTrial } from '../conformance/trial.ts';
 import { sandboxRates } from './rates.ts';
 import { sandboxRail } from './sandbox-rail.ts';
 
-/** How long one step of an order takes in the trial, in milliseconds. */
 const paceMs = 30;
 
 /** The trial of the sandbox rail for `npm run rail:conformance`. It makes no outside calls, so there is no provider. */

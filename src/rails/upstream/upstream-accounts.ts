@@ -1,15 +1,17 @@
 import type { AccountDetails } from '../../core/account-fields.ts';
-import { identityOf } from '../../core/account-identity.ts';
+import { identityOf } from '../../core/account-types.ts';
 import { boundedCache } from '../../core/bounded-cache.ts';
+import { isJsonObject } from '../../core/json.ts';
 import type { AccountCheck, AccountToCheck } from '../rail.ts';
 import type { RailAccount } from '../rail-parts.ts';
-import { type UpstreamClient, UpstreamRefusal } from './upstream-client.ts';
 import {
   type ExternalAccountRecord,
   externalAccountList,
   externalAccountRecord,
   internalAccountList,
-} from './upstream-records.ts';
+  type UpstreamClient,
+  UpstreamRefusal,
+} from './upstream-client.ts';
 
 /** The delay before a pending account check is queried upstream again, in milliseconds. */
 const recheckMs = 5_000;
@@ -112,10 +114,6 @@ function withoutNulls(value: Readonly<Record<string, unknown>>): Record<string, 
   return Object.fromEntries(
     Object.entries(value)
       .filter(([, field]) => field !== null && field !== undefined)
-      .map(([name, field]) => [name, isRecord(field) ? withoutNulls(field) : field]),
+      .map(([name, field]) => [name, isJsonObject(field) ? withoutNulls(field) : field]),
   );
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

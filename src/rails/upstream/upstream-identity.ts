@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import type { KycStatus } from '../../infra/database/generated/client/client.ts';
 import type { IdentityCheck, IdentityRequest } from '../rail-parts.ts';
-import type { UpstreamClient } from './upstream-client.ts';
-import { customerPage, customerRecord } from './upstream-records.ts';
+import { customerPage, customerRecord, type UpstreamClient } from './upstream-client.ts';
 
 /**
  * Checks a customer's identity upstream, by creating a counterpart with the same name there. A new name gets a new

@@ -1,6 +1,5 @@
-import type { MovementsPage, MovementsRequest, RailMovement } from '../rail-movements.ts';
-import type { UpstreamClient } from './upstream-client.ts';
-import { type TransactionRecord, transactionPage } from './upstream-records.ts';
+import type { MovementsPage, MovementsRequest, RailMovement } from '../rail-parts.ts';
+import { type TransactionRecord, transactionPage, type UpstreamClient } from './upstream-client.ts';
 
 const pageSize = 100;
 
@@ -32,7 +31,6 @@ export function isWithin({ description, source, destination }: Ends): boolean {
   return isOurs && isOwn(source) && isOwn(destination);
 }
 
-/** Reads a page of the account's transactions upstream, oldest first. */
 export async function readMovements(client: UpstreamClient, request: MovementsRequest): Promise<MovementsPage> {
   const query = new URLSearchParams({
     startDate: request.from.toISOString(),

@@ -1,7 +1,7 @@
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { z } from 'zod';
 import { InexactJson, parseJson } from '../../core/json.ts';
-import type { RailNews, RailWebhook, ReceivedWebhook } from '../rail-webhooks.ts';
+import type { RailNews, RailWebhook, ReceivedWebhook } from '../rail-parts.ts';
 import { customerIn } from './upstream-identity.ts';
 import { isWithin, orderIdIn } from './upstream-movements.ts';
 

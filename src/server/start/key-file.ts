@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { makeFolder, unusableDataDirectory } from '../../infra/database/embedded/data-directory.ts';
+import { makeFolder, unusableDataDirectory } from '../../infra/database/embedded/embedded-location.ts';
 import { type Config, ConfigError } from '../config.ts';
 
 /** A file in the data directory with a key that is generated at the first start. */

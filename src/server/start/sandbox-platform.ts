@@ -6,7 +6,7 @@ import { createExternalAccount } from '../../domain/accounts/external-accounts.t
 import type { Payments } from '../../domain/commands/command.ts';
 import { createCustomer } from '../../domain/customers/customers.ts';
 import { createPlatform, findPlatform } from '../../domain/platforms/platforms.ts';
-import { limitsOfPolicies } from '../../domain/policies/read-policies.ts';
+import { limitsOfPolicies } from '../../domain/policies/policies.ts';
 import { fundAccount } from '../../domain/sandbox/sandbox.ts';
 import { withAdvisoryLock } from '../../infra/database/advisory-lock.ts';
 import { asPlatform } from '../../infra/database/connections/platform-scope.ts';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { uuidOf } from '../../../src/core/ids.ts';
 import { stepLock } from '../../../src/domain/events/sequencer.ts';
-import { simulatedDomain } from '../../../src/rails/simulation.ts';
+import { simulatedDomain } from '../../../src/rails/rail-parts.ts';
 import { requests } from '../../alerts/staged-fault.ts';
 import { actOn, lookUp } from '../../setup/acts.ts';
 import { connect } from '../../setup/gateway.ts';

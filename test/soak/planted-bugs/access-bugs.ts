@@ -40,7 +40,7 @@ export const accessBugs: Bugs = {
       "if (!('iss' in claims) || claims.iss !== issuer) return undefined;": '',
     },
   },
-  'src/domain/access/tokens/expiry-warnings.ts': {
+  'src/domain/access/tokens/token-records.ts': {
     'access/keys › the expiry of a token is announced once, a week ahead, by event and webhook, but not to apps': {
       ' and warned_at is null': '',
     },

@@ -235,7 +235,7 @@ export const graphqlBugs: Bugs = {
         "isBinary && data === undefined ? '' : readMessage(data)",
     },
     'http/outer-edge › is closed with a delay if its client continues': {
-      '  await options.pace.wait(session?.viewer.platformId ?? `address ${options.addressOf(extra.request)}`);\n': '',
+      '  await options.pace.wait(session?.viewer.platformId ?? `address ${extra.address}`);\n': '',
     },
   },
   'src/api/graphql/transports/socket-sessions.ts': {

@@ -130,7 +130,7 @@ export const infraBugs: Bugs = {
       'text.length > 2 * maxLength || lengthOf(text) > maxLength': 'text.length > maxLength',
     },
   },
-  'src/core/turn.ts': {
+  'src/core/outside-wait.ts': {
     'http/overload › beside another, a platform runs expensive queries in a quarter of its turns; the rest pass them': {
       'if (wait) await turnlessWait(wait);': 'if (wait) await wait;',
     },
@@ -168,8 +168,8 @@ export const infraBugs: Bugs = {
   },
   'src/infra/database/connections/serving-pool.ts': {
     "access/database-wall › sees the platform of each statement's caller, even after errors and in transactions": {
-      '} else if (this.#platforms.get(client) === platform) callback':
-        '} else if (this.#platforms.has(client) && query instanceof TextQuery) callback',
+      'if (this.#platforms.get(client) === platform) return undefined;':
+        'if (this.#platforms.has(client) && query instanceof TextQuery) return undefined;',
     },
   },
   'src/infra/database/connections/statement-names.ts': {
@@ -177,7 +177,7 @@ export const infraBugs: Bugs = {
       "if (planning === 'anew') return '';": '',
     },
   },
-  'src/infra/database/embedded/data-directory.ts': {
+  'src/infra/database/embedded/embedded-location.ts': {
     'start › an interrupted or killed first start leaves nothing behind for the next one': {
       '  await removeAbandoned(folder);\n': '',
     },
@@ -225,8 +225,6 @@ export const infraBugs: Bugs = {
       {
         "signal?.addEventListener('abort', cancel, { once: true });": '',
       },
-  },
-  'src/infra/database/migrations/wanted-locks.ts': {
     'database/migrate-busy › a migration gets past an autovacuum, and logs it': {
       "kind === 'autovacuum worker' && !": "kind === '' && !",
     },
@@ -316,7 +314,7 @@ export const infraBugs: Bugs = {
         'if (content === undefined) JSON.parse(text);\n      if (content === undefined) throw',
     },
   },
-  'src/rails/upstream/upstream-deposits.ts': {
+  'src/rails/upstream/upstream-module.ts': {
     'rails/upstream-deposits › a deposit whose answer was lost upstream is collected once and credited once': {
       'const key = `': 'const key = `${performance.now()}',
     },

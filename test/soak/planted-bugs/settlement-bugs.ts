@@ -15,20 +15,6 @@ export const settlementBugs: Bugs = {
       {
         'return [[name, formOf(field, details).canonical(value)]];': 'return [[name, field.canonical(value)]];',
       },
-  },
-  'src/domain/accounts/account-moves.ts': {
-    'payments/account-checks › an account does not go back to PENDING, whatever the rail reports': {
-      'reported !== status && statusSources[reported].includes(status) ? reported : status': 'reported',
-    },
-    "payments/account-checks › a rail's answer about an account that has since changed is discarded, and the rail is asked again":
-      {
-        ", expected: { type: 'Account', id: account.id, version: account.version }": '',
-      },
-    'payments/account-checks › an account created in the future is reported to the rail with the maximum age': {
-      'then 86400000': 'then 0',
-    },
-  },
-  'src/domain/accounts/beneficiary.ts': {
     'payments/account-types › the rail gets both the original name and the name as it transmits it': {
       'return name === undefined || !characters ? name : carriedName(name, characters).text;': 'return name;',
     },
@@ -36,7 +22,14 @@ export const settlementBugs: Bugs = {
       'return [explanation, compared].filter': 'return [explanation].filter',
     },
   },
-  'src/domain/accounts/external-account-changes.ts': {
+  'src/domain/accounts/external-accounts.ts': {
+    "access/grants › an app adds its customer's own account, and pays to it": {
+      "return { ...input, customerId: input.customerId ?? publicId('Customer', bound.customerId) };":
+        "return { ...input, platformAccountId: input.platformAccountId ?? publicId('Customer', bound.customerId) };",
+    },
+    'payments/account-checks › registering an account that the rail reports as INACTIVE is refused': {
+      "!check.accepted || check.status === 'INACTIVE'": '!check.accepted',
+    },
     'payments/external-account-changes › a deleted account remains in old payments, and is in no list and no new payment':
       {
         "to: 'INACTIVE', reason: 'deleted by the platform', set":
@@ -54,14 +47,15 @@ export const settlementBugs: Bugs = {
     'payments/account-checks › a deleted account is no longer checked': {
       '      checks: [{ accountId: id, dueInMs: null }],\n': '',
     },
-  },
-  'src/domain/accounts/external-accounts.ts': {
-    "access/grants › an app adds its customer's own account, and pays to it": {
-      "return { ...input, customerId: input.customerId ?? publicId('Customer', bound.customerId) };":
-        "return { ...input, platformAccountId: input.platformAccountId ?? publicId('Customer', bound.customerId) };",
+    'payments/account-checks › an account does not go back to PENDING, whatever the rail reports': {
+      'reported !== status && statusSources[reported].includes(status) ? reported : status': 'reported',
     },
-    'payments/account-checks › registering an account that the rail reports as INACTIVE is refused': {
-      "!check.accepted || check.status === 'INACTIVE'": '!check.accepted',
+    "payments/account-checks › a rail's answer about an account that has since changed is discarded, and the rail is asked again":
+      {
+        ", expected: { type: 'Account', id: account.id, version: account.version }": '',
+      },
+    'payments/account-checks › an account created in the future is reported to the rail with the maximum age': {
+      'then 86400000': 'then 0',
     },
   },
   'src/domain/approvals/approvals.ts': {
@@ -103,8 +97,6 @@ export const settlementBugs: Bugs = {
       {
         "($3 or t.status <> 'COMPLETED')": '($3 or true)',
       },
-  },
-  'src/domain/orders/rail-answer.ts': {
     'rails/upstream-deposits › a deposit that cannot be stored does not block other deposits, and is examined again': {
       'return readableText(value);': 'value',
     },
@@ -126,7 +118,7 @@ export const settlementBugs: Bugs = {
       "where: { platformId, id: name.id, kind: 'INTERNAL' }": "where: { id: name.id, kind: 'INTERNAL' }",
     },
   },
-  'src/domain/providers/find-deposits.ts': {
+  'src/domain/providers/deposits.ts': {
     'rails/upstream-deposits › deposits without a webhook are found, including one that stays under way for a while': {
       'if (isOpen) oldestUnderWay': 'if (unsound.includes(deposit)) oldestUnderWay',
     },
@@ -164,17 +156,15 @@ export const settlementBugs: Bugs = {
       'left(d.memo, 1000)': 'd.memo',
     },
   },
-  'src/domain/providers/receive-webhook.ts': {
+  'src/domain/providers/webhooks.ts': {
+    'rails/upstream-webhooks › a pending identity check is decided when its provider reports it, and follows later changes':
+      {
+        "if (one.kind === 'identity') await wake": "if (one.kind === 'identity' && !platformId) await wake",
+      },
     'rails/upstream-webhooks › late, duplicate and reordered webhooks end a payment once, and do not end the watch for its return':
       {
         'platform_id, webhook_id, body) values ($1, $2, $3) on conflict do nothing':
           'platform_id, webhook_id, body) values ($1, concat($2::text, uuid_v7()), $3)',
-      },
-  },
-  'src/domain/providers/work-on-webhooks.ts': {
-    'rails/upstream-webhooks › a pending identity check is decided when its provider reports it, and follows later changes':
-      {
-        "if (one.kind === 'identity') await wake": "if (one.kind === 'identity' && !platformId) await wake",
       },
   },
   'src/domain/reconciliation/balances.ts': {
@@ -188,7 +178,7 @@ export const settlementBugs: Bugs = {
       'beyondLow <= (known?.beyondHigh ?? 0n)': 'beyondLow < (known?.beyondHigh ?? 0n)',
     },
   },
-  'src/domain/reconciliation/daily.ts': {
+  'src/domain/reconciliation/reconciliation.ts': {
     'rails/differences › a missed day is caught up within a week, one with an open difference within a month, each by one instance':
       {
         'x.closed_at is null and ': '',
@@ -210,8 +200,6 @@ export const settlementBugs: Bugs = {
     'rails/differences › a provider is asked for all pages, and for an hour after the period': {
       'period.to.getTime() + laterMs': 'period.to.getTime()',
     },
-  },
-  'src/domain/reconciliation/totals.ts': {
     "rails/books › a movement without an order counts from the period's first moment to the last before its end": {
       'at >= from && at < to': 'at >= from && at <= to',
     },
@@ -246,56 +234,6 @@ export const settlementBugs: Bugs = {
       {
         'if (arrived === amount && taken === amount) return undefined;': 'if (arrived === amount) return undefined;',
       },
-  },
-  'src/domain/settlement/fail-order.ts': {
-    "payments/failing-orders › the rail's last report decides: a settled or failed order is refused, and the workers book it":
-      {
-        "if (!outcome) return 'the provider has no such payment';":
-          "if (outcome?.kind !== 'pending') return 'the provider has no such payment';",
-      },
-    'payments/failing-orders › a payment whose rail reported a different amount is refused until a person has closed its case':
-      {
-        'if (open) throw new RefusedByHand': 'if (open?.closedAt) throw new RefusedByHand',
-      },
-    'payments/failing-orders › a pull for a payment to a UMA address, not yet up for a decision, ends by command': {
-      'if (!isPull(order) && waitsForPlatform(order)) {': 'if (waitsForPlatform(order)) {',
-    },
-  },
-  'src/domain/settlement/order-by-hand.ts': {
-    'payments/failing-orders › a worker that is faster than the person decides, and no worker takes the order meanwhile':
-      {
-        "set due_at = '-infinity'": 'set due_at = o.due_at',
-      },
-    'payments/failing-orders › a payment failed by command is refunded as if its rail refused it, and an act says who and why':
-      {
-        '      await recordAct(act, operator, facts);\n': '',
-      },
-  },
-  'src/domain/settlement/outcomes.ts': {
-    "payments/failures › takes back the platform's part of the fees": {
-      'platformAccountId: platformAccount?.canReturnFee ? platformAccount.id : undefined':
-        'platformAccountId: undefined',
-    },
-    'payments/failures › suffix 007: neither paid out nor refunded, the money waits in SUSPENSE': {
-      'const stuck = failure.moneyStuck === true;': 'const stuck = false;',
-    },
-    'events/endings › a payment to an account here cannot be returned: it is final when it is COMPLETED': {
-      "!incoming && order.destination?.kind !== 'INTERNAL'": '!incoming',
-    },
-  },
-  'src/domain/settlement/pay-request.ts': {
-    'payments/approval › needs no decision if its scenario decides (step %s)': {
-      'simulatedDecision(payments, order) ? 0 : payments.approvalMs': 'payments.approvalMs',
-    },
-  },
-  'src/domain/settlement/refused-credit.ts': {
-    'payments/customer-deletion › gets no money back: a payment returned by a bank is suspended until it is released to the platform':
-      {
-        "return refusal.code === 'AMOUNT_OUT_OF_RANGE' || refusal.code === 'CUSTOMER_DELETED';":
-          "return refusal.code === 'AMOUNT_OUT_OF_RANGE';",
-      },
-  },
-  'src/domain/settlement/settle-case.ts': {
     'rails/settling-cases › whatever a provider moves, customers get what was promised, and DIFFERENCES makes the books agree':
       {
         'planDelivery(order, {':
@@ -309,6 +247,49 @@ export const settlementBugs: Bugs = {
     },
     'rails/settled-amounts › if less arrives than promised, a receiver %s': {
       "order.kind === 'PAYOUT' && order.destination?.kind !== 'INTERNAL'": "order.kind === 'PAYOUT'",
+    },
+  },
+  'src/domain/settlement/order-by-hand.ts': {
+    'payments/failing-orders › a worker that is faster than the person decides, and no worker takes the order meanwhile':
+      {
+        "set due_at = '-infinity'": 'set due_at = o.due_at',
+      },
+    'payments/failing-orders › a payment failed by command is refunded as if its rail refused it, and an act says who and why':
+      {
+        '      await recordAct(act, operator, facts);\n': '',
+      },
+    "payments/failing-orders › the rail's last report decides: a settled or failed order is refused, and the workers book it":
+      {
+        "if (!outcome) return 'the provider has no such payment';":
+          "if (outcome?.kind !== 'pending') return 'the provider has no such payment';",
+      },
+    'payments/failing-orders › a payment whose rail reported a different amount is refused until a person has closed its case':
+      {
+        'if (open) throw new RefusedByHand': 'if (open?.closedAt) throw new RefusedByHand',
+      },
+    'payments/failing-orders › a pull for a payment to a UMA address, not yet up for a decision, ends by command': {
+      'if (!isPull(order) && waitsForPlatform(order)) {': 'if (waitsForPlatform(order)) {',
+    },
+  },
+  'src/domain/settlement/outcomes.ts': {
+    "payments/failures › takes back the platform's part of the fees": {
+      'platformAccountId: canReturnFee ? platformAccountId : null': 'platformAccountId: null',
+    },
+    'payments/failures › suffix 007: neither paid out nor refunded, the money waits in SUSPENSE': {
+      'const stuck = failure.moneyStuck === true;': 'const stuck = false;',
+    },
+    'events/endings › a payment to an account here cannot be returned: it is final when it is COMPLETED': {
+      "!incoming && order.destination?.kind !== 'INTERNAL'": '!incoming',
+    },
+    'payments/customer-deletion › gets no money back: a payment returned by a bank is suspended until it is released to the platform':
+      {
+        "return refusal.code === 'AMOUNT_OUT_OF_RANGE' || refusal.code === 'CUSTOMER_DELETED';":
+          "return refusal.code === 'AMOUNT_OUT_OF_RANGE';",
+      },
+  },
+  'src/domain/settlement/pay-request.ts': {
+    'payments/approval › needs no decision if its scenario decides (step %s)': {
+      'simulatedDecision(payments, order) ? 0 : payments.approvalMs': 'payments.approvalMs',
     },
   },
   'src/domain/settlement/settlement.ts': {

@@ -1,6 +1,6 @@
 import type { Period } from '../../../core/checks.ts';
 import { whereTransactions } from '../../../domain/commands/filters.ts';
-import { balanceAt, versionBefore } from '../../../domain/statements/period.ts';
+import { balanceAt, versionBefore } from '../../../domain/statements/statement.ts';
 import { listRows, oneOfFew } from '../../../infra/database/list-rows.ts';
 import { columnName } from '../../../infra/database/rows.ts';
 import { invalidInput } from '../failure.ts';

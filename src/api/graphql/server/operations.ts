@@ -11,10 +11,9 @@ import {
   type ValidationRule,
 } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
+import { type ExpensiveTurns, inExpensiveTurn, type TakeTurn } from '../../../core/outside-wait.ts';
 import { Slots } from '../../../core/slots.ts';
-import { type ExpensiveTurns, inExpensiveTurn, type TakeTurn } from '../../../core/turn.ts';
-import { RateLimited } from '../../../domain/access/limits/rate-limits.ts';
-import type { TokenCap } from '../../../domain/access/limits/token-caps.ts';
+import { RateLimited, type TokenCap } from '../../../domain/access/limits/rate-limits.ts';
 import type { Session, Sessions } from '../../../domain/access/tokens/sessions.ts';
 import { feedHead } from '../../../domain/events/reads.ts';
 import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';

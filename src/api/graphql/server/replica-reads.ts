@@ -11,7 +11,7 @@ import {
 } from 'graphql';
 import { oncePer } from '../../../core/once-per.ts';
 import { Refusal } from '../../../core/refusal.ts';
-import { readAfterHeader, readAfterOf } from '../../../domain/events/read-after.ts';
+import { readAfterHeader, readAfterOf } from '../../../domain/events/cursor.ts';
 import type { ReadScope, Replicas } from '../../../infra/database/replicas/replicas.ts';
 import { type Context, contextIn } from '../context.ts';
 import { failure } from '../failure.ts';

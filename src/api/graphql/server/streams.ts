@@ -13,7 +13,7 @@ import {
 } from 'graphql';
 import { isAsyncIterable, mapAsyncIterator } from 'graphql-yoga';
 import { oncePer } from '../../../core/once-per.ts';
-import { inTurn, type TakeTurn } from '../../../core/turn.ts';
+import { inTurn, type TakeTurn } from '../../../core/outside-wait.ts';
 import type { Session, Sessions } from '../../../domain/access/tokens/sessions.ts';
 import { mayDoAllThat, type Viewer } from '../../../domain/access/viewer.ts';
 import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';

@@ -6,7 +6,7 @@ import { isJsonObject } from '../../../core/json.ts';
 import { oncePer } from '../../../core/once-per.ts';
 import { tokenOf } from '../../../domain/access/caller.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
-import { limitsAmounts } from '../../../domain/policies/read-policies.ts';
+import { limitsAmounts } from '../../../domain/policies/policies.ts';
 import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
 import { requestSeconds } from '../../../infra/instruments/instruments.ts';
 import { noteOperation } from '../../../infra/instruments/request-facts.ts';

@@ -6,9 +6,8 @@ import { type ExecutionResult, GraphQLError } from 'graphql';
 import type { ServerOptions } from 'graphql-ws';
 import { isAsyncIterable } from 'graphql-yoga';
 import { WebSocketServer } from 'ws';
-import { inTurn, type WorkTurn } from '../../../core/turn.ts';
-import { RateLimited } from '../../../domain/access/limits/rate-limits.ts';
-import type { TokenCap } from '../../../domain/access/limits/token-caps.ts';
+import { inTurn, type WorkTurn } from '../../../core/outside-wait.ts';
+import { RateLimited, type TokenCap } from '../../../domain/access/limits/rate-limits.ts';
 import type { ResumeKey, ResumePoint, ResumePoints } from '../../../domain/events/resume-points.ts';
 import { iterateHere } from '../../../infra/instruments/iterate-here.ts';
 import {

@@ -6,8 +6,12 @@ import { dotted, type FieldPath, invalid, type PathTable, Refusal, translatePath
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import { visibleAccounts } from '../../../domain/access/visible.ts';
 import { accountWarnings } from '../../../domain/accounts/account-details.ts';
-import { deleteExternalAccount, updateExternalAccount } from '../../../domain/accounts/external-account-changes.ts';
-import { type CreateExternalAccount, createExternalAccount } from '../../../domain/accounts/external-accounts.ts';
+import {
+  type CreateExternalAccount,
+  createExternalAccount,
+  deleteExternalAccount,
+  updateExternalAccount,
+} from '../../../domain/accounts/external-accounts.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
 import { type AccountFilter, whereAccounts } from '../../../domain/commands/filters.ts';
 import type { Database } from '../../../infra/database/database.ts';

@@ -4,8 +4,14 @@ import { longest } from '../../../core/texts.ts';
 import { visibleCustomers } from '../../../domain/access/visible.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
 import { whereCustomers } from '../../../domain/commands/filters.ts';
-import { deleteCustomer, type UpdateCustomer, updateCustomer } from '../../../domain/customers/customer-changes.ts';
-import { type CreateCustomer, type CustomerDetails, createCustomer } from '../../../domain/customers/customers.ts';
+import {
+  type CreateCustomer,
+  type CustomerDetails,
+  createCustomer,
+  deleteCustomer,
+  type UpdateCustomer,
+  updateCustomer,
+} from '../../../domain/customers/customers.ts';
 import { CustomerType, KycStatus } from '../../../infra/database/generated/client/client.ts';
 import { readRow } from '../../../infra/database/read-rows.ts';
 import { individualTypes, customerRecord as record } from '../../records/customer-record.ts';

@@ -1,9 +1,13 @@
 import { ReadableStream as NodeStream, TextEncoderStream } from 'node:stream/web';
 import { z } from '@hono/zod-openapi';
 import type { Payments } from '../../../domain/commands/command.ts';
-import { checkCamtCurrency, statementCamt } from '../../../domain/statements/camt053.ts';
-import { statementCsv } from '../../../domain/statements/csv.ts';
-import { readStatementHead, statementEntries } from '../../../domain/statements/statement.ts';
+import {
+  checkCamtCurrency,
+  readStatementHead,
+  statementCamt,
+  statementCsv,
+  statementEntries,
+} from '../../../domain/statements/statement.ts';
 import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
 import { iterateHere } from '../../../infra/instruments/iterate-here.ts';
 import type { RestApp } from '../context.ts';

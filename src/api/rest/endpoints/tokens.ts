@@ -1,13 +1,14 @@
 import { z } from '@hono/zod-openapi';
 import { longest } from '../../../core/texts.ts';
+import { issueApiToken, maxOverlapHours, rotateApiToken } from '../../../domain/access/tokens/issue-tokens.ts';
+import { revokeApiToken, tokenVersion } from '../../../domain/access/tokens/revoke-tokens.ts';
 import {
   type ApiTokenFilter,
   apiTokenRecord,
+  clientTokenRecord,
   whereApiTokens,
-} from '../../../domain/access/tokens/api-token-records.ts';
-import { clientTokenRecord, whereClientTokens } from '../../../domain/access/tokens/client-token-records.ts';
-import { issueApiToken, maxOverlapHours, rotateApiToken } from '../../../domain/access/tokens/issue-tokens.ts';
-import { revokeApiToken, tokenVersion } from '../../../domain/access/tokens/revoke-tokens.ts';
+  whereClientTokens,
+} from '../../../domain/access/tokens/token-records.ts';
 import { visibleApiTokens, visibleClientTokens } from '../../../domain/access/visible.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
 import type { Database } from '../../../infra/database/database.ts';

@@ -4,7 +4,7 @@ import { lockPlatform } from '../../../core/tenant.ts';
 import type { Caller } from '../../../domain/access/caller.ts';
 import { dropPending } from '../../../domain/access/drop-pending.ts';
 import { authorize } from '../../../domain/access/operations.ts';
-import { lockMaker } from '../../../domain/access/tokens/token-locks.ts';
+import { lockMaker } from '../../../domain/access/tokens/token-bounds.ts';
 import { visibleToPlatform } from '../../../domain/access/visible.ts';
 import type { CommandResult } from '../../../domain/commands/command.ts';
 import type { EventType, Prisma, WebhookEndpoint } from '../../../infra/database/generated/client/client.ts';

@@ -1,8 +1,7 @@
 import type { Logger } from 'pino';
 import { boundedCache } from '../../../core/bounded-cache.ts';
 import type { Rate } from '../rates.ts';
-import { RateLimited } from './rate-limits.ts';
-import { type Clock, secondsUntil, TokenBucket } from './token-bucket.ts';
+import { type Clock, RateLimited, secondsUntil, TokenBucket } from './rate-limits.ts';
 
 /** The maximum number of addresses whose failures are counted. The least recently seen is dropped. */
 const maxAddresses = 20_000;

@@ -2,7 +2,32 @@ import type { LRUCache } from 'lru-cache';
 import { boundedCache } from '../../../core/bounded-cache.ts';
 import type { Rate, Rates } from '../rates.ts';
 import type { Viewer } from '../viewer.ts';
-import { type Clock, secondsUntil, TokenBucket } from './token-bucket.ts';
+
+/** Returns a monotonic time in milliseconds, from an arbitrary origin. */
+export type Clock = () => number;
+
+/** A token bucket: holds at most `burst` tokens and gains `perSecond` tokens per second. It starts full. */
+export class TokenBucket {
+  /** The number of tokens at the last refill, minus those taken since. Call `refill` before taking any. */
+  tokens: number;
+  #at: number;
+
+  constructor({ burst }: Rate, now: number) {
+    this.tokens = burst;
+    this.#at = now;
+  }
+
+  /** Adds the tokens gained since the last refill, within the burst. The rate may have changed. */
+  refill({ perSecond, burst }: Rate, now: number): void {
+    this.tokens = Math.min(burst, this.tokens + ((now - this.#at) * perSecond) / 1_000);
+    this.#at = now;
+  }
+}
+
+/** Returns the number of seconds until a bucket has `wanted` tokens. */
+export function secondsUntil(wanted: number, tokens: number, { perSecond }: Rate): number {
+  return Math.max(0, (wanted - tokens) / perSecond);
+}
 
 /** The error for a request that exceeds a rate limit. The request had no effect. */
 export class RateLimited extends Error {
@@ -139,4 +164,52 @@ export function rateLimitFields([first, second]: readonly Quota[]): { policy: st
 
 function policyOf({ name, rate }: Quota): string {
   return `"${name}";q=${rate.burst};w=${Math.ceil(rate.burst / rate.perSecond)}`;
+}
+
+/** The number of resources (sockets, streams) that each API token and each client token may hold at a time. */
+export interface Cap {
+  readonly apiToken: number;
+  readonly clientToken: number;
+}
+
+/** The number of seconds after which a refused client may retry. It must first release one of its resources. */
+const retryAfter = 1;
+
+export class TokenCap {
+  readonly #things: string;
+  readonly #cap: Cap;
+  readonly #open = new Map<string, number>();
+
+  /** @param things the name of the counted resources in the refusal */
+  constructor(things: string, cap: Cap) {
+    this.#things = things;
+    this.#cap = cap;
+  }
+
+  mostOf({ kind }: Pick<Viewer, 'kind'>): number {
+    return kind === 'CLIENT' ? this.#cap.clientToken : this.#cap.apiToken;
+  }
+
+  /**
+   * Takes one of the token's resources.
+   * @returns the function that releases it, which is idempotent; an error if the token has reached its cap
+   */
+  open(viewer: Viewer): (() => void) | RateLimited {
+    const { kind, tokenId } = viewer;
+    const most = this.mostOf(viewer);
+    const open = this.#open.get(tokenId) ?? 0;
+    if (open >= most) {
+      const owner = kind === 'CLIENT' ? 'a client token' : 'an API token';
+      return new RateLimited(`${owner} can have at most ${most} ${this.#things} at a time`, retryAfter);
+    }
+    this.#open.set(tokenId, open + 1);
+    let isOpen = true;
+    return () => {
+      if (!isOpen) return;
+      isOpen = false;
+      const left = (this.#open.get(tokenId) ?? 0) - 1;
+      if (left > 0) this.#open.set(tokenId, left);
+      else this.#open.delete(tokenId);
+    };
+  }
 }

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { boundedCache } from '../../../core/bounded-cache.ts';
-import type { Clock } from './token-bucket.ts';
+import type { Clock } from './rate-limits.ts';
 
 /** The number of refusals to one source that are sent immediately, and the number per second after that. */
 const refusalRate = { atOnce: 50, perSecond: 20 } as const;
@@ -36,7 +36,6 @@ export class RefusalPace {
     setMaxListeners(0, this.#ended.signal);
   }
 
-  /** Waits until a refusal may be sent to a source: a platform, or an address. */
   async wait(source: string): Promise<void> {
     const ms = this.next(source);
     if (ms > 0) await delay(ms, undefined, { signal: this.#ended.signal }).catch(() => undefined);

@@ -100,3 +100,12 @@ function basicCredentials(authorization: string): { clientId: string; secret: st
   if (/\p{Cc}/u.test(decoded)) return undefined;
   return colon > 0 ? { clientId: decoded.slice(0, colon), secret: decoded.slice(colon + 1) } : undefined;
 }
+
+export interface BasicCredentials {
+  readonly clientId: string;
+  readonly secret: string;
+}
+
+export function basicAuthorization({ clientId, secret }: BasicCredentials): string {
+  return `Basic ${Buffer.from(`${clientId}:${secret}`).toString('base64')}`;
+}

@@ -179,7 +179,6 @@ function boundOf(row: Row): Bound {
   return { kind: 'PAYMENT', transactionId: row.boundTransactionId, quoteId: row.boundQuoteId };
 }
 
-/** Returns the public id of the record that a token is bound to. */
 export function subjectOf(bound: {
   readonly customerId: string | null;
   readonly quoteId: string | null;

@@ -15,11 +15,10 @@ import type { Caller } from '../caller.ts';
 import type { Operation } from '../operations.ts';
 import { runIdempotent } from '../run-idempotent.ts';
 import { visibleCustomers, visibleQuotes, visibleToPlatform, visibleTransactions } from '../visible.ts';
-import { storeApiToken } from './api-token-records.ts';
 import { newCredentials } from './api-tokens.ts';
 import { type ClientTokens, subjectOf } from './client-tokens.ts';
-import { boundsOf, rangesIn, registered } from './token-bounds.ts';
-import { isDeletedOwner, lockMaker, lockTokens } from './token-locks.ts';
+import { boundsOf, isDeletedOwner, lockMaker, lockTokens, rangesIn, registered } from './token-bounds.ts';
+import { storeApiToken } from './token-records.ts';
 
 /** The maximum lifetime of a client token, in seconds: one day. */
 export const maxClientSeconds = 86_400;

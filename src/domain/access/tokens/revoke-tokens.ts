@@ -6,7 +6,7 @@ import type { Caller } from '../caller.ts';
 import { dropPending } from '../drop-pending.ts';
 import { recordCommand, type StoredResult } from '../run-idempotent.ts';
 import { forCaller, visibleRow, visibleToPlatform } from '../visible.ts';
-import { lockTokens } from './token-locks.ts';
+import { lockTokens } from './token-bounds.ts';
 
 export interface RevokeApiToken extends Expecting {
   readonly tokenId: string;
@@ -14,7 +14,6 @@ export interface RevokeApiToken extends Expecting {
   readonly revokeDescendants: boolean;
 }
 
-/** The numbers of other objects that ended with a token. */
 export interface Ended {
   readonly endedApiTokens: number;
   readonly endedClientTokens: number;

@@ -81,7 +81,6 @@ export class Sessions {
     return this.#open.size;
   }
 
-  /** Registers a connection until it closes. */
   open(viewer: Viewer, connection: Connection): Session {
     const open: Open = { viewer, connection, underWay: new Set() };
     this.#open.add(open);
@@ -124,11 +123,8 @@ export class Sessions {
   #sweep(): void {
     if (this.#open.size === 0) return;
     for (const { connection } of this.#open) connection.check();
-    this.#sweeping ??= this.#forbidEnded()
-      .then(
-        () => FaultStates.of(this.#log).succeeded('tokens of open connections'),
-        (error: unknown) => FaultStates.of(this.#log).failed('tokens of open connections', error),
-      )
+    this.#sweeping ??= FaultStates.of(this.#log)
+      .watch('tokens of open connections', this.#forbidEnded())
       .finally(() => {
         this.#sweeping = undefined;
       });

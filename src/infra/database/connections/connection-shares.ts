@@ -25,7 +25,6 @@ export class ConnectionShares {
   readonly #most: number;
   readonly #timeoutMs: number;
   readonly #shares = new Map<string, Share>();
-  /** The platform that uses each connection. */
   readonly #users = new WeakMap<pg.PoolClient, string>();
 
   constructor(pool: pg.Pool) {

@@ -4,7 +4,7 @@ import { singleFlight } from '../../instruments/single-flight.ts';
 import { hasSpan } from '../../instruments/spans.ts';
 import { firstServer, type Server, serversOf } from './address.ts';
 import type { Connection } from './platform-statement.ts';
-import { PreparedStatements } from './statement-names.ts';
+import { trackStatements } from './statement-names.ts';
 import { traceQuery } from './traced-query.ts';
 
 /** The time limit for a server's answer to whether it is writable, in milliseconds. */
@@ -112,9 +112,7 @@ class OneBufferSocket extends Socket {
 export class DatabaseClient extends pg.Client {
   readonly #hosts: Hosts | undefined;
   // pg's types do not declare the connection of a client.
-  readonly #prepared = new PreparedStatements(
-    () => (this as unknown as { readonly connection: Connection }).connection,
-  );
+  readonly #track = trackStatements(() => (this as unknown as { readonly connection: Connection }).connection);
 
   constructor(config: ConnectionConfig = {}) {
     super({ stream: () => new OneBufferSocket(), ...config });
@@ -131,7 +129,7 @@ export class DatabaseClient extends pg.Client {
   }) as pg.Client['query'];
 
   protected send(given: readonly unknown[]): unknown {
-    this.#prepared.use((given[0] as pg.QueryConfig).name);
+    this.#track((given[0] as pg.QueryConfig).name);
     return Reflect.apply(super.query, this, given);
   }
 

@@ -21,12 +21,7 @@ interface BindMessage {
 }
 
 // pg's own value serialization, which its types do not declare.
-const { utils } = pg as unknown as { readonly utils: { prepareValue(value: unknown): unknown } };
-
-/** Converts a value to pg's wire format. */
-export function prepareValue(value: unknown): unknown {
-  return utils.prepareValue(value);
-}
+export const { prepareValue } = (pg as unknown as { readonly utils: { prepareValue(value: unknown): unknown } }).utils;
 
 /** Sets the platform of a session. The row-level security of the tables reads it (docs/database-roles.md). */
 export const platformStatement = {

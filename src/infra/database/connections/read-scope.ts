@@ -19,7 +19,6 @@ export interface Reader {
 
 const scope = new AsyncLocalStorage<Reader>();
 
-/** Runs work whose reads go through this reader. */
 export function withReader<T>(reader: Reader, work: () => T): T {
   return scope.run(reader, work);
 }

@@ -46,45 +46,25 @@ export class ServingPool extends pg.Pool {
   override connect(): Promise<pg.PoolClient>;
   override connect(callback: Connected): void;
   override connect(callback?: Connected): Promise<pg.PoolClient> | undefined {
-    const platform = currentPlatform();
     if (!callback) {
       return new Promise((resolve, reject) => {
-        this.#connectAs(platform, (error, client) =>
-          error || !client ? reject(error) : resolve(this.#enter(client, platform)),
-        );
+        this.connect((error, client) => (error || !client ? reject(error) : resolve(client)));
       });
     }
+    const platform = currentPlatform();
     const query = this.#query;
-    this.#connectAs(platform, (error, client, release) => {
-      if (error || !client) callback(error, client, release);
-      else if (client instanceof PooledClient) {
-        this.#enterTransaction(client, platform, query).then(
+    const connected = inCurrentTrace((error, client, release) => {
+      const entering = client && this.#enter(client, platform, query);
+      if (!entering) callback(error, client, release);
+      else
+        entering.then(
           () => callback(undefined, client, release),
           (failure: Error) => callback(failure, undefined, () => undefined),
         );
-      } else if (this.#platforms.get(client) === platform) callback(undefined, client, release);
-      else if (query && this.#platforms.has(client)) {
-        this.#platforms.delete(client);
-        query.platform = {
-          id: platform,
-          statement: platformStatement,
-          onSet: () => this.#platforms.set(client, platform),
-        };
-        callback(error, client, release);
-      } else {
-        this.#enter(client, platform).then(
-          () => callback(undefined, client, release),
-          (failure: Error) => callback(failure, undefined, () => undefined),
-        );
-      }
     });
-    return undefined;
-  }
-
-  #connectAs(platform: string, done: Connected): void {
-    const connected = inCurrentTrace(done);
     if (this.#shares) this.#shares.connect(platform, (next) => super.connect(next), connected);
     else super.connect(connected);
+    return undefined;
   }
 
   /** Connects for statements that read no rows themselves: those that only call a function with its own rights. */
@@ -94,40 +74,36 @@ export class ServingPool extends pg.Pool {
     return client;
   }
 
+  /** Sets the platform of a connection. Undefined if it is set, or if the query will set it. */
+  #enter(client: pg.PoolClient, platform: string, query?: PlatformFirst): Promise<void> | undefined {
+    if (client instanceof PooledClient) return this.#enterTransaction(client, platform, query);
+    if (this.#platforms.get(client) === platform) return undefined;
+    if (!query || !this.#platforms.has(client)) return this.#set(client, platform, platformStatement);
+    this.#platforms.delete(client);
+    query.platform = { id: platform, statement: platformStatement, onSet: () => this.#platforms.set(client, platform) };
+    return undefined;
+  }
+
   /** Sets the platform of a connection, and prepares the statement that later queries use to set it. */
-  async #enter(client: pg.PoolClient, platform: string): Promise<pg.PoolClient> {
-    if (client instanceof PooledClient) {
-      client.platform = platform;
-      return client;
+  async #set(client: pg.PoolClient, platform: string, statement: pg.QueryConfig): Promise<void> {
+    try {
+      await client.query({ ...statement, values: [platform] });
+    } catch (error) {
+      client.release(error instanceof Error ? error : true);
+      throw error;
     }
-    if (this.#platforms.get(client) === platform) return client;
-    await queryOrDestroy(client, { ...platformStatement, values: [platform] });
     this.#platforms.set(client, platform);
-    return client;
   }
 
   /** Makes the next transaction on a pooled connection set the platform for itself. */
   async #enterTransaction(client: PooledClient & pg.PoolClient, platform: string, query?: PlatformFirst) {
     client.platform = platform;
     if (!query) return;
-    if (client.prepares && !this.#platforms.has(client)) {
-      await queryOrDestroy(client, { ...localPlatformStatement, values: [platform] });
-      this.#platforms.set(client, platform);
-    }
+    if (client.prepares && !this.#platforms.has(client)) await this.#set(client, platform, localPlatformStatement);
     query.platform = {
       id: platform,
       statement: client.prepares ? localPlatformStatement : { ...localPlatformStatement, name: '' },
     };
-  }
-}
-
-/** Runs a statement on a connection of a pool, which is destroyed if the statement fails. */
-async function queryOrDestroy(client: pg.PoolClient, statement: pg.QueryConfig): Promise<void> {
-  try {
-    await client.query(statement);
-  } catch (error) {
-    client.release(error instanceof Error ? error : true);
-    throw error;
   }
 }
 

@@ -24,24 +24,19 @@ export class StatementNames {
 /**
  * Tracks the composed statements that a connection has prepared, at most the 200 most recently used: Postgres needs
  * about 33 KiB for the statement of one list, and a client whose documents vary causes new statements all the time.
+ * @param connection returns the pg connection, on which evicted statements are closed
+ * @returns a function that records that the connection is about to execute a statement
  */
-export class PreparedStatements {
-  readonly #used: LRUCache<string, true>;
-
-  /** @param connection returns the pg connection, on which evicted statements are closed */
-  constructor(connection: () => Connection) {
-    this.#used = new LRUCache<string, true>({
-      max: 200,
-      dispose(_used, name, reason) {
-        if (reason === 'evict') close(connection(), name);
-      },
-    });
-  }
-
-  /** Records that the connection is about to execute a statement. */
-  use(name: string | undefined): void {
-    if (name?.startsWith(prefix)) this.#used.set(name, true);
-  }
+export function trackStatements(connection: () => Connection): (name: string | undefined) => void {
+  const used = new LRUCache<string, true>({
+    max: 200,
+    dispose(_used, name, reason) {
+      if (reason === 'evict') close(connection(), name);
+    },
+  });
+  return (name) => {
+    if (name?.startsWith(prefix)) used.set(name, true);
+  };
 }
 
 /** Closes a prepared statement, with the next batch that the connection sends. */

@@ -14,7 +14,6 @@ const ofNoRequest: ReadonlySet<string | undefined> = new Set([
 
 type Done = (error: unknown, result?: unknown) => void;
 
-/** The first argument of `pg.Client.query`. */
 interface Query {
   readonly name?: string;
   readonly text: string;

@@ -9,8 +9,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { sqlState } from '../faults.ts';
-import { EmbeddedPostgresError, makeWhole } from './data-directory.ts';
-import { run, type ServerLocation } from './embedded-location.ts';
+import { EmbeddedPostgresError, makeWhole, run, type ServerLocation } from './embedded-location.ts';
 
 // Manages one database cluster: creates it, starts its server or joins the running one, whoever started it, and leaves
 // it. Each process that uses a server holds a shared advisory lock on a connection of its own, its presence. The lock

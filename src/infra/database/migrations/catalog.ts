@@ -16,7 +16,6 @@ export async function expectedCatalog(): Promise<Catalog> {
   return JSON.parse(await readFile(catalogFile(), 'utf8'));
 }
 
-/** Prints a catalog as JSON, an object on each line. */
 export function printCatalog(catalog: Catalog): string {
   const lines = Object.entries(catalog).map(
     ([object, facts]) => `  ${JSON.stringify(object)}: ${JSON.stringify(facts)}`,
@@ -71,7 +70,6 @@ const factsStatement = statement<{ object: string; fact: string }>(
    ) as facts order by object collate "C", fact collate "C"`,
 );
 
-/** Reads the catalog of a database: rights, triggers, functions and indexes. */
 export async function readCatalog(on: Queryable): Promise<Catalog> {
   const catalog: Record<string, string[]> = {};
   for (const { object, fact } of await factsStatement(on)) catalog[object] = [...(catalog[object] ?? []), fact];

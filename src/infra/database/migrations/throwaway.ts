@@ -64,7 +64,6 @@ function onServer(url: string, sql: string): Promise<unknown> {
   return pool.query(sql);
 }
 
-/** Runs SQL on a connection of its own. */
 export async function execute(databaseUrl: string, sql: string): Promise<void> {
   await withClient(databaseUrl, (client) => client.query(sql));
 }

@@ -1,7 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, hash, randomBytes } from 'node:crypto';
-import type { Position } from './position.ts';
+import type { Position } from './primary-position.ts';
 
-/** The contents of a token: a position, and the hash of its history. */
 export interface ReadToken {
   readonly lsn: bigint;
   readonly historyHash: string;
@@ -18,7 +17,6 @@ const tokenBytes = nonceBytes + tagBytes + 16;
 const prefix = 'wal_';
 const form = new RegExp(`^${prefix}[\\w-]{${Math.ceil((tokenBytes * 4) / 3)}}$`);
 
-/** Returns whether a text has the form of a read token. */
 export function isReadToken(text: string): boolean {
   return form.test(text);
 }

@@ -10,9 +10,9 @@ import { StatementNames } from '../connections/statement-names.ts';
 import { queryText, TextQuery } from '../connections/text-query.ts';
 import { connectionConfig, openPool } from '../database.ts';
 import { statement } from '../statement.ts';
-import { lsnOf, lsnText, type Position } from './position.ts';
+import { lsnOf, lsnText, type Position } from './primary-position.ts';
 
-export interface ReplicaOptions {
+interface ReplicaOptions {
   readonly url: string;
   /** Its number in the setting, from 1: for logs and metrics. */
   readonly number: number;
@@ -49,7 +49,10 @@ const replayStatement = statement<{ lsn: string | null }>(
 /** Serves reads from one standby. */
 export class Replica {
   readonly number: number;
+  /** Checks the identity and the position of the replica, one check at a time. */
+  readonly check = singleFlight(() => this.#check());
   readonly #options: ReplicaOptions;
+  readonly #find: () => Promise<Position | undefined>;
   readonly #log: Logger;
   readonly #names = new StatementNames();
   readonly #running = new Set<(error: Error) => void>();
@@ -57,7 +60,6 @@ export class Replica {
   #pool: pg.Pool;
   readonly #connection: OwnConnection;
   readonly #poll = singleFlight(() => this.#ask());
-  #checking: Promise<void> | undefined;
   #replayed = 0n;
   #lag: Lag | undefined;
   #trouble: string | undefined = notChecked;
@@ -65,9 +67,11 @@ export class Replica {
   #isBehind = false;
   #closed = false;
 
-  constructor(options: ReplicaOptions, log: Logger) {
+  /** @param find finds the primary's position; if it fails or finds nothing, that says nothing about the replica */
+  constructor(options: ReplicaOptions, find: () => Promise<Position | undefined>, log: Logger) {
     const { url, number } = options;
     this.#options = options;
+    this.#find = find;
     this.number = number;
     this.#log = log.child({ replica: number, host: serversOf(url)[0]?.host });
     this.#pool = poolOf(options);
@@ -126,25 +130,14 @@ export class Replica {
     }
   }
 
-  /**
-   * Checks the identity and the position of the replica, one check at a time.
-   * @param find finds the primary's position; if it fails or finds nothing, that says nothing about the replica
-   */
-  check(find: () => Promise<Position | undefined>): Promise<void> {
-    this.#checking ??= this.#check(find).finally(() => {
-      this.#checking = undefined;
-    });
-    return this.#checking;
-  }
-
   async close(): Promise<void> {
     this.#closed = true;
     await this.#connection.close();
     await this.#pool.end();
   }
 
-  async #check(find: () => Promise<Position | undefined>): Promise<void> {
-    const position = await find().catch(() => undefined);
+  async #check(): Promise<void> {
+    const position = await this.#find().catch(() => undefined);
     if (this.#closed) return;
     // Without the primary's position there is no comparison, and the state stays as it is.
     if (!position) return;

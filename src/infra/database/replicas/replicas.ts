@@ -5,23 +5,18 @@ import { type Reader, type TextRead, withReader } from '../connections/read-scop
 import { ReplicaBehind } from '../connections/text-query.ts';
 import type { Database } from '../database.ts';
 import { isDatabaseFault } from '../faults.ts';
-import type { Position } from './position.ts';
-import { PrimaryPosition } from './primary-position.ts';
+import { type Position, PrimaryPosition } from './primary-position.ts';
 import { hashOf, latest, ReadTokens } from './read-token.ts';
-import { Replica, type ReplicaOptions } from './replica.ts';
+import { Replica } from './replica.ts';
 
-export interface ReplicasOptions extends Pick<ReplicaOptions, 'poolSize' | 'maxLagMs'> {
-  readonly urls: readonly string[];
-  /** The secret that encrypts read tokens: if set, the same on all instances. */
-  readonly secret: string | undefined;
-  /** For tests only. */
+/** For tests only. */
+interface Pace {
   readonly waitMs?: number | undefined;
   readonly everyMs?: number | undefined;
 }
 
 /** How long a read waits at most for a replica, in milliseconds. */
 const defaultWaitMs = 100;
-/** The interval between two checks of the replicas, in milliseconds. */
 const defaultEveryMs = 1_000;
 
 interface ReplicaSettings {
@@ -34,12 +29,11 @@ interface ReplicaSettings {
 /** Opens the replicas of the settings; undefined if they name none. */
 export function openReplicas(
   database: Pick<Database, 'connectionFor'>,
-  { DATABASE_READ_URL: urls, DATABASE_READ_LAG_MS: maxLagMs, DATABASE_POOL: poolSize, ...keys }: ReplicaSettings,
+  settings: ReplicaSettings,
   log: Logger,
-  pace: Pick<ReplicasOptions, 'waitMs' | 'everyMs'> = {},
+  pace?: Pace,
 ): Replicas | undefined {
-  const secret = keys.CLIENT_TOKEN_KEY;
-  return urls.length === 0 ? undefined : new Replicas(database, { urls, maxLagMs, poolSize, secret, ...pace }, log);
+  return settings.DATABASE_READ_URL.length === 0 ? undefined : new Replicas(database, settings, log, pace);
 }
 
 export interface ReadScope {
@@ -62,11 +56,19 @@ export class Replicas {
   #timer: NodeJS.Timeout | undefined;
   #turn = 0;
 
-  constructor(database: Pick<Database, 'connectionFor'>, options: ReplicasOptions, log: Logger) {
-    const { urls, secret, waitMs = defaultWaitMs, everyMs = defaultEveryMs, ...of } = options;
-    this.all = urls.map((url, position) => new Replica({ ...of, url, waitMs, number: position + 1 }, log));
+  constructor(
+    database: Pick<Database, 'connectionFor'>,
+    settings: ReplicaSettings,
+    log: Logger,
+    { waitMs = defaultWaitMs, everyMs = defaultEveryMs }: Pace = {},
+  ) {
+    const { DATABASE_READ_LAG_MS: maxLagMs, DATABASE_POOL: poolSize } = settings;
     this.#primary = new PrimaryPosition(database);
-    this.#tokens = new ReadTokens(secret);
+    const find = () => this.#primary.now();
+    this.all = settings.DATABASE_READ_URL.map(
+      (url, position) => new Replica({ url, number: position + 1, poolSize, maxLagMs, waitMs }, find, log),
+    );
+    this.#tokens = new ReadTokens(settings.CLIENT_TOKEN_KEY);
     this.#everyMs = everyMs;
   }
 
@@ -77,7 +79,7 @@ export class Replicas {
   }
 
   async check(): Promise<void> {
-    await Promise.all(this.all.map((replica) => replica.check(() => this.#primary.now())));
+    await Promise.all(this.all.map((replica) => replica.check()));
   }
 
   async close(): Promise<void> {

@@ -2,7 +2,7 @@ import type { AccountDetails, AccountField } from '../../../../core/account-fiel
 import { type AccountType, accountTypes } from '../../../../core/account-types.ts';
 import { currencyOf, requiredCurrency } from '../../../../core/currencies.ts';
 import { Refusal } from '../../../../core/refusal.ts';
-import { maskedNumber } from '../../../../domain/accounts/account-names.ts';
+import { maskedNumber } from '../../../../domain/accounts/account-details.ts';
 import type {
   Account,
   ExternalAccountType as AccountTypeName,

@@ -1,9 +1,15 @@
 import { visibleAccounts } from '../../../../domain/access/visible.ts';
-import { accountWarnings } from '../../../../domain/accounts/account-details.ts';
-import { displayName, maskedNumber } from '../../../../domain/accounts/account-names.ts';
-import type { Beneficiary } from '../../../../domain/accounts/beneficiary.ts';
-import { deleteExternalAccount, updateExternalAccount } from '../../../../domain/accounts/external-account-changes.ts';
-import { createExternalAccount } from '../../../../domain/accounts/external-accounts.ts';
+import {
+  accountWarnings,
+  type Beneficiary,
+  displayName,
+  maskedNumber,
+} from '../../../../domain/accounts/account-details.ts';
+import {
+  createExternalAccount,
+  deleteExternalAccount,
+  updateExternalAccount,
+} from '../../../../domain/accounts/external-accounts.ts';
 import { whereAccounts } from '../../../../domain/commands/filters.ts';
 import { alsoInDatabase } from '../../reading/computed.ts';
 import { builder } from '../builder.ts';

@@ -1,10 +1,11 @@
 import { visibleCustomers } from '../../../../domain/access/visible.ts';
 import { whereCustomers } from '../../../../domain/commands/filters.ts';
-import { deleteCustomer, updateCustomer } from '../../../../domain/customers/customer-changes.ts';
 import {
   createCustomer,
   type CustomerDetails as Details,
+  deleteCustomer,
   type BeneficialOwner as Owner,
+  updateCustomer,
 } from '../../../../domain/customers/customers.ts';
 import type { Customer as CustomerRow } from '../../../../infra/database/rows.ts';
 import { builder, enumOf, type InputBuilder } from '../builder.ts';

@@ -5,8 +5,7 @@ import { approveTransaction, rejectTransaction } from '../../../../domain/approv
 import { maxFacts } from '../../../../domain/commands/information.ts';
 import { fundAccount, sandboxSend } from '../../../../domain/sandbox/sandbox.ts';
 import { sandboxReceiveUma } from '../../../../domain/sandbox/sandbox-receive.ts';
-import { setExternalAccountStatus } from '../../../../domain/sandbox/set-account-status.ts';
-import { setKycStatus } from '../../../../domain/sandbox/set-kyc-status.ts';
+import { setExternalAccountStatus, setKycStatus } from '../../../../domain/sandbox/set-statuses.ts';
 import { transferIn, transferInternal, transferOut } from '../../../../domain/transfers/transfers.ts';
 import { builder } from '../builder.ts';
 import { BeneficiaryVerificationStatus, ExternalAccountStatus, KycStatus } from '../enums.ts';

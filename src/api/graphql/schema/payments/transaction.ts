@@ -1,9 +1,8 @@
 import { creationTime } from '../../../../core/ids.ts';
-import { terminalTransactionStatuses } from '../../../../core/statuses.ts';
 import { maySee, visibleAccounts, visibleCustomers, visibleTransactions } from '../../../../domain/access/visible.ts';
 import { whereTransactions } from '../../../../domain/commands/filters.ts';
 import { feedCursor } from '../../../../domain/events/cursor.ts';
-import { isFinal } from '../../../../domain/settlement/finality.ts';
+import { isFinal, terminalTransactionStatuses } from '../../../../domain/settlement/finality.ts';
 import type {
   TransactionStatus as Status,
   TransactionType as Type,

@@ -4,10 +4,10 @@ import type { LimitState } from '../../../../domain/ledger/commit.ts';
 import {
   deletePolicy,
   maxApprovalSeconds,
+  policiesOf,
   type StoredApproval,
   setPolicy,
 } from '../../../../domain/policies/policies.ts';
-import { policiesOf } from '../../../../domain/policies/read-policies.ts';
 import { executedRead } from '../../reading/derive.ts';
 import { limitsOf, policyOf } from '../../reading/kinds.ts';
 import { builder } from '../builder.ts';

@@ -1,13 +1,5 @@
 import type { Given } from '../../../../core/conditions.ts';
 import {
-  type ApiTokenFilter as ApiTokenFilterOf,
-  whereApiTokens,
-} from '../../../../domain/access/tokens/api-token-records.ts';
-import {
-  type ClientTokenFilter as ClientTokenFilterOf,
-  whereClientTokens,
-} from '../../../../domain/access/tokens/client-token-records.ts';
-import {
   createClientToken,
   issueApiToken,
   maxClientSeconds,
@@ -15,6 +7,12 @@ import {
   rotateApiToken,
 } from '../../../../domain/access/tokens/issue-tokens.ts';
 import { revokeApiToken, revokeClientToken, tokenVersion } from '../../../../domain/access/tokens/revoke-tokens.ts';
+import {
+  type ApiTokenFilter as ApiTokenFilterOf,
+  type ClientTokenFilter as ClientTokenFilterOf,
+  whereApiTokens,
+  whereClientTokens,
+} from '../../../../domain/access/tokens/token-records.ts';
 import { visibleApiTokens, visibleClientTokens } from '../../../../domain/access/visible.ts';
 import { meets } from '../../reading/kinds.ts';
 import { builder } from '../builder.ts';

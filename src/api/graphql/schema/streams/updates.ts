@@ -8,10 +8,15 @@ import type {
   ObjectRef,
 } from '@pothos/core';
 import { money } from '../../../../core/currencies.ts';
-import { terminalQuoteStatuses, terminalTransactionStatuses } from '../../../../core/statuses.ts';
 import type { Channel } from '../../../../domain/events/channel.ts';
 import { eventsOfNoun, type FollowedNoun } from '../../../../domain/events/row-events.ts';
-import { type Finality, finalityOf, isFinal } from '../../../../domain/settlement/finality.ts';
+import {
+  type Finality,
+  finalityOf,
+  isFinal,
+  terminalQuoteStatuses,
+  terminalTransactionStatuses,
+} from '../../../../domain/settlement/finality.ts';
 import type { Event } from '../../../../infra/database/generated/client/client.ts';
 import { rowFromSnapshot } from '../../../../infra/database/rows.ts';
 import type { Context } from '../../context.ts';

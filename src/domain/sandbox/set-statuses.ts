@@ -3,11 +3,12 @@ import { checkText, longest } from '../../core/texts.ts';
 import type {
   BeneficiaryVerificationStatus,
   ExternalAccountStatus,
+  KycStatus,
 } from '../../infra/database/generated/client/client.ts';
-import { ownerOf, statusOf, statusSources, verificationColumns } from '../accounts/account-moves.ts';
-import { reasonOf } from '../accounts/beneficiary.ts';
-import { readExternal } from '../accounts/external-account-changes.ts';
+import { reasonOf } from '../accounts/account-details.ts';
+import { ownerOf, readExternal, statusOf, statusSources, verificationColumns } from '../accounts/external-accounts.ts';
 import { command, simulationOf } from '../commands/command.ts';
+import { readCustomer } from '../customers/customers.ts';
 import type { AccountMove } from '../ledger/plan.ts';
 
 export interface SetExternalAccountStatus extends Expecting {
@@ -17,7 +18,7 @@ export interface SetExternalAccountStatus extends Expecting {
   readonly reason?: string | null | undefined;
 }
 
-const at = pathsIn<SetExternalAccountStatus>();
+const at = pathsIn<SetExternalAccountStatus & SetKycStatus>();
 
 /**
  * Sets the status or the owner verification of an external account, or both, as its bank or the rail would (sandbox
@@ -50,4 +51,24 @@ export const setExternalAccountStatus = command((payments, caller, input: SetExt
     return { accounts: [move], checks: [{ accountId: account.id, dueInMs: null }], result: account.id };
   },
   paths: { CONFLICT: at('status'), ACCOUNT_EXISTS: at('accountId') },
+}));
+
+export interface SetKycStatus extends Expecting {
+  readonly customerId: string;
+  readonly kycStatus: KycStatus;
+}
+
+/**
+ * Concludes a customer's identity check, as its provider would (sandbox only). A new name starts another check.
+ * @throws Refusal FORBIDDEN, USER_NOT_FOUND, CUSTOMER_DELETED, IDEMPOTENCY_MISMATCH
+ */
+export const setKycStatus = command((payments, caller, input: SetKycStatus) => ({
+  operation: 'sandboxSetKycStatus',
+  type: 'Customer',
+  plan: async () => {
+    simulationOf(payments, caller);
+    const { id } = await readCustomer(payments, caller, input.customerId);
+    return { customers: [{ id, set: { kycStatus: input.kycStatus } }], result: id };
+  },
+  paths: { CUSTOMER_DELETED: at('customerId') },
 }));

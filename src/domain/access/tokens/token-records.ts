@@ -1,6 +1,8 @@
 import { byId, byText, type ChangeFilter, type Given } from '../../../core/conditions.ts';
 import { publicId } from '../../../core/ids.ts';
-import type { ApiToken, Permission, Prisma } from '../../../infra/database/generated/client/client.ts';
+import type { Database } from '../../../infra/database/database.ts';
+import type { ApiToken, ClientToken, Permission, Prisma } from '../../../infra/database/generated/client/client.ts';
+import { statement } from '../../../infra/database/statement.ts';
 import { hashSecret } from './api-tokens.ts';
 
 /** A filter of API tokens. Its fields combine with AND; both ends of a range of date-times are inclusive. */
@@ -85,4 +87,66 @@ export function storeApiToken(
       documents: [...new Set(documents)],
     },
   });
+}
+
+export interface ClientTokenFilter {
+  /** Whether it has neither expired nor been revoked. */
+  readonly active?: Given<boolean>;
+  /** The public id of the customer that it is bound to, directly or through a quote or transaction. */
+  readonly customerId?: Given<string>;
+}
+
+/** Postgres interprets this as the time of the statement, so the database's clock decides what has expired. */
+const now = 'now';
+
+export function whereClientTokens(filter: ClientTokenFilter): Prisma.ClientTokenWhereInput {
+  const { active } = filter;
+  return {
+    AND: [
+      byId(filter.customerId, (ownerId) => ({ ownerId }), 'Customer'),
+      active === true ? { revokedAt: null, expiresAt: { gt: now } } : {},
+      active === false ? { OR: [{ revokedAt: { not: null } }, { expiresAt: { lte: now } }] } : {},
+    ],
+  };
+}
+
+/** Converts a row to the record of its token, without the token itself. Exactly one of the three ids is set. */
+export function clientTokenRecord(row: ClientToken) {
+  const { customerId, quoteId, transactionId, createdById, revokedAt } = row;
+  return {
+    id: publicId('ClientToken', row.id),
+    ...(customerId !== null && { customerId: publicId('Customer', customerId) }),
+    ...(quoteId !== null && { quoteId: publicId('Quote', quoteId) }),
+    ...(transactionId !== null && { transactionId: publicId('Transaction', transactionId) }),
+    permissions: row.permissions,
+    grants: row.grants,
+    trustedDocumentsOnly: row.trustedDocumentsOnly,
+    ...(row.documents.length > 0 && { documents: row.documents }),
+    ...(createdById !== null && { createdById: publicId('ApiToken', createdById) }),
+    createdAt: row.createdAt.toISOString(),
+    expiresAt: row.expiresAt.toISOString(),
+    ...(revokedAt !== null && { revokedAt: revokedAt.toISOString() }),
+  };
+}
+
+const warnStatement = statement<object>(
+  'warn_of_expiry',
+  `with warned as (
+     update api_token set warned_at = clock_ms() where (platform_id, id) in (
+       select platform_id, id from api_token
+       where expires_at between clock_timestamp() and clock_timestamp() + interval '7 days' and warned_at is null and revoked_at is null
+       order by expires_at limit $1 for update skip locked
+     ) returning platform_id, id, expires_at
+   )
+   insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
+   select platform_id, uuid_v7(), 'API_TOKEN_EXPIRY', clock_ms(), 1, jsonb_build_object('token_id', id, 'expires_at', expires_at)
+   from warned returning 1`,
+);
+
+/**
+ * Announces that tokens expire within a week: once for each token, and for at most `limit` tokens per call.
+ * @returns the number of tokens announced
+ */
+export async function warnOfExpiry({ pool }: Database, limit: number): Promise<number> {
+  return (await warnStatement(pool, limit)).length;
 }
