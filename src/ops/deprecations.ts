@@ -23,7 +23,7 @@ function reasonOf({ directives = [] }: Deprecable): string | undefined {
   return deprecated && (value?.kind === Kind.STRING ? value.value : '');
 }
 
-/** Returns the date in the reason of a deprecation, such as "Use customer. Since 2027-03-01." */
+/** Returns the date in a deprecation reason, such as "Use customer. Since 2027-03-01." */
 function sinceOf(element: Deprecable): Date | undefined {
   const [, day] = /\bSince (\d{4}-\d{2}-\d{2})\.$/.exec(reasonOf(element) ?? '') ?? [];
   return day === undefined ? undefined : new Date(day);

@@ -36,7 +36,7 @@ async function run(_job: Job, { check, breaks }: { readonly check?: true; readon
   const undated = undatedDeprecations(parse(printedSchema()));
   if (undated.length > 0)
     throw new Failure(
-      `${undated.join(', ')}: the reason of a deprecation must end with its date, such as "Since 2027-03-01."`,
+      `${undated.join(', ')}: the deprecation reason must end with its date, such as "Since 2027-03-01."`,
     );
   for (const [place, print] of Object.entries(printed)) {
     const file = new URL(`../../${place}`, import.meta.url);

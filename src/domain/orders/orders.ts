@@ -275,7 +275,7 @@ export async function neededOf<Answer>({ log }: { readonly log: Logger }, answer
     return await railAnswer(answer);
   } catch (error) {
     if (error instanceof Refusal) throw error;
-    log.error({ err: error }, 'a call to the rail failed that a request needed');
+    log.error({ err: error }, 'a rail call that a request needed has failed');
     throw new Refusal('SERVICE_UNAVAILABLE', 'the rail does not respond; try again', { retryAfter: 1 });
   }
 }

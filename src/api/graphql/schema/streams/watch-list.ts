@@ -169,7 +169,7 @@ function eachRowOnce(changes: readonly ListChange[]): ListChange[] {
   return [...rows.values()].flatMap((change) => change ?? []);
 }
 
-/** Combines two changes: whether the row was in the list before the first one, and whether it is after the second. */
+/** Combines two changes into one; undefined if the row was listed neither before the first nor after the second. */
 function merged(first: ListChange, second: ListChange): ListChange | undefined {
   const was = first.op !== 'ENTER';
   const is = second.op !== 'LEAVE';
