@@ -240,7 +240,7 @@ describe('a manifest', () => {
     }
   });
 
-  test('no longer executes a document that has been deleted', async () => {
+  test('loses a document that is deleted', async () => {
     const text = 'query Short { lived: __typename }';
     await register(text);
     expect(await get(bound, { documentId: sha256(text) })).toMatchObject({ data: { lived: 'Query' } });

@@ -152,7 +152,7 @@ describe('the rate details', () => {
       const { serviceApiMultiplier, counterpartyMultiplier } = quote.rateDetails;
       const factor = multiply(parseDecimal(serviceApiMultiplier), parseDecimal(counterpartyMultiplier));
       const composed = multiply(whole(quote.totalSendingAmount - fixedFees(asked)), factor);
-      // The value of the locked side's rounding, and 1 in 10^14 for the two printed multipliers.
+      // One smallest unit of each side for rounding, and 1 in 10^14 for each of the two printed multipliers.
       const ofPrinted = multiply(composed, { numerator: 2n, denominator: 10n ** 14n });
       const slack = add(add(whole(1n), unitsBought(asked)), ofPrinted);
       expectWithin(composed, whole(quote.totalReceivingAmount), slack);

@@ -88,7 +88,7 @@ export async function startTwoSides(
     ways: [toUpstream, toHere],
     /** Connects to the same upstream account at a different address. */
     accountAt: (url: string) => connect(url, there.platformId, there.authorization),
-    /** The connections as which clients and depositors send requests. */
+    /** The connections through which clients and depositors send requests. */
     asking: { platform: asPlatform, account: asAccount, bank },
     /** The payments from before the clients began. */
     first: await paymentIds(here.databaseUrl),
