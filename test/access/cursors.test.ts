@@ -163,7 +163,9 @@ test('a refused cursor does not affect the cursors read after it', () => {
   for (let number = 0; number < 200; number += 1) {
     const [cursor, replaced] = [rotated.write('feed', 'p', `${number}:2`), before.write('feed', 'p', `${number}:3`)];
     expect(rotated.read('other', 'p', cursor)).toBeUndefined();
-    expect(rotated.read('feed', 'p', `${cursor.slice(0, -2)}AA`)).toBeUndefined();
+    // The last character but one, since the last may contain bits that decoding ignores.
+    const forged = `${cursor.slice(0, -2)}${cursor.at(-2) === 'A' ? 'B' : 'A'}${cursor.at(-1)}`;
+    expect(rotated.read('feed', 'p', forged)).toBeUndefined();
     expect([rotated.read('feed', 'p', cursor), rotated.read('feed', 'p', replaced)]).toEqual([
       `${number}:2`,
       `${number}:3`,
