@@ -27,7 +27,7 @@ const balances: Readonly<Record<string, bigint>> = {
   BTC: 50_000_000n,
 };
 
-/** The advisory lock of the process that prepares the sandbox ("sand" in ASCII). */
+/** The advisory lock of a process that prepares the sandbox, or adds a person to it ("sand" in ASCII). */
 const PREPARATION_LOCK = 0x73616e64;
 
 /** The local sandbox: its credentials, and a customer who can pay now. */
@@ -51,6 +51,12 @@ export async function prepareSandboxPlatform(payments: Payments): Promise<LocalS
 
 /** Finds the first sample person who can pay, or creates one: users may have spent the money of all. */
 async function findPayer(payments: Payments, caller: Caller): Promise<SandboxPayer> {
+  const found = await findAblePerson(payments, caller);
+  // Under the lock, since another process may be creating one.
+  return found ?? withAdvisoryLock(payments.database.url, PREPARATION_LOCK, () => findOrAddPerson(payments, caller));
+}
+
+async function findOrAddPerson(payments: Payments, caller: Caller): Promise<SandboxPayer> {
   const found = await findAblePerson(payments, caller);
   if (found) return found;
   const { platformId } = caller;
