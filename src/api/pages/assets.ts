@@ -38,7 +38,7 @@ export async function openAssets(shown: readonly string[]) {
   const contents = new Map<string, Promise<Buffer> | undefined>();
   for (const page of shown) for (const name of pages[page]?.files ?? []) contents.set(name, undefined);
   return {
-    /** Returns the URLs of the files that a page loads first; undefined if there are none. */
+    /** Returns the URLs of a page's entry files; undefined if the page was not built. */
     of(page: string): PageFiles | undefined {
       return pages[page];
     },

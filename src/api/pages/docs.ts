@@ -73,7 +73,7 @@ export async function openDocs() {
   });
   const fileAt = (requested: string) => requested.slice(docsPath.length + 1);
   return {
-    /** Builds the page of a file, or the list of all pages; undefined if there is none at this path. */
+    /** Renders a file, or the list of all pages; undefined for an unknown path. */
     async page(requested: string): Promise<Page | undefined> {
       const file = fileAt(requested);
       return file === '' || (files.has(file) && !isPicture(file)) ? pages(file) : undefined;
@@ -88,7 +88,7 @@ export async function openDocs() {
       if (file === '') return listText(grouped, await titles());
       return isPage(file) && files.has(file) ? read(file) : undefined;
     },
-    /** Reads a picture (PNG) that a page shows; undefined if there is none at this path. */
+    /** Reads a PNG image of the pages; undefined for an unknown path. */
     async picture(requested: string): Promise<Buffer | undefined> {
       const file = fileAt(requested);
       return files.has(file) && isPicture(file) ? readFile(path.join(root, file)) : undefined;

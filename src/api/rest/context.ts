@@ -75,7 +75,7 @@ export const onReplicas: MiddlewareHandler<RestEnvironment> = async (context, ne
   const replicas = context.get('replicas');
   if (!replicas) return next();
   context.set('onlyReads', true);
-  // The page after a cursor includes all earlier writes, whatever the token would allow (decision 82).
+  // A later page must include all earlier writes, so a token that would allow less does not count (decision 82).
   const isPage = context.req.query('cursor') !== undefined;
   return replicas.reading(platformId, isPage ? undefined : token, () => next());
 };

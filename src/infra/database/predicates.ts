@@ -95,6 +95,7 @@ function ofValue(model: string, field: ModelField, condition: unknown): Test {
     if (value === undefined) return [];
     switch (operator) {
       case 'in': {
+        // Prisma's filters have only a list here.
         const values = (value as unknown[]).map((one) => equalTo(model, field, one));
         return [(row, find) => values.some((test) => test(row, find))];
       }

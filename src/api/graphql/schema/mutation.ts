@@ -310,7 +310,7 @@ function resolverOf<Input, Success>(
 }
 
 /**
- * Refuses a document that reads more than the mutation creates or changes, unless the viewer has VIEW (decision 62).
+ * Unless the viewer has VIEW, refuses to return more than what the mutation creates or changes (decision 62).
  * The check runs before the mutation, since a refusal after it has taken effect would hide its result.
  * @throws Refusal FORBIDDEN
  */
