@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Surroundings } from '../faults/faults.ts';
 import type { Instance } from '../faults/instances.ts';
 import type { DoomedPostgres } from '../faults/postgres.ts';
 import { succeed } from '../setup/acts.ts';
 import { query } from '../setup/embedded-servers.ts';
-import type { Data, TestPlatform } from '../setup/gateway.ts';
+import { type Data, openClient, type TestPlatform } from '../setup/gateway.ts';
 
 /** The system into which faults are injected while the clients of the load move money. */
 export interface Stage extends Surroundings {
@@ -49,8 +49,7 @@ export function bySql(staged: string, alerts: readonly string[], begin: string, 
 
 /** Opens a session and leaves it open. */
 export async function session(url: string, ...statements: readonly string[]): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
+  const client = await openClient(url);
   for (const sql of statements) await client.query(sql);
   return client;
 }

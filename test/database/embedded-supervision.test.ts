@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { open, rename, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import pg from 'pg';
 import { expect, test, vi } from 'vitest';
 import type { EmbeddedPostgres } from '../../src/infra/database/embedded/embedded.ts';
 import { canMount, EmbeddedServers, isDown, onDiskOfItsOwn, query } from '../setup/embedded-servers.ts';
+import { openClient } from '../setup/gateway.ts';
 
 const servers = new EmbeddedServers();
 /** Long enough on a busy machine: the awaited event takes a fraction of a second. */
@@ -70,9 +70,7 @@ test('a server restarted by another process on a different port is used again on
 
 test('a server whose child processes outlive it comes back only when they have ended', async () => {
   const { server, warnings } = await startHeard();
-  const client = new pg.Client({ connectionString: server.url });
-  client.on('error', () => undefined);
-  await client.connect();
+  const client = await openClient(server.url);
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
   const child = rows[0]?.pid ?? 0;
   process.kill(child, 'SIGSTOP');
@@ -86,10 +84,7 @@ test('a server whose child processes outlive it comes back only when they have e
 test('a server that is stopped from outside comes back, even with open connections', async () => {
   const server = await servers.start();
   const { pid, url } = server;
-  const client = new pg.Client({ connectionString: url });
-  const ended = new Promise<void>((resolve) => client.once('end', resolve));
-  client.on('error', () => undefined);
-  await client.connect();
+  const ended = once(await openClient(url), 'end');
   process.kill(pid, 'SIGTERM');
   await ended;
   await vi.waitFor(() => expect(server.pid).not.toBe(pid), soon);
@@ -117,9 +112,7 @@ test('stopping while the server restarts leaves no server, at any point of the r
 
 test.runIf(canMount())('a server whose disk was full comes back once there is space again', async () => {
   const user = await servers.startInProcess(onDiskOfItsOwn(servers.parent, 'size=256m'));
-  const client = new pg.Client({ connectionString: user.url });
-  client.on('error', () => undefined);
-  await client.connect();
+  const client = await openClient(user.url);
   const change = `select pg_logical_emit_message(true, 'filler', repeat('x', 1000000))`;
   // Enough that the recovery takes a moment, and then finds no space.
   for (let count = 0; count < 64; count += 1) await client.query(change);
@@ -205,10 +198,8 @@ async function interrupted({ process: user }: Awaited<ReturnType<EmbeddedServers
 
 /** Kills the process of one connection, like a crash in it: Postgres then ends all connections and recovers. */
 async function crashBackend(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  const ended = new Promise((resolve) => client.once('end', resolve));
-  client.on('error', () => undefined);
+  const client = await openClient(url);
+  const ended = once(client, 'end');
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
   process.kill(rows[0]?.pid ?? 0, 'SIGKILL');
   await ended;

@@ -1,9 +1,10 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
 import { lockWatch } from '../../src/server/workers/workers.ts';
 import { act, actOn, moving } from '../setup/acts.ts';
-import { testGateway, uuidIn } from '../setup/gateway.ts';
+import { query } from '../setup/embedded-servers.ts';
+import { openClient, testGateway, uuidIn } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
 /** A person locks a table, as an ALTER TABLE does while it waits or runs. */
@@ -13,8 +14,7 @@ const scene = await makeScene(t.platform, 1_000_000n);
 const other = await makeScene(t.platform, 1_000_000n);
 
 async function holding<T>(texts: readonly string[], work: (pid: number) => Promise<T>): Promise<T> {
-  const person = new pg.Client({ connectionString: t.databaseUrl, application_name: 'psql' });
-  await person.connect();
+  const person = await openClient(t.databaseUrl, { application_name: 'psql' });
   try {
     await person.query('begin');
     for (const text of texts) await person.query(text);
@@ -75,7 +75,7 @@ test('the log says once who blocks others, with table and statement, and once th
   await look();
   expect(lines).toEqual([]);
   await holding(['alter table customer add mine int'], async (pid) => {
-    const waiting = holdingBack();
+    const waiting = query(t.databaseUrl, 'set lock_timeout = 1000; select from customer').catch(() => undefined);
     await vi.waitFor(async () => {
       await look();
       expect(lines).toHaveLength(1);
@@ -103,12 +103,3 @@ test('the log says once who blocks others, with table and statement, and once th
   }, 60_000);
   expect(lines[1]).toMatchObject({ level: 30, msg: 'no session waits long for a lock any more' });
 });
-
-/** Opens a session that waits until the customers are unlocked. */
-async function holdingBack(): Promise<void> {
-  const client = new pg.Client({ connectionString: t.databaseUrl });
-  await client.connect();
-  await client.query('set lock_timeout = 1000');
-  await client.query('select from customer').catch(() => undefined);
-  await client.end();
-}

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import type pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { migrate } from '../../src/infra/database/migrations/migrate.ts';
 import {
   createThrowawayDatabase,
@@ -11,7 +11,8 @@ import {
   type ThrowawayDatabase,
 } from '../../src/infra/database/migrations/throwaway.ts';
 import { payOut } from '../setup/acts.ts';
-import { startTestGateway } from '../setup/gateway.ts';
+import { query } from '../setup/embedded-servers.ts';
+import { openClient, ownClient, startTestGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
@@ -27,10 +28,8 @@ let database: ThrowawayDatabase;
 let prisma: PrismaFolder;
 beforeAll(async () => {
   server = await startThrowawayPostgres();
-  const client = await connect(server.url);
-  await client.query(`alter system set autovacuum_naptime = '1s'`);
-  await client.query('select pg_reload_conf()');
-  await client.end();
+  await query(server.url, `alter system set autovacuum_naptime = '1s'`);
+  await query(server.url, 'select pg_reload_conf()');
 });
 afterAll(() => server.stop());
 beforeEach(async () => {
@@ -47,19 +46,7 @@ afterEach(async () => {
 const writeMigration = (name: string, sql: string) => prisma.write(`migrations/${name}/migration.sql`, sql);
 const migrated = () => migrate(database.url, { prismaDirectory: prisma.path });
 
-async function connect(url: string): Promise<pg.Client> {
-  const client = new pg.Client(url);
-  client.on('error', () => undefined);
-  await client.connect();
-  return client;
-}
-
-/** Opens a connection that ends with the test. */
-async function session(): Promise<pg.Client> {
-  const client = await connect(database.url);
-  onTestFinished(() => client.end());
-  return client;
-}
+const session = () => ownClient(database.url);
 
 const namesApplied = async (client: pg.Client) =>
   (await client.query('select migration_name as name from _prisma_migrations order by 1')).rows.map(({ name }) => name);
@@ -85,7 +72,7 @@ test('a migration gets past transactions that lock the same tables in other orde
   const failed: unknown[] = [];
   const orders = ['a b c', 'c b a', 'b a c'];
   const loops = orders.map(async (order) => {
-    const client = await connect(database.url);
+    const client = await openClient(database.url);
     await client.query('set lock_timeout = 2000');
     while (goesOn) {
       try {

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import pg from 'pg';
+import type pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { migrate } from '../../src/infra/database/migrations/migrate.ts';
 import { readMigrations } from '../../src/infra/database/migrations/migration-files.ts';
 import { withSchemaEngine } from '../../src/infra/database/migrations/schema-diff.ts';
 import type { ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
 import { emptyDatabase } from '../setup/database.ts';
+import { openClient } from '../setup/gateway.ts';
 import { type PrismaFolder, prismaFolder } from './prisma-folder.ts';
 
 const first = 'create table a (x int);\ncreate table b (y int);\n';
@@ -23,8 +24,7 @@ let client: pg.Client;
 beforeEach(async () => {
   prisma = await prismaFolder();
   database = await emptyDatabase();
-  client = new pg.Client(database.url);
-  await client.connect();
+  client = await openClient(database.url);
   await prisma.write('migrations/20250101000000_first/migration.sql', first);
   await prisma.write('migrations/20250102000000_second/migration.sql', second);
 });
@@ -58,8 +58,7 @@ test('an empty database with an encoding other than UTF8 is refused, with the co
 test('a migration that waits for a lock lets others through, and retries until it has it', async () => {
   await migrate(database.url, { prismaDirectory: prisma.path });
   await prisma.write('migrations/20250103000000_third/migration.sql', 'alter table a add column z int;');
-  const reader = new pg.Client(database.url);
-  await reader.connect();
+  const reader = await openClient(database.url);
   await reader.query(`set application_name = 'a dump'; begin; select from a`);
   const lines: string[] = [];
   const waited = Promise.withResolvers<void>();
@@ -110,8 +109,7 @@ test('migrating twice changes nothing and writes the rows that prisma migrate de
 
 test("the migrations table and its rows are those that Prisma's own engine writes", async () => {
   const theirs = await emptyDatabase();
-  const theirClient = new pg.Client(theirs.url);
-  await theirClient.connect();
+  const theirClient = await openClient(theirs.url);
   try {
     // The engine can run the first migration. (The second has a function, which it would cut at the semicolons.)
     const all = await prismaMigrationList(prisma.path);

@@ -1,10 +1,10 @@
-import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import { findPooler, prepareLogin } from '../../src/infra/database/pooler.ts';
 import { readConfig } from '../../src/server/config.ts';
 import { ended, pay, succeed } from '../setup/acts.ts';
 import { freshDatabase, testDatabase } from '../setup/database.ts';
+import { query } from '../setup/embedded-servers.ts';
 import { startTestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
@@ -25,13 +25,9 @@ test('the login gets its settings for its database only, even repeatedly; then t
   await prepareLogin(url, url);
   // Statements keep their names here, as behind a pooler without prepared statements.
   expect(await findPooler(url, url)).toEqual({ url, prepares: false });
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  const { rows } = await client.query(
-    "select current_user::text as role, current_setting('TimeZone') as zone, current_setting('statement_timeout') as statement, current_setting('search_path') as path, current_setting('jit') as jit",
-  );
-  await client.end();
-  expect(rows).toEqual([
+  const settings =
+    "select current_user::text as role, current_setting('TimeZone') as zone, current_setting('statement_timeout') as statement, current_setting('search_path') as path, current_setting('jit') as jit";
+  expect(await query(url, settings)).toEqual([
     { role: 'gateway_serving', zone: 'UTC', statement: '10s', path: 'serving, public', jit: 'off' },
   ]);
 });

@@ -1,17 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { positionOf } from '../../src/domain/events/cursor.ts';
 import { Sequencer } from '../../src/domain/events/sequencer.ts';
 import { createThrowawayDatabase, type ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
 import { act, ended, feedEnd, quote, succeed, usdToEur } from '../setup/acts.ts';
-import { cursors } from '../setup/cursors.ts';
+import { cursors, sequenceIn as sequenceOf } from '../setup/cursors.ts';
 import { freshDatabase } from '../setup/database.ts';
-import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import {
+  connect,
+  type Data,
+  openClient,
+  startTestGateway,
+  type TestGateway,
+  type TestPlatform,
+  uuidIn,
+} from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
 import { fund, makeScene, type Scene } from '../setup/scene.ts';
-import { commitEvents, nextOf, openRawSocket, type RawSocket } from '../setup/streams.ts';
+import { commitEvents, nextOf, openRawSocket, type RawSocket, sequenced } from '../setup/streams.ts';
 
 /** A database is restored to an earlier time: what happened after that time is lost, and is done again. */
 
@@ -68,12 +75,6 @@ async function serving(database: ThrowawayDatabase, work: (gateway: TestGateway)
   await gateway.stop();
 }
 
-/** Waits until every change so far has its number in the feed. */
-async function sequenced({ owner }: TestGateway): Promise<void> {
-  const waiting = async () => (await owner.query('select from outbox')).rowCount;
-  await vi.waitFor(async () => expect(await waiting()).toBe(0), { timeout: 60_000 });
-}
-
 const isPaid = 'transaction { id }';
 
 /**
@@ -100,7 +101,7 @@ async function payAll(gateway: TestGateway, through: TestPlatform, attempt: stri
     expect((await ended(through, id)).status).toBe('COMPLETED');
     const { rows } = await gateway.owner.query<{ id: string }>(
       'select id from rail_order where transaction_id = $1 order by kind, id',
-      [id.slice('Transaction:'.length)],
+      [uuidIn(id)],
     );
     orders[name] = rows.map((row) => row.id);
   }
@@ -123,9 +124,8 @@ describe('orders to rails after a restore', () => {
       expect(replayed).toBe(false);
       // The payment's changes are in the feed before the tests below read the feed.
       await ended(platform, transaction.id);
-      const { rows } = await t.owner.query('select id from rail_order where transaction_id = $1', [
-        transaction.id.slice('Transaction:'.length),
-      ]);
+      const text = 'select id from rail_order where transaction_id = $1';
+      const { rows } = await t.owner.query(text, [uuidIn(transaction.id)]);
       await t.owner.query("delete from idempotency_record where key = 'again'");
       return rows.map(({ id }) => id);
     };
@@ -134,7 +134,7 @@ describe('orders to rails after a restore', () => {
   });
 });
 
-const sequenceIn = (cursor: string) => positionOf(cursors, platformId, cursor)?.sequence ?? 0n;
+const sequenceIn = (cursor: string) => sequenceOf(platformId, cursor);
 
 /** Reads the feed as a list after a cursor, to its end. */
 async function listed(after: string): Promise<string[]> {
@@ -327,8 +327,7 @@ describe('the operator after a restore', () => {
     const words = expect.stringContaining('npm run ops -- restored');
     expect(await warnings()).toEqual([words]);
     expect(await finding()).toEqual({ check: 'restore', result: 'warning', detail: words });
-    const other = new pg.Client({ connectionString: t.databaseUrl, application_name: 'payments-gateway work db-1:7' });
-    await other.connect();
+    const other = await openClient(t.databaseUrl, { application_name: 'payments-gateway work db-1:7' });
     const unasked = await runOps(t.databaseUrl, ['restored']);
     expect(unasked).toMatchObject({
       code: 1,

@@ -1,9 +1,9 @@
 import os from 'node:os';
-import pg from 'pg';
 import { expect, test } from 'vitest';
 import { readAddress } from '../../src/infra/database/connections/address.ts';
 import { type Database, openDatabase } from '../../src/infra/database/database.ts';
 import { testDatabase } from '../setup/database.ts';
+import { query } from '../setup/embedded-servers.ts';
 
 const database = await testDatabase();
 
@@ -26,10 +26,7 @@ async function settingsOf(opened: Database, ...names: readonly string[]): Promis
 const name = () => new URL(database.url).pathname.slice(1);
 
 test("sessions use no JIT, whatever the server's setting: compiling takes longer than a payment", async () => {
-  const client = new pg.Client({ connectionString: database.url });
-  await client.connect();
-  await client.query(`alter database ${client.escapeIdentifier(name())} set jit = on`);
-  await client.end();
+  await query(database.url, `alter database ${name()} set jit = on`);
   expect(await settingsOf(openWith(), 'jit')).toEqual({ jit: 'off' });
 });
 

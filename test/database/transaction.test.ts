@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/infra/database/database.ts';
 import { sqlState } from '../../src/infra/database/faults.ts';
@@ -9,6 +9,7 @@ import type { Prisma } from '../../src/infra/database/generated/client/client.ts
 import type { ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
 import { inRolledBackTransaction, inTransaction, transactionOn } from '../../src/infra/database/transaction.ts';
 import { emptyDatabase, freshDatabase, openAsOwner } from '../setup/database.ts';
+import { openClient, whileLocked } from '../setup/gateway.ts';
 import { waitForLocks } from '../setup/locks.ts';
 
 describe('Prisma and SQL in one transaction', () => {
@@ -57,12 +58,8 @@ describe('Prisma and SQL in one transaction', () => {
   /** Runs `work` while another transaction holds the row of a platform named `before`. */
   async function whileHeld(work: (holder: pg.Client, letGo: () => Promise<unknown>) => Promise<void>): Promise<void> {
     await database.prisma.platform.create({ data: named('before') });
-    const holder = new pg.Client({ connectionString: throwaway.url });
-    await holder.connect();
-    await holder.query('begin');
-    await holder.query('select from platform for update');
-    await work(holder, () => holder.query('rollback'));
-    await holder.end();
+    const rows = ['select from platform for update'] as const;
+    await whileLocked(throwaway.url, rows, (holder) => work(holder, () => holder.query('rollback')));
   }
 
   /** Renames the platform and gives it a token: its first statement waits for the row; the others do not need it. */
@@ -186,9 +183,7 @@ describe('a transaction by SQL', () => {
   beforeAll(async () => {
     throwaway = await emptyDatabase();
     database = openAsOwner({ url: throwaway.url, poolSize: 1 });
-    client = new pg.Client({ connectionString: throwaway.url });
-    client.on('error', () => undefined);
-    await client.connect();
+    client = await openClient(throwaway.url);
     await client.query('create table note (text text)');
   });
   afterAll(async () => {

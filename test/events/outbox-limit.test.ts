@@ -1,27 +1,20 @@
-import pg from 'pg';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
+import type pg from 'pg';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { freshDatabase } from '../setup/database.ts';
+import { ownClient } from '../setup/gateway.ts';
 
 // A sequencer's session skips the rows that it has moved, but no row that commits late.
 
-let database: ThrowawayDatabase;
 /** The session that sequences, and another one. */
 let sequencer: pg.Client;
 let other: pg.Client;
 beforeEach(async () => {
-  database = await freshDatabase();
-  [sequencer, other] = [1, 2].map(() => new pg.Client({ connectionString: database.url })) as [pg.Client, pg.Client];
-  await sequencer.connect();
-  await other.connect();
+  const { url, drop } = await freshDatabase();
+  onTestFinished(drop);
+  [sequencer, other] = [await ownClient(url), await ownClient(url)];
   await sequencer.query(
     `insert into platform (name, environment, uma_domain, currencies) values ('one', 'SANDBOX', 'one.test', '{USD}')`,
   );
-});
-afterEach(async () => {
-  await sequencer.end();
-  await other.end();
-  await database.drop();
 });
 
 const write = (on: pg.Client, rows: number) =>

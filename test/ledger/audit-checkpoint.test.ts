@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runAudit } from '../../src/domain/ledger/audit.ts';
 import { ended, pay } from '../setup/acts.ts';
-import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { openClient, startTestGateway, type TestGateway, type TestPlatform, uuidIn } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
 // Tests which rows an audit from a checkpoint checks, and when it checks all rows.
@@ -35,9 +34,8 @@ async function setClock(by: string): Promise<void> {
  * Begins a journal that the database accepts and a rule forbids, a fee without a payment, and returns a function that commits it.
  */
 async function moveStrangely(): Promise<() => Promise<void>> {
-  const client = new pg.Client({ connectionString: t.databaseUrl });
-  await client.connect();
-  const account = scene.usd.replace('InternalAccount:', '');
+  const client = await openClient(t.databaseUrl);
+  const account = uuidIn(scene.usd);
   await client.query('begin');
   const { rows } = await client.query(
     `insert into journal (platform_id, kind, created_at) select platform_id, 'deposit', clock_ms() from account where id = $1

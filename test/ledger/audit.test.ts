@@ -1,4 +1,3 @@
-import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { approveAdjustment, proposeAdjustment } from '../../src/domain/commands/adjustments.ts';
 import { audit, auditRules, type Breach, runAudit } from '../../src/domain/ledger/audit.ts';
@@ -7,7 +6,7 @@ import { createThrowawayDatabase, type ThrowawayDatabase } from '../../src/infra
 import { announce, between, ended, moving, pay, quote, succeed } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
-import { connect, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { connect, openClient, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene, serverOf } from '../setup/scene.ts';
 import { settledByHand } from '../setup/settled-by-hand.ts';
 
@@ -47,8 +46,7 @@ async function copyOf({ url }: ThrowawayDatabase): Promise<ThrowawayDatabase> {
 }
 
 async function execute(url: string, text: string, first = 'select') {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
+  const client = await openClient(url);
   try {
     await client.query(first);
     return await client.query(text);

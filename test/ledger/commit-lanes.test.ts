@@ -1,9 +1,9 @@
 import pg from 'pg';
-import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { CommitLanes, LockTimeout } from '../../src/domain/ledger/commit-lanes.ts';
 import type { Plan } from '../../src/domain/ledger/plan.ts';
 import { act } from '../setup/acts.ts';
-import { type Data, testClient, testGateway, uuidIn } from '../setup/gateway.ts';
+import { type Data, ownClient, testClient, testGateway, untilWaiting, uuidIn } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
 // With three connections, one of them commits: all plans share a lane.
@@ -21,11 +21,9 @@ async function pay({ usd, outsideUsd }: Scene, more: object = {}): Promise<Data>
 
 /** Locks accounts from another connection until the returned function is called. */
 async function hold(lock: string, ...ids: string[]): Promise<() => Promise<void>> {
-  const holder = new pg.Client({ connectionString: t.databaseUrl });
-  await holder.connect();
+  const holder = await ownClient(t.databaseUrl);
   await holder.query('begin');
   await holder.query(`select from account where id = any ($1) for ${lock}`, [ids.map(uuidIn)]);
-  onTestFinished(() => holder.end());
   return async () => {
     await holder.query('rollback');
   };
@@ -69,18 +67,6 @@ test('payments to one external account do not wait for each other', async () => 
   await release();
 });
 
-/** Waits until this many commits wait for another connection's lock. */
-const waitForLocks = (count: number) =>
-  vi.waitFor(
-    async () => {
-      const { rows } = await database.query(
-        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%commit_batches%'`,
-      );
-      expect(rows).toHaveLength(count);
-    },
-    { timeout: 10_000 },
-  );
-
 test('concurrent payments share transactions, and each is the one that was requested', async () => {
   const stuck = await makeScene(t.platform, 10_000n);
   const scenes = [await makeScene(t.platform, 10_000n), await makeScene(t.platform, 10_000n)];
@@ -88,7 +74,7 @@ test('concurrent payments share transactions, and each is the one that was reque
   // While one payment waits for its account, the others arrive.
   const release = await hold('update', stuck.usd);
   const first = pay(stuck);
-  await waitForLocks(1);
+  await untilWaiting(t.owner, 1);
   const paying = Promise.all(asked.map(({ amount, scene }) => scene && pay(scene, { amount })));
   await first;
   await release();
@@ -115,10 +101,10 @@ test('payments in one transaction lock their accounts in one order, whatever the
   const releases = [await hold('update', stuck.usd), await hold('update', low.usd)];
   // While the first waits, the others wait for it, and then are committed together.
   const first = pay(stuck);
-  await waitForLocks(1);
+  await untilWaiting(t.owner, 1);
   const paid = [high, low].map((scene) => pay(scene));
   expect(await first).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-  await waitForLocks(1);
+  await untilWaiting(t.owner, 1);
   await database.query('select from account where id = $1 for update nowait', [uuidIn(high.usd)]);
   for (const release of releases) await release();
   expect((await Promise.all(paid)).map(({ code }) => code ?? 'PAID')).toEqual(['PAID', 'PAID']);

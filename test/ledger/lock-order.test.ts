@@ -1,49 +1,26 @@
-import pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import type pg from 'pg';
+import { beforeEach, expect, test } from 'vitest';
 import { commitGroupsOn } from '../../src/domain/ledger/commit.ts';
 import type { Plan, PlanGroup } from '../../src/domain/ledger/plan.ts';
-import { startTestGateway, type TestGateway, uuidIn } from '../setup/gateway.ts';
+import { ownClient, testClient, testGateway, untilWaiting, uuidIn } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
 // Two transactions that need the same rows lock them in one order (prisma/functions/commit/lock_plans.sql), so that one waits for
 // the other without a deadlock. One connection holds the locks that the others wait for.
 
-let t: TestGateway;
+const t = await testGateway({ SANDBOX_PACE_MS: 600_000, ROLE: 'serve' });
+const [one, other] = [await testClient(t), await testClient(t)];
 let scenes: Scene[];
 let holder: pg.Client;
-let watcher: pg.Client;
-let one: pg.Client;
-let other: pg.Client;
-beforeAll(async () => {
-  t = await startTestGateway({ SANDBOX_PACE_MS: 600_000, ROLE: 'serve' });
-});
-afterAll(() => t.stop());
 beforeEach(async () => {
   scenes = [await makeScene(t.platform, 10_000n), await makeScene(t.platform, 10_000n)];
-  [holder, watcher, one, other] = [newClient(), newClient(), newClient(), newClient()];
-  for (const client of [holder, watcher, one, other]) await client.connect();
+  holder = await ownClient(t.databaseUrl);
   await holder.query('begin');
 });
-afterEach(async () => {
-  for (const client of [holder, watcher, one, other]) await client.end();
-});
 
-const newClient = () => new pg.Client({ connectionString: t.databaseUrl });
 const group = (...plans: Plan[]): PlanGroup => plans.map((plan) => ({ platformId: t.platform.platformId, plan }));
 
 const hold = (id: string) => holder.query('select from account where id = $1 for update', [id]);
-
-/** Waits until this many commits wait for another connection's lock. */
-const waitForLocks = (count: number) =>
-  vi.waitFor(
-    async () => {
-      const { rows } = await watcher.query(
-        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%commit_batches%'`,
-      );
-      expect(rows).toHaveLength(count);
-    },
-    { timeout: 10_000 },
-  );
 
 const deposit = (account: string): Plan => ({
   journals: [
@@ -68,9 +45,9 @@ test.each([
   // The single call has its key and waits for a locked account; then the batch arrives with the same key.
   await hold(mine ?? '');
   const first = commitGroupsOn(one, [plan(mine, `shared-${at}`)]);
-  await waitForLocks(1);
+  await untilWaiting(t.owner, 1);
   const second = commitGroupsOn(other, [plan(its, `its-own-${at}`), plan(accounts[at], `shared-${at}`)]);
-  await waitForLocks(2);
+  await untilWaiting(t.owner, 2);
   await holder.query('rollback');
   expect(await first).toMatchObject([{ kind: 'done', replayed: false }]);
   expect(await second).toMatchObject([
@@ -98,7 +75,7 @@ test('two transactions that change what the other only reads lock all rows in on
       commitGroupsOn(one, plan(low, high, lowCustomer, highCustomer)),
       commitGroupsOn(other, plan(high, low, highCustomer, lowCustomer)),
     ];
-    await waitForLocks(2);
+    await untilWaiting(t.owner, 2);
     // Both transactions wait for the first of the two rows, and neither has locked the second.
     await holder.query(`select from ${table} where id = $1 for update nowait`, [highest]);
     await holder.query('rollback');

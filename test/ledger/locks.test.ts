@@ -1,5 +1,5 @@
-import pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type pg from 'pg';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { maxAmount } from '../../src/core/checks.ts';
 import { approveAdjustment, proposeAdjustment } from '../../src/domain/commands/adjustments.ts';
 import { adjustment } from '../../src/domain/commands/movements.ts';
@@ -19,7 +19,15 @@ import {
   umaAddressOf,
   usdToEur,
 } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway, tester, uuidIn } from '../setup/gateway.ts';
+import {
+  type Data,
+  ownClient,
+  startTestGateway,
+  type TestGateway,
+  tester,
+  untriggered,
+  uuidIn,
+} from '../setup/gateway.ts';
 import { waitForLocks } from '../setup/locks.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
@@ -41,12 +49,8 @@ afterAll(() => t.stop([/^a journal without a payment is money that arrived from 
 beforeEach(async () => {
   scene = await makeScene(t.platform, 10_000n);
   quoted = await quote(t.platform, usdToEur(scene));
-  holder = new pg.Client({ connectionString: t.databaseUrl, options: '-c session_replication_role=replica' });
-  client = new pg.Client({ connectionString: t.databaseUrl });
-  for (const one of [holder, client]) await one.connect();
-});
-afterEach(async () => {
-  for (const one of [holder, client]) await one.end();
+  holder = await ownClient(t.databaseUrl, untriggered);
+  client = await ownClient(t.databaseUrl);
 });
 
 const toProcessing = { from: ['PENDING'], to: 'PROCESSING' } as const;
@@ -318,13 +322,11 @@ test('a plan waits for other changes to the account that it credits, and then se
   const plan: Plan = { journals: [{ kind: 'deposit', legs }] };
   await holder.query('begin');
   await holder.query('select from account where id = $1 for update', [account]);
-  const other = new pg.Client({ connectionString: t.databaseUrl });
-  await other.connect();
+  const other = await ownClient(t.databaseUrl);
   const commits = [client, other].map((one) => commitGroupsOn(one, [[{ platformId: t.platform.platformId, plan }]]));
   await waitForLocks(holder, 1);
   await holder.query('rollback');
   const outcomes = (await Promise.all(commits)).flat();
-  await other.end();
   expect(outcomes.map((outcome) => (outcome.kind === 'refused' ? outcome.refusal.code : outcome.kind)).sort()).toEqual([
     'AMOUNT_OUT_OF_RANGE',
     'done',

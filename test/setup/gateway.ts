@@ -182,10 +182,23 @@ export function connect(address: string, platformId: string, authorization: stri
   };
 }
 
-/** Calls `work` with a separate connection as the owner of the tables. */
-async function connected<T>(config: pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client(config);
+/** Opens a connection that the server may also end: its next statement then reports that. */
+export async function openClient(connectionString: string, config: pg.ClientConfig = {}): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString, ...config });
+  client.on('error', () => undefined);
   await client.connect();
+  return client;
+}
+
+/** Opens a connection that is closed after the running test. */
+export async function ownClient(...options: Parameters<typeof openClient>): Promise<pg.Client> {
+  const client = await openClient(...options);
+  onTestFinished(() => client.end());
+  return client;
+}
+
+/** Calls `work` with a separate connection. */
+async function connected<T>(client: pg.Client, work: (client: pg.Client) => Promise<T>): Promise<T> {
   try {
     return await work(client);
   } finally {
@@ -195,24 +208,26 @@ async function connected<T>(config: pg.ClientConfig, work: (client: pg.Client) =
 
 /** Opens a connection, shared by all tests of a file, as the owner of the tables, and closes it afterwards. */
 export async function testClient({ databaseUrl }: Pick<TestGateway, 'databaseUrl'>, options = ''): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: databaseUrl, options });
-  await client.connect();
+  const client = await openClient(databaseUrl, { options });
   afterAll(() => client.end());
   return client;
 }
 
+/** The option of a connection that may change what triggers protect. */
+export const untriggered = { options: '-c session_replication_role=replica' } as const;
+
 /** Calls `work` with a connection that may change what triggers protect. */
-export function withoutTriggers<T>(connectionString: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  return connected({ connectionString, options: '-c session_replication_role=replica' }, work);
+export async function withoutTriggers<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  return connected(await openClient(url, untriggered), work);
 }
 
 /** Calls `work` while another connection has locked the rows that a statement selects, and then releases them. */
-export function whileLocked<T>(
+export async function whileLocked<T>(
   connectionString: string,
   [text, ...values]: readonly [text: string, ...values: unknown[]],
   work: (holder: pg.Client) => Promise<T>,
 ): Promise<T> {
-  return connected({ connectionString }, async (holder) => {
+  return connected(await openClient(connectionString), async (holder) => {
     await holder.query('begin');
     await holder.query(text, values);
     const result = await work(holder);
@@ -228,27 +243,29 @@ export async function inTurn<A, B>(
   first: () => Promise<A>,
   second: () => Promise<B>,
 ): Promise<[A, B]> {
-  const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  const waiting = async (count: number) => {
-    while (((await owner.query(text)).rowCount ?? 0) < count);
-  };
   const lock = [`select from ${table} where id = $1 for update`, uuidIn(id)] as const;
   const both = await whileLocked(databaseUrl, lock, async () => {
     const one = first();
-    await waiting(1);
+    await untilWaiting(owner, 1);
     const other = second();
-    await waiting(2);
+    await untilWaiting(owner, 2);
     return [one, other] as const;
   });
   return Promise.all(both);
+}
+
+/** Waits until this many sessions of the database wait for locks. */
+export async function untilWaiting(on: Pick<pg.Pool, 'query'>, count: number): Promise<void> {
+  const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  while (((await on.query(text)).rowCount ?? 0) < count);
 }
 
 /**
  * Runs a statement as a role, or as the owner of the tables, and rolls it back. Returns its number of rows, or the code
  * of its error.
  */
-export function triedAs({ databaseUrl }: TestGateway, role: string, text: string): Promise<unknown> {
-  return connected({ connectionString: databaseUrl }, async (client) => {
+export async function triedAs({ databaseUrl }: TestGateway, role: string, text: string): Promise<unknown> {
+  return connected(await openClient(databaseUrl), async (client) => {
     await client.query('begin');
     if (role !== 'owner') await client.query(`set local role ${role}`);
     return client.query(text).then(

@@ -1,6 +1,6 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { pay } from './acts.ts';
-import { type Data, type TestGateway, uuidIn } from './gateway.ts';
+import { type Data, openClient, type TestGateway, uuidIn } from './gateway.ts';
 import { makeScene } from './scene.ts';
 
 /** Waits until at least `count` other transactions wait for the locks of `holder`. */
@@ -13,8 +13,7 @@ export async function waitForLocks(holder: pg.Client, count: number): Promise<vo
 
 /** Locks the customers of a database. A statement that waits longer than its lock timeout (2 s) gets an error. */
 export async function lockedCustomers(databaseUrl: string) {
-  const holder = new pg.Client({ connectionString: databaseUrl });
-  await holder.connect();
+  const holder = await openClient(databaseUrl);
   await holder.query('begin; lock table customer in access exclusive mode');
   // The table has the same oid in every copy of the same database.
   const waiting = `select from pg_locks where relation = 'customer'::regclass and not granted
@@ -40,8 +39,7 @@ export const patient = { lockMs: 60_000, statementMs: 60_000, operationMs: 60_00
  */
 export async function heldTransfer(of: TestGateway): Promise<() => Promise<Data>> {
   const scene = await makeScene(of.platform, 10_000n);
-  const holder = new pg.Client({ connectionString: of.databaseUrl });
-  await holder.connect();
+  const holder = await openClient(of.databaseUrl);
   await holder.query('begin');
   await holder.query('select from account where id = $1 for update', [uuidIn(scene.usd)]);
   const held = pay(of.platform, scene);

@@ -1,9 +1,8 @@
-import pg from 'pg';
 import { expect } from 'vitest';
 import { uuidOf } from '../../src/core/ids.ts';
 import { feedEnd } from './acts.ts';
 import { sequenceIn } from './cursors.ts';
-import { type Data, startTestGateway, type TestPlatform } from './gateway.ts';
+import { type Data, openClient, startTestGateway, type TestPlatform } from './gateway.ts';
 import { newCustomer } from './scene.ts';
 import { startSequencers } from './sequencers.ts';
 import { openEventStream, openRawSocket } from './streams.ts';
@@ -175,8 +174,7 @@ async function readForAWhile(url: string, authorization: string, subscriber: Sub
 
 /** Waits until everything committed is in the feed, and returns the feed's changes after a cursor. */
 export async function changesAfter(databaseUrl: string, platformId: string, cursor: string) {
-  const check = new pg.Client(databaseUrl);
-  await check.connect();
+  const check = await openClient(databaseUrl);
   await until(async () => (await check.query('select from outbox limit 1')).rowCount === 0);
   const { rows } = await check.query<{ id: string; customer_id: string | null }>(
     `select 'Event:' || id as id, customer_id from event where platform_id = $1 and sequence > $2 and type = 'TEST' order by sequence`,
@@ -194,8 +192,7 @@ export async function writeUntil(
   customers: readonly string[],
   rate: number,
 ): Promise<number> {
-  const client = new pg.Client(databaseUrl);
-  await client.connect();
+  const client = await openClient(databaseUrl);
   const began = performance.now();
   let written = 0;
   while (!ended()) {

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { expect, test } from 'vitest';
 import { act, execute, quote, usdToEur } from '../setup/acts.ts';
 import { startChildGateway } from '../setup/child-gateway.ts';
-import { connect, startTestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { connect, openClient, startTestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 import { openEventStream } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
@@ -48,8 +48,7 @@ test(
     const done: Record<string, number> = {};
     const work = scenes.map((scene) => keepBusy(platform, child.url, scene, () => Date.now() < end, done));
     const held: Held[] = [];
-    const look = new pg.Client(t.databaseUrl);
-    await look.connect();
+    const look = await openClient(t.databaseUrl);
     while (Date.now() < end) {
       await delay(Math.min(5_000, (seconds * 1_000) / 40));
       held.push(await heldBy(child.process.pid ?? 0, look));

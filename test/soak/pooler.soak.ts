@@ -1,12 +1,11 @@
 import { randomInt } from 'node:crypto';
-import pg from 'pg';
 import { expect, test } from 'vitest';
 import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import { findPooler, prepareLogin } from '../../src/infra/database/pooler.ts';
 import { survive } from '../faults/survive.ts';
 import { ended, pay } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';
-import { startTestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { ownClient, startTestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { pgBouncerVersion, startPgBouncer } from '../setup/pgbouncer.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
@@ -48,8 +47,7 @@ here('two instances share one session of the server, and no platform sees a row 
     const platform = await instance.newPlatform(`platform ${at}`);
     callers.push({ platform, scene: await makeScene(platform), paid: [] });
   }
-  const session = new pg.Client({ connectionString: pooledUrl });
-  await session.connect();
+  const session = await ownClient(pooledUrl);
   await Promise.all(
     callers.map(async ({ platform, scene, paid }) => {
       for (let round = 0; round < rounds; round += 1) {
@@ -66,7 +64,6 @@ here('two instances share one session of the server, and no platform sees a row 
       for (const id of paid) expect((await ended(platform, id)).status).toBe('COMPLETED');
     }),
   );
-  await session.end();
   for (const instance of instances) await instance.stop();
   await bouncer.stop();
   await database.drop();

@@ -1,4 +1,3 @@
-import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, expect, test, vi } from 'vitest';
 import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts';
@@ -7,7 +6,7 @@ import { createPlatform } from '../../src/domain/platforms/platforms.ts';
 import { readConfig } from '../../src/server/config.ts';
 import { startGateway } from '../../src/server/gateway.ts';
 import { actOn, ended } from '../setup/acts.ts';
-import { connect } from '../setup/gateway.ts';
+import { connect, openClient } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 import { startReplicated } from '../setup/standby.ts';
 
@@ -16,8 +15,7 @@ import { startReplicated } from '../setup/standby.ts';
 const servers = await startReplicated(1);
 const { primary, standbys } = servers;
 const [{ server: second } = expect.fail()] = standbys;
-const standby = new pg.Client({ connectionString: second.url });
-await standby.connect();
+const standby = await openClient(second.url);
 expect((await standby.query('select pg_is_in_recovery() as follows')).rows).toEqual([{ follows: true }]);
 const { host } = new URL(second.url);
 const url = primary.url.replace('//postgres:', '//gateway:').replace('@', `@${host},`);
