@@ -84,7 +84,8 @@ test('a server whose child processes outlive it comes back only when they have e
 test('a server that is stopped from outside comes back, even with open connections', async () => {
   const server = await servers.start();
   const { pid, url } = server;
-  const ended = once(await openClient(url), 'end');
+  const client = await openClient(url);
+  const ended = new Promise((resolve) => client.once('end', resolve));
   process.kill(pid, 'SIGTERM');
   await ended;
   await vi.waitFor(() => expect(server.pid).not.toBe(pid), soon);
@@ -199,7 +200,7 @@ async function interrupted({ process: user }: Awaited<ReturnType<EmbeddedServers
 /** Kills the process of one connection, like a crash in it: Postgres then ends all connections and recovers. */
 async function crashBackend(url: string): Promise<void> {
   const client = await openClient(url);
-  const ended = once(client, 'end');
+  const ended = new Promise((resolve) => client.once('end', resolve));
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
   process.kill(rows[0]?.pid ?? 0, 'SIGKILL');
   await ended;
