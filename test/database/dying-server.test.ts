@@ -1,26 +1,20 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Server } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createServer } from 'node:net';
+import { afterAll, expect, test } from 'vitest';
 import { openDatabase } from '../../src/infra/database/database.ts';
+import { listen } from '../setup/free-port.ts';
 
 // A server that dies right after it has accepted a connection: its error arrives in the same packet as "ready". The
 // error belongs to no statement, and must not end the process, as an unhandled error event does.
 
-let server: Server;
-let url: string;
 let accepted = 0;
-beforeAll(async () => {
-  server = createServer((socket) => {
-    socket.on('error', () => undefined);
-    socket.once('data', () => {
-      accepted += 1;
-      socket.end(Buffer.concat([authenticated, ready, death]));
-    });
+const server = createServer((socket) => {
+  socket.on('error', () => undefined);
+  socket.once('data', () => {
+    accepted += 1;
+    socket.end(Buffer.concat([authenticated, ready, death]));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  url = `postgres://gateway@127.0.0.1:${(server.address() as AddressInfo).port}/gateway`;
 });
+const url = `postgres://gateway@127.0.0.1:${await listen(server)}/gateway`;
 afterAll(() => server.close());
 
 /** Builds a message of Postgres' protocol: its type, its length, its body. */

@@ -9,10 +9,8 @@ import { parseRailSettings } from '../../src/rails/rail-settings.ts';
 import { actOn, bringIn, ended, execute, moving, payOut, quote, transfer, umaQuote, usdToEur } from '../setup/acts.ts';
 import { tester, untilRows, uuidIn } from '../setup/gateway.ts';
 import { externalAccount, internalAccount, makeScene, usAccount } from '../setup/scene.ts';
-import { createEndpoint } from '../webhooks/endpoint.ts';
-import { passWebhookTo, startReceiver } from '../webhooks/receiver.ts';
 import { slowAmount } from './returning-rail.ts';
-import { testTwoGateways } from './two-gateways.ts';
+import { testRelay, testTwoGateways } from './two-gateways.ts';
 import { watch } from './watched-upstream.ts';
 
 /**
@@ -45,17 +43,8 @@ async function look(method: string): Promise<void> {
 const rails = {
   PRODUCTION: { module: './test/rails/watched-upstream.ts', settings: { pollMs: 10, identityMs: 50 } },
 };
-const relay = await startReceiver((response, received) => {
-  passWebhookTo(shop.webhookUrl, received).then(
-    ({ status }) => response.writeHead(status).end(),
-    () => response.destroy(),
-  );
-});
-afterAll(() => relay.stop());
 const two = await testTwoGateways({}, { RAILS: parseRailSettings(JSON.stringify(rails)) });
-const shop = await two.connected('shop');
-const { secret } = await createEndpoint(shop.account, { url: relay.url });
-await shop.connect({ webhookSecret: secret });
+const { shop } = await testRelay(two);
 watch.at = look;
 afterAll(() => {
   watch.at = async () => undefined;

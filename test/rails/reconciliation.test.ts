@@ -1,25 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { Readable } from 'node:stream';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { reconcileDueDays } from '../../src/domain/reconciliation/reconciliation.ts';
-import { parseRailSettings } from '../../src/rails/rail-settings.ts';
 import { actOn, bringIn, ended, moving, payOut, transfer } from '../setup/acts.ts';
-import { type Data, testGateway, uuidIn, withoutTriggers } from '../setup/gateway.ts';
-import { runOps } from '../setup/ops.ts';
+import type { Data } from '../setup/gateway.ts';
+import { runOps, typeIn } from '../setup/ops.ts';
 import { balanceOf, fund, makeScene, ownAccount } from '../setup/scene.ts';
-import { credentialsIn } from './two-gateways.ts';
+import { credentialsIn, testTwoGateways } from './two-gateways.ts';
 
 // The books of a platform are compared with those of its provider, a second instance of this service, by command and
 // daily.
 
-const key = Buffer.alloc(32, 7);
-const rails = JSON.stringify({ PRODUCTION: { module: 'upstream', settings: { pollMs: 10 } } });
-
-const upstream = await testGateway();
-const account = await upstream.newPlatform('account');
-const gateway = await testGateway({ RAILS: parseRailSettings(rails), SECRET_KEY: key });
-const books = await gateway.newPlatform('books', 'PRODUCTION');
-const environment = { SECRET_KEY: key.toString('base64'), RAILS: rails };
+const two = await testTwoGateways({ pollMs: 10 });
+const { upstream, gateway, spoil } = two;
+const { account, platform: books } = await two.connected('books', 0n);
+const RAILS = JSON.stringify({ PRODUCTION: { module: 'upstream' } });
+const environment = { SECRET_KEY: two.key.toString('base64'), RAILS };
 /** Everything that commands have printed. */
 const printed: string[] = [];
 await connectWith(credentialsIn(account.authorization));
@@ -38,13 +33,9 @@ async function answer(...args: string[]): Promise<Data> {
 const by = ['--by', 'Ada', '--reason', 'the statement of the bank says so'];
 
 async function connectWith(credentials: object): Promise<void> {
-  const connection = JSON.stringify({ baseUrl: `${upstream.url}/2025-10-13`, ...credentials });
-  vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from([connection]) as typeof process.stdin);
+  typeIn(JSON.stringify({ baseUrl: `${upstream.url}/2025-10-13`, ...credentials }));
   await answer('rails', 'connect', 'books');
 }
-
-const spoil = (text: string, ...values: unknown[]) =>
-  withoutTriggers(upstream.databaseUrl, (client) => client.query(text, values));
 
 const hourMs = 3_600_000;
 const from = new Date(Date.now() - hourMs).toISOString();
@@ -172,14 +163,7 @@ test('a payment that failed here, and was returned there before its arrival was 
   await compare();
 });
 
-/** Returns the upstream account of an external account on this installation. */
-async function accountThere(outside: string): Promise<string> {
-  const { rows } = await upstream.owner.query(
-    "select id from account where platform_id = $1 and kind = 'EXTERNAL' and platform_account_id = $2",
-    [account.platformId, uuidIn(outside)],
-  );
-  return `ExternalAccount:${rows[0].id}`;
-}
+const accountThere = (outside: string) => two.accountThere(account, outside);
 
 test("the gateway's own moves upstream are not differences; unknown payments that leave the account are", async () => {
   const own = await ownAccount(account, 'USD');

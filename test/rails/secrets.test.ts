@@ -1,16 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { Readable } from 'node:stream';
+import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, expect, test, vi } from 'vitest';
 import { act, bringIn, ended, quote, usdToEur } from '../setup/acts.ts';
 import { startChildGateway } from '../setup/child-gateway.ts';
 import { freshDatabase } from '../setup/database.ts';
-import { freePort } from '../setup/free-port.ts';
-import { connect, startTestGateway } from '../setup/gateway.ts';
-import { askOps } from '../setup/ops.ts';
+import { freePort, listen } from '../setup/free-port.ts';
+import { connect, startTestGateway, uuidIn } from '../setup/gateway.ts';
+import { askOps, typeIn } from '../setup/ops.ts';
 import { bodyOf, passOn } from '../setup/pass-on.ts';
 import { fund, makeScene, ownAccount, serverOf } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
@@ -43,12 +40,6 @@ const faults: Readonly<
 };
 const silence = 'Never answers';
 
-const listen = async (server: Server) => {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-};
-
 const ops = (...args: string[]) => askOps(database.url, args, environment);
 
 /** All secrets that the platform has ever had at its provider. */
@@ -60,8 +51,7 @@ async function rotate(authorization: string, baseUrl: string): Promise<void> {
   const path = `${instance.url}/rails/Platform:${platform.platformId}/webhooks`;
   const { secret: webhookSecret } = await createEndpoint(account, { url: path });
   secrets.push({ clientId, secret, webhookSecret });
-  const connection = JSON.stringify({ baseUrl, clientId, secret, webhookSecret });
-  vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from([connection]) as typeof process.stdin);
+  typeIn(JSON.stringify({ baseUrl, clientId, secret, webhookSecret }));
   await ops('rails', 'connect', 'secretive');
 }
 
@@ -92,7 +82,7 @@ const provider = createServer(async (request, response) => {
   if (!answer) return void request.socket.destroy();
   response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body);
 });
-const providerUrl = `${await listen(provider)}/2025-10-13`;
+const providerUrl = `http://127.0.0.1:${await listen(provider)}/2025-10-13`;
 /** A collector of traces, which stores everything that it receives. */
 const collector = createServer(async (request, response) => {
   traces.push(await text(request));
@@ -104,10 +94,10 @@ const figuresUrl = `http://127.0.0.1:${port}/metrics`;
 const instance = await startChildGateway({
   ...environment,
   ...{ DATABASE_URL: database.url, LOG_LEVEL: 'debug', ACCESS_LOG: 'on' },
-  ...{ METRICS_PORT: String(port), OTEL_EXPORTER_OTLP_ENDPOINT: await listen(collector) },
+  ...{ METRICS_PORT: String(port), OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await listen(collector)}` },
 });
 const made = await ops('platform', 'create', 'secretive');
-const platform = connect(instance.url, made.id.replace('Platform:', ''), made.authorization);
+const platform = connect(instance.url, uuidIn(made.id), made.authorization);
 await rotate(account.authorization, providerUrl);
 const scene = await makeScene(platform, 0n);
 afterAll(async () => {

@@ -1,35 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import type pg from 'pg';
 import { afterAll } from 'vitest';
 import { connectedRail } from '../../src/domain/commands/command.ts';
 import { reconcile } from '../../src/domain/reconciliation/differences.ts';
-import type { Rail } from '../../src/rails/rail.ts';
 import { parseRailSettings } from '../../src/rails/rail-settings.ts';
 import type { GatewaySettings } from '../../src/server/config.ts';
 import { openConnections } from '../../src/server/gateway.ts';
-import { startTestGateway, type TestGateway, type TestPlatform, uuidIn, withoutTriggers } from '../setup/gateway.ts';
+import { startTestGateway, type TestPlatform, uuidIn, withoutTriggers } from '../setup/gateway.ts';
 import { fund, ownAccount } from '../setup/scene.ts';
+import { createEndpoint } from '../webhooks/endpoint.ts';
+import { passWebhookTo, type Receiver, startReceiver } from '../webhooks/receiver.ts';
 
 /** A gateway in front of an upstream service, which is a second instance. */
-export interface TwoGateways {
-  readonly upstream: TestGateway;
-  readonly gateway: TestGateway;
-  /** The secret key of the gateway. */
-  readonly key: Buffer;
-  /** Connects a new platform here to its own account upstream, which holds this amount in USD and EUR. */
-  connected(name: string, held?: bigint): Promise<Connected>;
-  /** Compares the books of a platform with those of upstream, for an hour before and after now. */
-  compare(platform: TestPlatform): Promise<Comparison>;
-  /** Changes rows upstream that upstream's own rules protect. */
-  spoil(text: string, ...values: unknown[]): Promise<pg.QueryResult>;
-  /** Returns the rail of a platform here. */
-  rail(platform: TestPlatform): Rail;
-  /** Returns the upstream id of an account that was registered here. */
-  accountThere(account: Pick<TestPlatform, 'platformId'>, id: string): Promise<string>;
-  stop(): Promise<void>;
-}
-
-type Comparison = Awaited<ReturnType<typeof reconcile>>;
+export type TwoGateways = Awaited<ReturnType<typeof startTwoGateways>>;
 
 /** Returns the client id and the secret in the header field of a request. */
 export function credentialsIn(authorization: string): { clientId: string; secret: string } {
@@ -37,24 +19,11 @@ export function credentialsIn(authorization: string): { clientId: string; secret
   return { clientId, secret };
 }
 
-/** A PRODUCTION platform here, and its upstream platform, which is its account. */
-export interface Connected {
-  readonly account: TestPlatform;
-  readonly platform: TestPlatform;
-  /** Where upstream posts the platform's webhooks. */
-  readonly webhookUrl: string;
-  /** Stores the connection again, with these additional fields. */
-  connect(more: object): Promise<void>;
-}
-
 /**
  * Starts both gateways. Upstream receives, creates, fails, returns and delays payments (`returning-rail.ts`).
  * @param settings the settings of the rail `upstream` here
  */
-export async function startTwoGateways(
-  settings: object,
-  overrides: Partial<GatewaySettings> = {},
-): Promise<TwoGateways> {
+export async function startTwoGateways(settings: object, overrides: Partial<GatewaySettings> = {}) {
   const key = randomBytes(32);
   const rails = (text: object) => parseRailSettings(JSON.stringify(text));
   const upstream = await startTestGateway({
@@ -70,31 +39,40 @@ export async function startTwoGateways(
   return {
     upstream,
     gateway,
+    /** The secret key of the gateway. */
     key,
-    async connected(name, held = 1_000_000n) {
+    /** Connects a new platform here to its own account upstream, which holds this amount in USD and EUR. */
+    async connected(name: string, held = 1_000_000n) {
       const account = await upstream.newPlatform(name);
       if (held > 0n)
         for (const currency of ['USD', 'EUR']) await fund(account, await ownAccount(account, currency), held);
       const platform = await gateway.newPlatform(name, 'PRODUCTION');
       const connections = openConnections(payments.database, { SECRET_KEY: key, SECRET_KEY_FALLBACKS: [] });
       const connection = { baseUrl: `${upstream.url}/2025-10-13`, ...credentialsIn(account.authorization) };
+      /** Stores the connection again, with these additional fields. */
       const connect = (more: object) =>
         connections.write(platform.platformId, JSON.stringify({ ...connection, ...more }));
       await connect({});
+      /** Where upstream posts the platform's webhooks. */
       const webhookUrl = `${gateway.url}/rails/Platform:${platform.platformId}/webhooks`;
       return { account, platform, webhookUrl, connect };
     },
-    compare({ platformId }) {
+    /** Compares the books of a platform with those of upstream, for an hour before and after now. */
+    compare({ platformId }: TestPlatform) {
       const period = { from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) };
       return reconcile(payments, { platformId, environment: 'PRODUCTION' }, period);
     },
-    spoil: (text, ...values) => withoutTriggers(upstream.databaseUrl, (client) => client.query(text, values)),
-    rail({ platformId }) {
+    /** Changes rows upstream that upstream's own rules protect. */
+    spoil: (text: string, ...values: unknown[]) =>
+      withoutTriggers(upstream.databaseUrl, (client) => client.query(text, values)),
+    /** Returns the rail of a platform here. */
+    rail({ platformId }: TestPlatform) {
       const rail = connectedRail(payments, { platformId, environment: 'PRODUCTION' });
       if (!rail) throw new Error('no rail');
       return rail;
     },
-    async accountThere({ platformId }, id) {
+    /** Returns the upstream id of an account that was registered here. */
+    async accountThere({ platformId }: TestPlatform, id: string) {
       const text = "select id from account where platform_id = $1 and kind = 'EXTERNAL' and platform_account_id = $2";
       const { rows } = await upstream.owner.query(text, [platformId, uuidIn(id)]);
       return `ExternalAccount:${rows[0].id}`;
@@ -104,6 +82,26 @@ export async function startTwoGateways(
       await upstream.stop();
     },
   };
+}
+
+/**
+ * Connects a platform, and puts a relay between upstream and the gateway: it forwards each webhook `times` times, or
+ * holds it back.
+ */
+export async function testRelay(two: TwoGateways, times = 1) {
+  const shop = await two.connected('shop');
+  const passOn: Receiver['answer'] = (response, received) => {
+    Promise.all(Array.from({ length: times }, () => passWebhookTo(shop.webhookUrl, received))).then(
+      ([first]) => response.writeHead(first?.status ?? 0).end(),
+      () => response.destroy(),
+    );
+  };
+  const holdBack: Receiver['answer'] = (response) => response.writeHead(200).end();
+  const relay = await startReceiver(passOn);
+  afterAll(() => relay.stop());
+  const { secret } = await createEndpoint(shop.account, { url: relay.url });
+  await shop.connect({ webhookSecret: secret });
+  return { shop, secret, relay, passOn, holdBack };
 }
 
 /** Starts both gateways for the tests of a file, and stops them afterwards. */

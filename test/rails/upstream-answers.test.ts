@@ -1,15 +1,13 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, expect, test } from 'vitest';
 import { quoteRecord, UpstreamClient } from '../../src/rails/upstream/upstream-client.ts';
+import { listen } from '../setup/free-port.ts';
 
 /** Contradictory answers of an upstream service leave the outcome unknown: they end nothing. */
 
 let answer = { status: 200, text: '' };
 const server = createServer((_request, response) => response.writeHead(answer.status).end(answer.text));
-await once(server.listen(0, '127.0.0.1'), 'listening');
-const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const baseUrl = `http://127.0.0.1:${await listen(server)}`;
 const client = new UpstreamClient(async () => ({ baseUrl, clientId: 'a', secret: 'b' }));
 afterAll(async () => {
   await client.close();

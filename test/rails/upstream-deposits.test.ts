@@ -1,4 +1,4 @@
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { depositId } from '../../src/domain/orders/order-ids.ts';
 import { actOn, announce, bringIn, ended, fieldsOf, moving, succeed } from '../setup/acts.ts';
 import { instruction } from '../setup/both-apis.ts';
@@ -13,27 +13,14 @@ import {
   ownAccount,
   usAccount,
 } from '../setup/scene.ts';
-import { createEndpoint } from '../webhooks/endpoint.ts';
-import { passWebhookTo, type Receiver, startReceiver } from '../webhooks/receiver.ts';
-import { testTwoGateways } from './two-gateways.ts';
+import { testRelay, testTwoGateways } from './two-gateways.ts';
 import { startUpstreamProxy } from './upstream-proxy.ts';
 
 /** Money that arrives, without an order, at an upstream service for the customers of a platform here. */
 
-const passOn: Receiver['answer'] = (response, received) => {
-  Promise.all([1, 2].map(() => passWebhookTo(shop.webhookUrl, received))).then(
-    ([first]) => response.writeHead(first?.status ?? 0).end(),
-    () => response.destroy(),
-  );
-};
-
-/** The relay between upstream and the gateway, which forwards each webhook twice, or holds it back. */
-const relay = await startReceiver(passOn);
-afterAll(() => relay.stop());
 const two = await testTwoGateways({ pollMs: 10 });
-const shop = await two.connected('shop');
-const { secret } = await createEndpoint(shop.account, { url: relay.url });
-await shop.connect({ webhookSecret: secret });
+// Each webhook arrives twice.
+const { shop, relay, passOn, holdBack } = await testRelay(two, 2);
 const customer = await newCustomer(shop.platform);
 const usd = await internalAccount(shop.platform, customer, 'USD');
 /** The upstream accounts of the customer and of the platform itself. */
@@ -41,8 +28,6 @@ const there = await accountThere(customer);
 const own = await ownAccount(shop.account, 'USD');
 /** A bank account registered upstream by the platform, from which money arrives there. */
 const bank = await externalAccount(shop.account, undefined, 'USD', usAccount('7654321000'));
-
-const holdBack: Receiver['answer'] = (response) => response.writeHead(202).end();
 
 /** Returns the upstream USD account of a customer here. */
 async function accountThere(id: string): Promise<string> {

@@ -1,19 +1,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { ProviderFault } from '../../src/rails/conformance/trial.ts';
+import { listen } from '../setup/free-port.ts';
 import { bodyOf, passOn } from '../setup/pass-on.ts';
 
 /** A proxy in front of an upstream service, with the faults of a network and of a service that contradicts itself. */
-export interface UpstreamProxy {
-  readonly url: string;
-  setFault(fault: ProviderFault): Promise<void>;
-  /** Changes the text of each answer to a GET from now on. */
-  change(answers: (text: string) => string): void;
-  close(): Promise<void>;
-}
+export type UpstreamProxy = Awaited<ReturnType<typeof startUpstreamProxy>>;
 
 /** Starts a proxy of the service at `target`. */
-export async function startUpstreamProxy(target: string): Promise<UpstreamProxy> {
+export async function startUpstreamProxy(target: string) {
   let fault: ProviderFault = 'none';
   let changed = (text: string) => text;
   /** The answers held back while the service is slow. */
@@ -33,15 +27,15 @@ export async function startUpstreamProxy(target: string): Promise<UpstreamProxy>
     response.end(fault === 'contradicts' && isCourse ? text.replace('"COMPLETED"', '"FAILED"') : text);
   }
 
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async setFault(next) {
+    url: `http://127.0.0.1:${await listen(server)}`,
+    async setFault(next: ProviderFault) {
       fault = next;
       for (const release of held) release();
       held.clear();
     },
-    change(answers) {
+    /** Changes the text of each answer to a GET from now on. */
+    change(answers: (text: string) => string) {
       changed = answers;
     },
     async close() {

@@ -1,6 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { Readable } from 'node:stream';
 import { expect, test, vi } from 'vitest';
 import { requiredCurrency } from '../../src/core/currencies.ts';
 import { readBalances } from '../../src/domain/reconciliation/balances.ts';
@@ -10,7 +9,7 @@ import type { LockRequest, RailOrder, RateLock } from '../../src/rails/port.ts';
 import { parseRailSettings } from '../../src/rails/rail-settings.ts';
 import { act, bringIn, ended, execute, quote, transactionOf, untilStatus, usdToEur } from '../setup/acts.ts';
 import { connect, type Data, startTestGateway, type TestGateway, tester, untilRows, uuidIn } from '../setup/gateway.ts';
-import { askOps, runOps } from '../setup/ops.ts';
+import { askOps, runOps, typeIn } from '../setup/ops.ts';
 import { makeDue } from '../setup/passing-time.ts';
 import { balanceOf, chargeFees, fund, internalAccount, makeScene, newCustomer, ownAccount } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
@@ -327,14 +326,14 @@ test('docs/rails.md, followed to the letter, puts a gateway in front of an upstr
         .replace(/"clientId": "[^"]*"/, `"clientId": "${clientId}"`)
         .replace(/"secret": "[^"]*"/, `"secret": "${secret}"`)
         .replace(/"webhookSecret": "[^"]*"/, `"webhookSecret": "${webhookSecret}"`);
-      vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from([given]) as typeof process.stdin);
+      typeIn(given);
       const environment = { RAILS: rails, SECRET_KEY: secretKey.toString('base64') };
       said.push(await askOps(front.databaseUrl, args, environment));
     }
     const [made, , checked] = said;
     expect(checked.found).toContain('USD 70000');
     // Step 6: the platform pays and converts.
-    const acme = connect(front.url, made.id.replace('Platform:', ''), made.authorization);
+    const acme = connect(front.url, uuidIn(made.id), made.authorization);
     const mine = await makeScene(acme, 0n);
     await bringIn(acme, mine, 3_000n);
     const converted = await quote(acme, usdToEur(mine, { immediatelyExecute: true }));
@@ -357,7 +356,7 @@ test('a payment for which upstream took more is settled as promised, and both bo
   const known = await beyond();
   const made = await quote(platform, receiving(slowAmount));
   const { there } = await bothQuotes(made.id);
-  const own = (await ownAccount(account, 'USD')).replace('InternalAccount:', '');
+  const own = uuidIn(await ownAccount(account, 'USD'));
   const take = (more: bigint) =>
     two.spoil('update transaction set sent_amount = sent_amount + $1 where id = $2', more, there.transaction_id);
   const hold = (less: bigint) => two.spoil('update account set posted = posted - $1 where id = $2', less, own);

@@ -1,43 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { parseRange } from '../../src/core/address-ranges.ts';
 import { deleteExpired } from '../../src/server/workers/housekeeping.ts';
 import { bringIn, ended, fieldsOf, succeed, transfer, untilStatus } from '../setup/acts.ts';
 import { type Data, untilRows, uuidIn, whileLocked } from '../setup/gateway.ts';
 import { makeDue } from '../setup/passing-time.ts';
 import { balanceOf, makeScene, newCustomer } from '../setup/scene.ts';
-import { createEndpoint } from '../webhooks/endpoint.ts';
-import { passWebhookTo, type Received, type Receiver, startReceiver } from '../webhooks/receiver.ts';
+import { passWebhookTo, type Received } from '../webhooks/receiver.ts';
 import { returnedAmount, slowAmount } from './returning-rail.ts';
-import { testTwoGateways } from './two-gateways.ts';
+import { testRelay, testTwoGateways } from './two-gateways.ts';
 
 /** Webhooks of an upstream service. Here polling repeats only after an hour, so it cannot hide a missing webhook. */
 
 /** Forwards a webhook to the gateway, as it arrived. */
 const give = (received: Pick<Received, 'raw' | 'headers'>, url = shop.webhookUrl) => passWebhookTo(url, received);
 
-const passOn: Receiver['answer'] = (response, received) => {
-  give(received).then(
-    ({ status }) => response.writeHead(status).end(),
-    () => response.destroy(),
-  );
-};
-
-/** The relay between upstream and the gateway, which forwards webhooks or holds them back. */
-const relay = await startReceiver(passOn);
-afterAll(() => relay.stop());
 const two = await testTwoGateways(
   { pollMs: 3_600_000, identityMs: 3_600_000 },
   { WRONG_CREDENTIALS_PER_MINUTE: 6, TRUSTED_PROXIES: [parseRange('127.0.0.1')] },
 );
-const shop = await two.connected('shop');
-const { secret } = await createEndpoint(shop.account, { url: relay.url });
-await shop.connect({ webhookSecret: secret });
+const { shop, secret, relay, passOn, holdBack } = await testRelay(two);
 const scene = await makeScene(shop.platform, 0n);
 await bringIn(shop.platform, scene, 100_000n);
-
-const holdBack: Receiver['answer'] = (response) => response.writeHead(200).end();
 
 const pay = async (amount: bigint): Promise<string> => (await transfer(shop.platform, 'transferOut', scene, amount)).id;
 

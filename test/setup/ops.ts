@@ -1,4 +1,5 @@
-import { expect } from 'vitest';
+import { Readable } from 'node:stream';
+import { expect, vi } from 'vitest';
 import { runCommands } from '../../src/commands.ts';
 import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import type { Data } from './gateway.ts';
@@ -33,6 +34,11 @@ export async function runOps(
     untilStopped: () => new AbortController().signal,
   });
   return { code, out: out.join('\n'), err: err.join('\n') };
+}
+
+/** Makes commands read this from standard input. */
+export function typeIn(text: string): void {
+  vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from([text]) as typeof process.stdin);
 }
 
 /** Runs an operator's command line that must succeed, and returns its JSON. */

@@ -1,9 +1,9 @@
-import { Readable } from 'node:stream';
-import { inject, vi } from 'vitest';
+import { inject } from 'vitest';
 import { actOn, ended, feedEnd, succeed } from '../../setup/acts.ts';
 import { freshDatabase } from '../../setup/database.ts';
 import { query } from '../../setup/embedded-servers.ts';
-import { connect, type Data, type TestPlatform } from '../../setup/gateway.ts';
+import { connect, type Data, type TestPlatform, uuidIn } from '../../setup/gateway.ts';
+import { typeIn } from '../../setup/ops.ts';
 import { externalAccount, fund, internalAccount, makeScene, ownAccount } from '../../setup/scene.ts';
 import { createEndpoint } from '../../webhooks/endpoint.ts';
 import type { Random } from '../random.ts';
@@ -54,7 +54,7 @@ export async function startTwoSides(
   const of =
     (side: Side, { id, authorization }: Data) =>
     () =>
-      side.url === undefined ? undefined : connect(side.url, id.replace('Platform:', ''), authorization);
+      side.url === undefined ? undefined : connect(side.url, uuidIn(id), authorization);
   const [asAccount, asPlatform] = [of(upstream, account), of(here, platform)];
   const [there, mine] = [present(asAccount()), present(asPlatform())];
 
@@ -105,8 +105,7 @@ export async function startTwoSides(
 
 /** Stores the connection of the platform to its upstream account. */
 async function connectRail(here: Side, { baseUrl, clientId, secret, webhookSecret }: Data): Promise<void> {
-  const connection = JSON.stringify({ baseUrl, clientId, secret, webhookSecret });
-  vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from([connection]) as typeof process.stdin);
+  typeIn(JSON.stringify({ baseUrl, clientId, secret, webhookSecret }));
   await here.ops('rails', 'connect', platformName);
 }
 
@@ -135,7 +134,7 @@ async function makePayer(
   }
   const [customer] = await query<{ id: string }>(
     upstream.databaseUrl,
-    `select id from customer where platform_customer_id like '${scene.customerId.replace('Customer:', '')}-%'`,
+    `select id from customer where platform_customer_id like '${uuidIn(scene.customerId)}-%'`,
   );
   const depositsTo = await internalAccount(account, `Customer:${customer?.id}`, 'USD');
   return { scene, failing: accounts, depositsTo };
