@@ -35,17 +35,40 @@ export interface StagedFault {
   unavailable?(postgres: DoomedPostgres): string | undefined;
 }
 
-/** Builds a fault that statements of the owner begin and end. */
-export function bySql(staged: string, alerts: readonly string[], begin: string, end: string): StagedFault {
+type Step = (stage: Stage) => unknown;
+
+/** Builds a fault that one step begins and another one ends. */
+export function between(staged: string, alerts: readonly string[], begin: Step, end: Step): StagedFault {
   return {
     staged,
     alerts,
-    async stage({ own }) {
-      await own(begin);
-      return { end: () => own(end) };
+    async stage(stage) {
+      await begin(stage);
+      return { end: () => end(stage) };
     },
   };
 }
+
+/** Builds a fault that statements of the owner begin and end. */
+export function bySql(staged: string, alerts: readonly string[], begin: string, end: string): StagedFault {
+  return between(
+    staged,
+    alerts,
+    ({ own }) => own(begin),
+    ({ own }) => own(end),
+  );
+}
+
+/** Builds a fault that cannot be staged, for a reason. */
+export const unstaged = (staged: string, alerts: readonly string[], reason: string): StagedFault => ({
+  ...between(
+    staged,
+    alerts,
+    () => undefined,
+    () => undefined,
+  ),
+  unavailable: () => reason,
+});
 
 /** Opens a session and leaves it open. */
 export async function session(url: string, ...statements: readonly string[]): Promise<pg.Client> {

@@ -1,15 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { stepLock } from '../../src/domain/events/sequencer.ts';
 import { simulatedDomain } from '../../src/rails/rail-parts.ts';
-import type { DoomedPostgres } from '../faults/postgres.ts';
+import { needsDisk } from '../faults/postgres.ts';
 import { actOn, ended, feedEnd, lookUp, succeed } from '../setup/acts.ts';
 import { makeScene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { answer, startReceiver } from '../webhooks/receiver.ts';
-import { bySql, eventsUntil, requests, type Stage, type StagedFault, session } from './staged-fault.ts';
-
-const needsDisk = ({ disk }: DoomedPostgres) =>
-  disk ? undefined : 'only root, on Linux, can mount a disk that becomes full or read-only';
+import {
+  between,
+  bySql,
+  eventsUntil,
+  requests,
+  type Stage,
+  type StagedFault,
+  session,
+  unstaged,
+} from './staged-fault.ts';
 
 const address = (currency: string) => `$success.${currency}@${simulatedDomain}`;
 
@@ -36,39 +42,35 @@ const spoil = (accountId: string, by: string) => `begin; set local session_repli
 /** The faults of instances without a replica. */
 const ofInstances: Readonly<Record<string, StagedFault>> = {
   // Faults of Postgres, of its disk, of the network to it and of its contents.
-  'unreachable database': {
-    staged: 'the network refuses the connections of one instance, and cuts the open ones',
-    alerts: ['PaymentsDatabaseAway', 'PaymentsFiguresMissing', 'PaymentsFeedPolls'],
-    async stage({ instance }) {
-      instance.proxy.shut();
-      return { end: () => instance.proxy.reopen() };
-    },
-  },
-  'black-holed connections': {
-    staged: 'the network drops everything one instance sends to the database, on open and on new connections',
-    alerts: ['PaymentsDatabaseAway', 'PaymentsFiguresMissing'],
-    async stage({ instance }) {
-      instance.proxy.stallOn(/./s);
-      return { end: () => instance.proxy.goOn() };
-    },
-  },
+  'unreachable database': between(
+    'the network refuses the connections of one instance, and cuts the open ones',
+    ['PaymentsDatabaseAway', 'PaymentsFiguresMissing', 'PaymentsFeedPolls'],
+    ({ instance }) => instance.proxy.shut(),
+    ({ instance }) => instance.proxy.reopen(),
+  ),
+  'black-holed connections': between(
+    'the network drops everything one instance sends to the database, on open and on new connections',
+    ['PaymentsDatabaseAway', 'PaymentsFiguresMissing'],
+    ({ instance }) => instance.proxy.stallOn(/./s),
+    ({ instance }) => instance.proxy.goOn(),
+  ),
   'Postgres is down': {
-    staged: '`kill -9` of Postgres, with its disk read-only until the end',
-    alerts: ['PaymentsDatabaseAway'],
+    ...between(
+      '`kill -9` of Postgres, with its disk read-only until the end',
+      ['PaymentsDatabaseAway'],
+      ({ postgres }) => postgres.disk?.lock(),
+      ({ postgres }) => postgres.disk?.heal(),
+    ),
     unavailable: needsDisk,
-    async stage({ postgres }) {
-      await postgres.disk?.lock();
-      return { end: () => postgres.disk?.heal() };
-    },
   },
   'full disk': {
-    staged: 'the disk of Postgres is filled',
-    alerts: ['PaymentsDatabaseAway'],
+    ...between(
+      'the disk of Postgres is filled',
+      ['PaymentsDatabaseAway'],
+      ({ postgres }) => postgres.disk?.fill(),
+      ({ postgres }) => postgres.disk?.heal(),
+    ),
     unavailable: needsDisk,
-    async stage({ postgres }) {
-      await postgres.disk?.fill();
-      return { end: () => postgres.disk?.heal() };
-    },
   },
   'read-only database': {
     staged: '`default_transaction_read_only`, and all connections are ended',
@@ -90,14 +92,12 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     'update _prisma_migrations set checksum = reverse(checksum)',
     'update _prisma_migrations set checksum = reverse(checksum)',
   ),
-  'unmarked restore': {
-    staged: 'the database begins an unmarked epoch; ended by `ops restored`',
-    alerts: ['PaymentsRestored'],
-    async stage({ own, ops }) {
-      await own('update feed_epoch set marked_at = null where id = (select max(id) from feed_epoch)');
-      return { end: () => ops('restored', '--yes') };
-    },
-  },
+  'unmarked restore': between(
+    'the database begins an unmarked epoch; ended by `ops restored`',
+    ['PaymentsRestored'],
+    ({ own }) => own('update feed_epoch set marked_at = null where id = (select max(id) from feed_epoch)'),
+    ({ ops }) => ops('restored', '--yes'),
+  ),
   'forgotten transaction': {
     staged: 'a person leaves a transaction open after a write',
     alerts: ['PaymentsOldSnapshot'],
@@ -120,30 +120,21 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
       return { end: () => own(`select pg_drop_replication_slot('away')`) };
     },
   },
-  'transaction numbers': {
-    staged: 'the oldest transaction of the database is made 1.2 billion older',
-    alerts: ['PaymentsTransactionNumbers'],
-    unavailable: () => 'a server that vacuums reverts it immediately; the doctor is tested with it',
-    async stage() {
-      return { end: () => undefined };
-    },
-  },
-  'disk that fills': {
-    staged: 'the disk of Postgres has less than 15 % left',
-    alerts: ['PaymentsDiskFilling'],
-    unavailable: () => 'it needs a node exporter beside Postgres',
-    async stage() {
-      return { end: () => undefined };
-    },
-  },
-  'no instances': {
-    staged: 'Prometheus is configured without targets, for example after a label or a name has changed',
-    alerts: ['PaymentsInstancesMissing'],
-    unavailable: () => 'the Prometheus of the trial always knows its targets',
-    async stage() {
-      return { end: () => undefined };
-    },
-  },
+  'transaction numbers': unstaged(
+    'the oldest transaction of the database is made 1.2 billion older',
+    ['PaymentsTransactionNumbers'],
+    'a server that vacuums reverts it immediately; the doctor is tested with it',
+  ),
+  'disk that fills': unstaged(
+    'the disk of Postgres has less than 15 % left',
+    ['PaymentsDiskFilling'],
+    'it needs a node exporter beside Postgres',
+  ),
+  'no instances': unstaged(
+    'Prometheus is configured without targets, for example after a label or a name has changed',
+    ['PaymentsInstancesMissing'],
+    'the Prometheus of the trial always knows its targets',
+  ),
   'frozen event loop': {
     staged: 'one instance is stopped for 0.7 of every 0.8 seconds (`SIGSTOP`)',
     alerts: ['PaymentsEventLoopHangs'],
@@ -165,14 +156,12 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
       };
     },
   },
-  'dead instance': {
-    staged: '`kill -9` of an instance; ended by a new process',
-    alerts: ['PaymentsInstanceDown'],
-    async stage({ instance }) {
-      await instance.kill();
-      return { end: () => instance.start() };
-    },
-  },
+  'dead instance': between(
+    '`kill -9` of an instance; ended by a new process',
+    ['PaymentsInstanceDown'],
+    ({ instance }) => instance.kill(),
+    ({ instance }) => instance.start(),
+  ),
   // Faults that only requests encounter. The requests of the load use other tables.
   'locked table': {
     staged: 'a person locks a table by hand, and 31 requests at a time try to read it',
@@ -315,14 +304,12 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
       };
     },
   },
-  'no audit': {
-    staged: 'the last audit is nine days old; ended by `ops audit`',
-    alerts: ['PaymentsAuditLate'],
-    async stage({ own, ops }) {
-      await own(`insert into audit_run (finished_at, rules, broken) values (now() - interval '9 days', 1, '{}')`);
-      return { end: () => ops('audit') };
-    },
-  },
+  'no audit': between(
+    'the last audit is nine days old; ended by `ops audit`',
+    ['PaymentsAuditLate'],
+    ({ own }) => own(`insert into audit_run (finished_at, rules, broken) values (now() - interval '9 days', 1, '{}')`),
+    ({ ops }) => ops('audit'),
+  ),
   'no audit of all rows': {
     staged:
       'the last audit of all rows is six weeks old, and later ones continued from it; ended by `ops audit --full`',
@@ -353,14 +340,12 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
 };
 
 const ofReplica: Readonly<Record<string, StagedFault>> = {
-  'replica away': {
-    staged: 'the network refuses connections to the replica, and cuts the open ones',
-    alerts: ['PaymentsReplicaAway'],
-    async stage({ replica }) {
-      await replica?.stopListening();
-      return { end: () => replica?.startListening() };
-    },
-  },
+  'replica away': between(
+    'the network refuses connections to the replica, and cuts the open ones',
+    ['PaymentsReplicaAway'],
+    ({ replica }) => replica?.stopListening(),
+    ({ replica }) => replica?.startListening(),
+  ),
 };
 
 /** The instances that faults are injected into. */

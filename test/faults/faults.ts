@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { setClockBack, setClockForward } from '../setup/clock-jumps.ts';
+import { setClockBack } from '../setup/clock-jumps.ts';
 import { anyCommit, type DatabaseProxy } from '../setup/database-proxy.ts';
 import { query } from '../setup/embedded-servers.ts';
 import type { PgBouncer } from '../setup/pgbouncer.ts';
 import type { Instance } from './instances.ts';
 import type { Load } from './load.ts';
 import type { NameServer } from './name-server.ts';
-import type { Disk, DoomedPostgres } from './postgres.ts';
+import { type DoomedPostgres, needsDisk } from './postgres.ts';
 import type { Random } from './random.ts';
 
 /** The parts of the system that faults affect. */
@@ -74,13 +74,31 @@ async function clockRead(databaseUrl: string): Promise<void> {
   while ((await query(databaseUrl, isRead)).length === 0) await delay(10);
 }
 
-const needsDisk = ({ postgres }: Surroundings) =>
-  postgres.disk ? undefined : 'only root, on Linux, can mount a disk that becomes full or read-only';
+/** A fault of the database's disk. */
+const diskThat = (fault: 'fill' | 'lock'): Fault => ({
+  unavailable: ({ postgres }) => needsDisk(postgres),
+  async inject({ postgres: { disk }, load }) {
+    await disk?.[fault]();
+    await load.moreDisturbed(met);
+    return () => disk?.heal();
+  },
+});
 
-function diskOf({ postgres }: Surroundings): Disk {
-  if (!postgres.disk) throw new Error('there is no disk');
-  return postgres.disk;
-}
+/** A signal to Postgres. */
+const postgresGets = (signal: NodeJS.Signals): Fault => ({
+  async inject({ postgres }) {
+    process.kill(postgres.pid, signal);
+    return () => postgres.back();
+  },
+});
+
+/** A jump of the clock, which lasts until a process has read it. */
+const clockGoesBack = (by?: string): Fault => ({
+  async inject({ databaseUrl }) {
+    await setClockBack(databaseUrl, by);
+    return () => clockRead(databaseUrl);
+  },
+});
 
 /** A fault of the name server while the instances must connect again. */
 const nameServerThat = (mode: 'knows nothing' | 'silent'): Fault => ({
@@ -133,18 +151,8 @@ export const faults = {
       return () => pooler?.start();
     },
   },
-  'immediate stop of Postgres': {
-    async inject({ postgres }) {
-      process.kill(postgres.pid, 'SIGQUIT');
-      return () => postgres.back();
-    },
-  },
-  'kill -9 of Postgres': {
-    async inject({ postgres }) {
-      process.kill(postgres.pid, 'SIGKILL');
-      return () => postgres.back();
-    },
-  },
+  'immediate stop of Postgres': postgresGets('SIGQUIT'),
+  'kill -9 of Postgres': postgresGets('SIGKILL'),
   'kill -9 of a backend': {
     async inject({ postgres, databaseUrl, random }) {
       const { pid } = random.oneOf(
@@ -193,24 +201,8 @@ export const faults = {
       return () => proxy.reopen();
     },
   },
-  'full disk': {
-    unavailable: needsDisk,
-    async inject(around) {
-      const disk = diskOf(around);
-      await disk.fill();
-      await around.load.moreDisturbed(met);
-      return () => disk.heal();
-    },
-  },
-  'read-only disk': {
-    unavailable: needsDisk,
-    async inject(around) {
-      const disk = diskOf(around);
-      await disk.lock();
-      await around.load.moreDisturbed(met);
-      return () => disk.heal();
-    },
-  },
+  'full disk': diskThat('fill'),
+  'read-only disk': diskThat('lock'),
   'slow disk': {
     unavailable: ({ postgres }) => (postgres.slowDisk ? undefined : 'only root, with control groups, can slow a disk'),
     async inject({ postgres, load }) {
@@ -222,18 +214,8 @@ export const faults = {
   },
   'name server that does not know the database': nameServerThat('knows nothing'),
   'silent name server': nameServerThat('silent'),
-  'clock an hour back': {
-    async inject({ databaseUrl }) {
-      await setClockBack(databaseUrl);
-      return () => clockRead(databaseUrl);
-    },
-  },
-  'clock an hour forward': {
-    async inject({ databaseUrl }) {
-      await setClockForward(databaseUrl);
-      return () => clockRead(databaseUrl);
-    },
-  },
+  'clock an hour back': clockGoesBack(),
+  'clock an hour forward': clockGoesBack(`interval '-1 hour'`),
 } satisfies Record<string, Fault>;
 
 export type FaultName = keyof typeof faults;

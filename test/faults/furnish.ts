@@ -25,14 +25,6 @@ export const environment = {
 export const money = 10_000_000_000n;
 
 /**
- * Returns the settings of a run's instances. With `undisturbed`, clients notice a shutdown, as in production, so that
- * no attempt fails.
- */
-export function settingsOf({ undisturbed }: { readonly undisturbed?: true }): Record<string, string> {
-  return { ...environment, ...(undisturbed && { SHUTDOWN_DELAY_MS: '2000' }) };
-}
-
-/**
  * Creates everything that the load needs: the tables, a platform with its webhook endpoint, tokens for a payer and an
  * approver, and a customer for each client, with a policy if they are `limited`.
  */

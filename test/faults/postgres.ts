@@ -14,8 +14,9 @@ import { diskGroup, hasControlGroups } from './control-groups.ts';
 /** An embedded Postgres for injecting faults, in a separate process and, if possible, on a separate disk. */
 export type DoomedPostgres = Awaited<ReturnType<typeof startDoomedPostgres>>;
 
-/** A disk that can be made full or read-only. */
-export type Disk = ReturnType<typeof diskOf>;
+/** Returns why the disk of Postgres cannot be made full or read-only, or undefined if it can. */
+export const needsDisk = ({ disk }: DoomedPostgres): string | undefined =>
+  disk ? undefined : 'only root, on Linux, can mount a disk that becomes full or read-only';
 
 const program = fileURLToPath(new URL('../database/embedded-process.ts', import.meta.url));
 const run = promisify(execFile);
@@ -81,6 +82,7 @@ interface Mounted {
   readonly pid: () => number;
 }
 
+/** Returns a disk that can be made full or read-only. */
 function diskOf({ supervisor, lines, folder, url, pid, back }: Mounted) {
   const remount = (options: string) =>
     run('nsenter', ['-t', String(supervisor.pid), '-m', 'mount', '-o', `remount,${options}`, folder]);

@@ -5,7 +5,8 @@ import { prepareLogin } from '../../src/infra/database/pooler.ts';
 import { sequenceIn } from '../setup/cursors.ts';
 import { databaseProxy } from '../setup/database-proxy.ts';
 import { query } from '../setup/embedded-servers.ts';
-import { connect, type TestPlatform, withoutTriggers } from '../setup/gateway.ts';
+import { connect, type TestPlatform } from '../setup/gateway.ts';
+import { passApproval } from '../setup/passing-time.ts';
 import { type PgBouncer, startPgBouncer } from '../setup/pgbouncer.ts';
 import { balanceOf, type Scene } from '../setup/scene.ts';
 import { startReplicated } from '../setup/standby.ts';
@@ -14,8 +15,8 @@ import { check, underWay, type Violation } from './checker.ts';
 import { readFeed, readPayments, readReceipts } from './evidence.ts';
 import type { Surroundings } from './faults.ts';
 import { type Follower, startFollowers } from './followers.ts';
-import { furnish, money, settingsOf } from './furnish.ts';
-import type { Change, Evidence, Payment, Usage } from './history.ts';
+import { environment, furnish, money } from './furnish.ts';
+import type { Evidence, Usage } from './history.ts';
 import { startInstance } from './instances.ts';
 import { type Load, startLoad } from './load.ts';
 import { limitedAs } from './load-acts.ts';
@@ -87,7 +88,9 @@ export async function underLoad<Told>(
         startInstance(
           postgres.url,
           {
-            ...settingsOf(options),
+            ...environment,
+            // Clients notice a shutdown, as in production, so that no attempt fails.
+            ...(options.undisturbed && { SHUTDOWN_DELAY_MS: '2000' }),
             ...(replica && { DATABASE_READ_URL: replica.url }),
             ...options.settings?.(position),
           },
@@ -179,12 +182,12 @@ export async function gather(platform: TestPlatform, sources: Sources): Promise<
   const arrived = () =>
     new Set(receiver.received.flatMap(({ body }): string[] => (body.type === 'TEST' ? [] : [body.eventId])));
   const due = changes.filter(({ payment }) => payment !== undefined).length;
-  await untilSilent(() => arrived().size, due);
+  await settled(() => due - arrived().size);
   // The end of a delivery is also a change in the feed.
-  await untilDelivered(postgres);
+  const deliveries = `(select count(*) from webhook_delivery where status = 'PENDING') + (select count(*) from outbox)`;
+  await settled(() => countIn(postgres, deliveries));
   const feed = await readFeed(platform, start);
-  const received = () => followers.reduce((sum, follower) => sum + follower.received.length, 0);
-  await untilSilent(received, followers.length * feed.length);
+  await settled(() => followers.reduce((left, { received }) => left - received.length, followers.length * feed.length));
   const balances = new Map<string, { before: bigint; after: bigint }>();
   for (const { usd } of scenes) balances.set(usd, { before: money, after: await balanceOf(platform, usd) });
   const usage = new Map<string, Usage>();
@@ -211,58 +214,28 @@ export async function gather(platform: TestPlatform, sources: Sources): Promise<
   };
 }
 
-/** Lets the approval periods of undecided payments expire. */
-async function passApprovals(databaseUrl: string): Promise<void> {
-  await withoutTriggers(databaseUrl, (client) =>
-    client.query(
-      `with late as (update transaction set approval_due_at = clock_timestamp() where status = 'CREATED' returning id)
-       update rail_order set due_at = clock_timestamp() where transaction_id in (select id from late)`,
-    ),
-  );
-}
-
 /** Waits until no payment is under way and every change has its number, or until there is no more progress. */
-async function atRest(
-  platform: TestPlatform,
-  { load, start, postgres }: Sources,
-): Promise<{ payments: readonly Payment[]; feed: readonly Change[] }> {
-  const { history } = load;
-  for (let last = '', deadline = 0; ; await delay(250)) {
-    await passApprovals(postgres.url);
-    const [{ waiting = 1 } = {}] = await query<{ waiting: number }>(
-      postgres.url,
-      `select ((select count(*) from outbox) + (select count(*) from rail_order where due_at is not null))::int as waiting`,
-    );
-    if (waiting === 0) {
-      const [payments, feed] = [await readPayments(platform), await readFeed(platform, start)];
-      if (underWay(payments, feed, history).length === 0) return { payments, feed };
-    }
-    if (last !== String(waiting)) deadline = performance.now() + silenceMs;
-    last = String(waiting);
-    if (performance.now() > deadline)
-      return { payments: await readPayments(platform), feed: await readFeed(platform, start) };
-  }
+async function atRest(platform: TestPlatform, { load, start, postgres }: Sources) {
+  await settled(async () => {
+    await passApproval({ databaseUrl: postgres.url });
+    const orders = '(select count(*) from outbox) + (select count(*) from rail_order where due_at is not null)';
+    const waiting = await countIn(postgres, orders);
+    return waiting || underWay(await readPayments(platform), await readFeed(platform, start), load.history).length;
+  });
+  return { payments: await readPayments(platform), feed: await readFeed(platform, start) };
 }
 
-/** Waits until every delivery has ended and its end is in the feed, or until none has ended for a long time. */
-async function untilDelivered({ url }: Sources['postgres']): Promise<void> {
-  for (let last = -1, deadline = 0; ; await delay(100)) {
-    const [{ waiting = 1 } = {}] = await query<{ waiting: number }>(
-      url,
-      `select ((select count(*) from webhook_delivery where status = 'PENDING') + (select count(*) from outbox))::int as waiting`,
-    );
-    if (waiting === 0) return;
-    if (waiting !== last) deadline = performance.now() + silenceMs;
-    last = waiting;
-    if (performance.now() > deadline) return;
-  }
+async function countIn({ url }: Sources['postgres'], sum: string): Promise<number> {
+  const [row] = await query<{ count: number }>(url, `select (${sum})::int as count`);
+  return row?.count ?? 1;
 }
 
-/** Waits until a count is as expected, or until it has not risen for a long time. */
-async function untilSilent(count: () => number, expected: number): Promise<void> {
-  for (let last = -1, deadline = 0; count() < expected; await delay(50)) {
-    if (count() !== last) deadline = performance.now() + silenceMs;
-    last = count();
-    if (performance.now() > deadline) return;
+/** Waits until nothing is left, or until the number of what is left has not changed for a long time. */
+async function settled(left: () => number | Promise<number>): Promise<void> {
+  for (let last = -1, deadline = 0; ; await delay(50)) {
+    const count = await left();
+    if (count !== last) deadline = performance.now() + silenceMs;
+    last = count;
+    if (count <= 0 || performance.now() > deadline) return;
   }
 }

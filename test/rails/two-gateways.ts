@@ -96,7 +96,7 @@ export async function testRelay(two: TwoGateways, times = 1) {
       () => response.destroy(),
     );
   };
-  const holdBack: Receiver['answer'] = (response) => response.writeHead(200).end();
+  const holdBack: Receiver['answer'] = (response) => response.writeHead(202).end();
   const relay = await startReceiver(passOn);
   afterAll(() => relay.stop());
   const { secret } = await createEndpoint(shop.account, { url: relay.url });

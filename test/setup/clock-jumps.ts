@@ -13,22 +13,14 @@ async function change(databaseUrl: string, changes: readonly string[]): Promise<
   }
 }
 
-/** Returns the stored times, shifted as if the clock had just been moved by this much. */
-const shifted = (by: string) => [
-  // The last reading of the clock can be a moment old.
-  `update clock_reading set seen_at = greatest(seen_at, clock_timestamp()) + ${by}`,
-  `update rail_order set due_at = due_at + ${by}, created_at = created_at + ${by} where due_at is not null`,
-  `update webhook_delivery set next_attempt_at = next_attempt_at + ${by}, leased_until = leased_until + ${by}`,
-  `update transaction set approval_due_at = approval_due_at + ${by} where approval_due_at is not null`,
-  `update quote set expires_at = expires_at + ${by} where status = 'PENDING'`,
-];
-
-/** Changes stored times as if the database's clock had just been set back by an hour. */
-export function setClockBack(databaseUrl: string): Promise<void> {
-  return change(databaseUrl, shifted(`interval '1 hour'`));
-}
-
-/** Changes stored times as if the database's clock had just been set forward by an hour. */
-export function setClockForward(databaseUrl: string): Promise<void> {
-  return change(databaseUrl, shifted(`- interval '1 hour'`));
+/** Changes stored times as if the database's clock had just been set back, by default by an hour. */
+export function setClockBack(databaseUrl: string, by = `interval '1 hour'`): Promise<void> {
+  return change(databaseUrl, [
+    // The last reading of the clock can be a moment old.
+    `update clock_reading set seen_at = greatest(seen_at, clock_timestamp()) + ${by}`,
+    `update rail_order set due_at = due_at + ${by}, created_at = created_at + ${by} where due_at is not null`,
+    `update webhook_delivery set next_attempt_at = next_attempt_at + ${by}, leased_until = leased_until + ${by}`,
+    `update transaction set approval_due_at = approval_due_at + ${by} where approval_due_at is not null`,
+    `update quote set expires_at = expires_at + ${by} where status = 'PENDING'`,
+  ]);
 }

@@ -65,13 +65,17 @@ export function passHours({ databaseUrl }: TestGateway, hours: number): Promise<
   });
 }
 
-/** Makes the time pass within which a payment can be approved. */
-export async function passApproval({ databaseUrl }: TestGateway, transactionId: string): Promise<void> {
+/** Makes the time pass within which a payment, or any payment, can be approved. */
+export async function passApproval(
+  { databaseUrl }: Pick<TestGateway, 'databaseUrl'>,
+  transactionId?: string,
+): Promise<void> {
   await withoutTriggers(databaseUrl, (client) =>
     client.query(
-      `with late as (update transaction set approval_due_at = clock_timestamp() where id = $1 and status = 'CREATED' returning id)
-       update rail_order set due_at = clock_timestamp() where transaction_id = (select id from late)`,
-      [uuidIn(transactionId)],
+      `with late as (update transaction set approval_due_at = clock_timestamp()
+         where id = coalesce($1, id) and status = 'CREATED' returning id)
+       update rail_order set due_at = clock_timestamp() where transaction_id in (select id from late)`,
+      [transactionId && uuidIn(transactionId)],
     ),
   );
 }

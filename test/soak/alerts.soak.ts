@@ -7,9 +7,9 @@ import { hasPrometheus, type Prometheus, rulesFiles, shortenedRules, startPromet
 import type { Stage, StagedFault } from '../alerts/staged-fault.ts';
 import { scenes } from '../alerts/staged-faults.ts';
 import type { Surroundings } from '../faults/faults.ts';
-import { settingsOf } from '../faults/furnish.ts';
 import type { Command } from '../faults/history.ts';
 import { underLoad } from '../faults/under-load.ts';
+import { secretKey } from '../setup/cursors.ts';
 import { query } from '../setup/embedded-servers.ts';
 import { freePort } from '../setup/free-port.ts';
 import { connect } from '../setup/gateway.ts';
@@ -170,11 +170,7 @@ async function until(holds: () => Promise<boolean>, otherwise: string): Promise<
 
 /** Returns a function that runs operator's commands with the keys of the instances. */
 function operatorOn(databaseUrl: string): Stage['ops'] {
-  const keys = {
-    SECRET_KEY: settingsOf({}).SECRET_KEY ?? '',
-    CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
-  };
-  return async (...args) => JSON.parse((await runOps(databaseUrl, ['--json', ...args], keys)).out);
+  return async (...args) => JSON.parse((await runOps(databaseUrl, ['--json', ...args], { SECRET_KEY: secretKey })).out);
 }
 
 const seconds = (ms = 0) => (ms / 1_000).toFixed(1);

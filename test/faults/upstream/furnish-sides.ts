@@ -1,10 +1,10 @@
 import { inject } from 'vitest';
-import { actOn, ended, feedEnd, succeed } from '../../setup/acts.ts';
+import { bringIn, feedEnd } from '../../setup/acts.ts';
 import { freshDatabase } from '../../setup/database.ts';
 import { query } from '../../setup/embedded-servers.ts';
 import { connect, type Data, type TestPlatform, uuidIn } from '../../setup/gateway.ts';
 import { typeIn } from '../../setup/ops.ts';
-import { externalAccount, fund, internalAccount, makeScene, ownAccount } from '../../setup/scene.ts';
+import { externalAccount, fund, internalAccount, makeScene, ownAccount, usAccount } from '../../setup/scene.ts';
 import { createEndpoint } from '../../webhooks/endpoint.ts';
 import type { Random } from '../random.ts';
 import type { Payer } from './acts.ts';
@@ -62,20 +62,7 @@ export async function startTwoSides(
   const { secret } = await createEndpoint(there, { url: `${toHere.url}/rails/${platform.id}/webhooks` });
   await connectRail(here, { ...account, webhookSecret: secret, baseUrl: `${toUpstream.url}/2025-10-13` });
   toUpstream.pause();
-  const bank = (
-    await succeed(
-      there,
-      'createExternalAccount',
-      {
-        currency: 'USD',
-        accountInfo: {
-          usAccount: { accountNumber: '7654321000', routingNumber: '021000021', accountCategory: 'CHECKING' },
-        },
-        beneficiary: { individual: { fullName: 'Grace Hopper' } },
-      },
-      'account { id }',
-    )
-  ).account.id;
+  const bank = await externalAccount(there, undefined, 'USD', usAccount('7654321000'));
   const payers: Payer[] = [];
   for (let made = 0; made < clients; made += 1) payers.push(await makePayer(upstream, there, mine, made));
   await nameOwnMoney(here);
@@ -119,18 +106,11 @@ async function makePayer(
   number: number,
 ): Promise<Payer> {
   const scene = await makeScene(platform, 0n);
-  const { transaction } = await actOn(platform, 'transferIn', {
-    ...{ sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd, amount: money },
-  });
-  await ended(platform, transaction.id);
+  await bringIn(platform, scene, money);
   const accounts: string[] = [];
   for (const suffix of failing) {
-    const usAccount = { accountNumber: `${8_000_000 + number}${suffix}`, routingNumber: '021000021' };
-    accounts.push(
-      await externalAccount(platform, scene.customerId, 'USD', {
-        usAccount: { ...usAccount, accountCategory: 'CHECKING' },
-      }),
-    );
+    const details = usAccount(`${8_000_000 + number}${suffix}`);
+    accounts.push(await externalAccount(platform, scene.customerId, 'USD', details));
   }
   const [customer] = await query<{ id: string }>(
     upstream.databaseUrl,
