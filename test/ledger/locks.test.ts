@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { maxAmount } from '../../src/core/checks.ts';
 import { approveAdjustment, proposeAdjustment } from '../../src/domain/commands/adjustments.ts';
 import { adjustment } from '../../src/domain/commands/movements.ts';
@@ -19,15 +19,7 @@ import {
   umaAddressOf,
   usdToEur,
 } from '../setup/acts.ts';
-import {
-  type Data,
-  ownClient,
-  startTestGateway,
-  type TestGateway,
-  tester,
-  untriggered,
-  uuidIn,
-} from '../setup/gateway.ts';
+import { type Data, ownClient, startTestGateway, tester, untriggered, uuidIn } from '../setup/gateway.ts';
 import { waitForLocks } from '../setup/locks.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
@@ -35,15 +27,12 @@ import { makeScene, type Scene } from '../setup/scene.ts';
 // changes a row while the plan arrives, and the plan must be refused because of the row's new state. Without the lock,
 // the plan would use the old state: it would be executed, or fail at the constraints of the tables.
 
-let t: TestGateway;
+const t = await startTestGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });
 let scene: Scene;
 let quoted: Data;
 /** Changes rows, with the triggers that protect them disabled. */
 let holder: pg.Client;
 let client: pg.Client;
-beforeAll(async () => {
-  t = await startTestGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });
-});
 // The plan that debits a frozen account and credits it again belongs to no payment.
 afterAll(() => t.stop([/^a journal without a payment is money that arrived from outside/]));
 beforeEach(async () => {

@@ -264,9 +264,16 @@ function registered(of: number): Group {
   return [plan({ insert: { account: [account] }, result: { type: 'Account', id } })];
 }
 
-/** The rail checks an external account again, or does not. */
-const checked = (dueInMs: number | null): Group => [
+/** The rail checks an external account again, or does not, possibly together with a transfer. */
+const checked = (dueInMs: number | null, moves: boolean, of: number): Group => [
   plan({ checks: [{ accountId: uuidIn(scenes[0].outsideUsd), dueInMs }] }),
+  ...(moves ? move(of, 1n) : []),
+];
+
+/** An outcome and a transfer that are committed together or not at all. */
+const endAndMove = (of: number, fails: boolean, to: number, much: bigint): Group => [
+  ...outcome(of, fails),
+  ...move(to, much),
 ];
 
 /** Changes nothing, and returns an account. */
@@ -283,82 +290,29 @@ const ends = fc.constantFrom(
   () => uncollected(false),
   abandoned,
 );
-const weighted = (weight: number, arbitrary: fc.Arbitrary<() => Group>) => ({ weight, arbitrary });
 const anyGroup = fc.oneof(
-  weighted(
-    6,
-    fc.tuple(either, amount, key, fc.boolean()).map((a) => () => payout(...a)),
-  ),
-  weighted(
-    2,
-    fc.tuple(either, half, fc.boolean()).map((a) => () => collection(...a)),
-  ),
-  weighted(
-    4,
-    fc.tuple(third, fc.boolean()).map((a) => () => outcome(...a)),
-  ),
-  weighted(2, ends),
+  { weight: 6, arbitrary: fc.tuple(either, amount, key, fc.boolean()).map((a) => () => payout(...a)) },
+  { weight: 2, arbitrary: fc.tuple(either, half, fc.boolean()).map((a) => () => collection(...a)) },
+  { weight: 4, arbitrary: fc.tuple(third, fc.boolean()).map((a) => () => outcome(...a)) },
+  { weight: 2, arbitrary: ends },
   // There are enough payments under policies to reach their limits.
-  weighted(
-    8,
-    either.map((of) => () => payout(of, 1n, undefined, true)),
-  ),
-  weighted(4, fc.constant(uncounted)),
-  weighted(
-    4,
-    third.map((of) => () => execution(of)),
-  ),
-  weighted(
-    4,
-    fc.tuple(third, amount).map((a) => () => paidIn(...a)),
-  ),
-  weighted(
-    2,
-    third.map((of) => () => expiry(of)),
-  ),
-  weighted(
-    1,
-    third.map((of) => () => cancelled(of)),
-  ),
-  weighted(
-    2,
-    fc.tuple(either, amount).map((a) => () => move(...a)),
-  ),
-  weighted(
-    1,
-    either.map((of) => () => deleted(of)),
-  ),
-  weighted(
-    1,
-    either.map((of) => () => closed(of)),
-  ),
-  weighted(
-    1,
-    fc.tuple(either, whom).map((a) => () => named(...a)),
-  ),
-  weighted(
-    1,
-    either.map((of) => () => registered(of)),
-  ),
-  weighted(
-    2,
-    fc.tuple(fc.constantFrom(1, 86_400_000, null), fc.boolean(), either).map(([ms, moves, of]) => () => [
-      ...checked(ms),
-      ...(moves ? move(of, 1n) : []),
-    ]),
-  ),
-  weighted(
-    1,
-    either.map((of) => () => seen(of)),
-  ),
-  // An outcome and a transfer that are committed together or not at all.
-  weighted(
-    2,
-    fc.tuple(third, fc.boolean(), either, amount).map(([of, fails, to, much]) => () => [
-      ...outcome(of, fails),
-      ...move(to, much),
-    ]),
-  ),
+  { weight: 8, arbitrary: either.map((of) => () => payout(of, 1n, undefined, true)) },
+  { weight: 4, arbitrary: fc.constant(uncounted) },
+  { weight: 4, arbitrary: third.map((of) => () => execution(of)) },
+  { weight: 4, arbitrary: fc.tuple(third, amount).map((a) => () => paidIn(...a)) },
+  { weight: 2, arbitrary: third.map((of) => () => expiry(of)) },
+  { weight: 1, arbitrary: third.map((of) => () => cancelled(of)) },
+  { weight: 2, arbitrary: fc.tuple(either, amount).map((a) => () => move(...a)) },
+  { weight: 1, arbitrary: either.map((of) => () => deleted(of)) },
+  { weight: 1, arbitrary: either.map((of) => () => closed(of)) },
+  { weight: 1, arbitrary: fc.tuple(either, whom).map((a) => () => named(...a)) },
+  { weight: 1, arbitrary: either.map((of) => () => registered(of)) },
+  {
+    weight: 2,
+    arbitrary: fc.tuple(fc.constantFrom(1, 86_400_000, null), fc.boolean(), either).map((a) => () => checked(...a)),
+  },
+  { weight: 1, arbitrary: either.map((of) => () => seen(of)) },
+  { weight: 2, arbitrary: fc.tuple(third, fc.boolean(), either, amount).map((a) => () => endAndMove(...a)) },
 );
 
 /** Reads the content of the database, without times and generated values. */
