@@ -28,7 +28,7 @@ interface DocumentsOptions {
   readonly rules?: readonly ValidationRule[];
 }
 
-/** Parses, limits and validates documents of every transport, with a cache. Limits are checked for each request. */
+/** Parses, limits and validates documents from every transport, with a cache. Limits are checked for each request. */
 export class Documents {
   readonly #options: DocumentsOptions;
   /**

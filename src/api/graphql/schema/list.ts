@@ -99,7 +99,7 @@ export function listOf<Row, Filter = never>(
     read: {
       kind: 'page',
       list: cursors,
-      // Every list is named for its model.
+      // Every list is named after its model.
       model: name as Model,
       key: ({ orderBy }) => (isOrdered && orderBy === 'UPDATED' ? byChange : key),
       // The arguments defined below.

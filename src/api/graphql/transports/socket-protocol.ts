@@ -132,7 +132,7 @@ export function send(socket: WebSocket, text: string): Promise<void> {
   });
 }
 
-/** Pings a client, and cuts its connection if it does not answer before the next ping. Returns the function to stop. */
+/** Pings a client, and cuts its connection if it does not answer before the next ping. Returns a stop function. */
 function watch(socket: WebSocket, everyMs: number): () => void {
   let isThere = true;
   socket.on('pong', () => {

@@ -41,7 +41,7 @@ import { visibleId } from './visible-ids.ts';
 const referred = ['Transaction', 'Quote', 'Customer'] as const;
 type Referred = (typeof referred)[number];
 
-/** Returns the id of the row of a model that an event concerns, or null. */
+/** Returns the id of the row of this model that an event concerns, or null. */
 const idIn = ({ transactionId, quoteId, customerId }: EventRow, model: Referred) =>
   ({ Transaction: transactionId, Quote: quoteId, Customer: customerId })[model];
 
@@ -196,7 +196,7 @@ const events = listOf(Event, {
   key: feedOrder,
   cursors: 'feed',
   page: 'A page of the feed.',
-  edge: 'An event in a page.',
+  edge: 'An event on a page.',
   args: (t) => ({
     ...pageArgs(t),
     filter: t({ type: EventFilter, description: 'Returns only events that match this filter.' }),

@@ -31,7 +31,7 @@ export interface RowStream<Noun extends FollowedNoun> {
   ) => (version: number) => void;
 }
 
-/** Returns the id under which the feed stores the events of a row: for a quote, it is that of its transaction. */
+/** Returns the id under which the feed stores the events of a row: for a quote, the id of its transaction. */
 const subjectId = (row: SnapshotRows[FollowedNoun]) => ('transactionId' in row ? row.transactionId : row.id);
 
 interface OpenRow {
@@ -108,7 +108,7 @@ function rowsFollower<Noun extends FollowedNoun>(
     return isLast?.(event) || (state?.hasEnded === true && event.version === state.row.version);
   };
 
-  /** Returns the current states of all rows in feed order: a client that resumes after one of them gets the others. */
+  /** Returns the current states of all rows in feed order: a client that resumes after one of them gets the rest. */
   function presentStates(latest: ReadonlyMap<string, Event>, head: FeedPosition): RowUpdate<Noun>[] {
     const states = rows.map((row) => {
       const id = subjectId(row);
