@@ -15,7 +15,7 @@ import { inTransaction } from '../../../infra/database/transaction.ts';
 /** The maximum number of documents per platform: enough for many versions of several apps. */
 export const maxDocuments = 10_000;
 
-/** How long an instance trusts its cache, in milliseconds, for known and for unknown documents. */
+/** How long an instance trusts a cache entry, in milliseconds, for known and for unknown documents. */
 const cacheMs = { found: 10_000, absent: 1_000 } as const;
 /** The capacity of the cache, in characters of text. */
 const cacheSize = 2 ** 24;

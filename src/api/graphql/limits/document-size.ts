@@ -69,7 +69,7 @@ interface VariableField {
   readonly definition: GraphQLField<unknown, unknown>;
 }
 
-/** The measures of a document, by the sizes and costs of its variable fields, on which alone a measure depends. */
+/** The measures of a document, by the sizes and costs of its variable fields; nothing else in a request matters. */
 interface Measured {
   readonly schema: GraphQLSchema;
   readonly variableFields: readonly VariableField[];
@@ -152,7 +152,7 @@ function measureAnew(request: DocumentRequest) {
     if (dearest.cost > size.cost) costliest = dearest.costliest;
     size.cost = Math.max(size.cost, dearest.cost);
   }
-  // The parser sets it; the type is optional because trees can be built without a parser.
+  // The parser sets it; it is optional in the type because trees can be built without a parser.
   size.tokens = (document.tokenCount ?? 0) - pass.freeTypenames;
   size.aliases = Math.max(size.aliases, pass.aliasesWritten);
   size.directives = pass.directivesWritten;

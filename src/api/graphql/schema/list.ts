@@ -68,7 +68,7 @@ const edgeDescription =
   'This object as an edge of its list, ready to be inserted into a cached list. The cursor is for the default order, by creation.';
 
 interface ListOptions<Filter> {
-  /** The name of a row, used in the list's type names and cursors, and of its model. */
+  /** The name of the rows' type and model, which the list's type names and cursors contain. */
   readonly name: string;
   readonly visible: (viewer: Viewer) => object;
   /** The input that filters the list, and the conditions that it translates to. */

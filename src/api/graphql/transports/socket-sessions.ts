@@ -40,7 +40,7 @@ const closeForbidden = 4403;
 
 export type Extra = {
   readonly socket: WebSocket;
-  /** Its TCP connection. The request that opened it is not kept: it takes as much memory as the socket's own part. */
+  /** Its TCP connection. The request that opened it is not kept: a request takes as much memory as the socket. */
   readonly connection: Socket;
   /** The address of its client, as limits count it. */
   readonly address: string;

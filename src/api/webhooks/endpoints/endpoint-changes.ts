@@ -14,8 +14,8 @@ import { requireBox, secretOwner, type Webhooks, webhookTypes } from '../webhook
 import { findConfigEndpoint, findEndpointByUrl, lockEndpoint } from './endpoint-queries.ts';
 import { announceTest, sendTest } from './test-event.ts';
 
-// Creates, changes and removes endpoints in the caller's transaction. An endpoint is disabled when the token is revoked
-// that created it, or last changed its URL, enabled it or subscribed it to approvals; so the caller's token must be
+// Creates, changes and removes endpoints in the caller's transaction. Revoking the token that created an endpoint, or
+// last changed its URL, enabled it or subscribed it to approvals, disables the endpoint; so the caller's token must be
 // valid. Locks are taken in the order platform, tokens, endpoint.
 
 const maxEndpoints = 20;

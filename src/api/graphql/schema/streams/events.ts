@@ -65,7 +65,7 @@ function subjectOf(event: EventRow): object | null {
   if (model === undefined) return null;
   const row = rowFromSnapshot(model, event.snapshot);
   const type = 'kind' in row ? (row.kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount') : model;
-  // Pothos' parameter is the union of the builder's type names, which includes the models and these two.
+  // The type of Pothos' parameter is the union of the builder's type names: the models, these two and others.
   brandWithType(row, type as never);
   return row;
 }

@@ -23,7 +23,7 @@ export interface RowStream<Noun extends FollowedNoun> {
    */
   readonly hasEnded?: (row: SnapshotRows[Noun]) => boolean | Promise<boolean>;
   /**
-   * Ends a row whose end creates no event. Returns a function to be called with each version that the reader is shown.
+   * Watches a row whose end creates no event. Returns a function to call with each version that the reader is shown.
    */
   readonly endLater?: (
     row: SnapshotRows[Noun],
@@ -93,7 +93,7 @@ export async function watchRows<Noun extends FollowedNoun>(
   return open.size === 0 ? only(...firsts) : follow(from, subject, firsts);
 }
 
-/** Returns the functions that show the current states of a stream's rows, and follow those that are open. */
+/** Returns the functions that show the current states of a stream's rows and follow the rows that are still open. */
 function rowsFollower<Noun extends FollowedNoun>(
   context: Context,
   { noun, isLast, endLater }: RowStream<Noun>,
