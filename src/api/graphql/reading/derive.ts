@@ -132,7 +132,7 @@ function readOf(type: GraphQLObjectType, field: Field): Read {
 
 function notReadable(field: string): Error {
   return new Error(
-    `no statement can read ${field}: expose a column, use a word of schema/words.ts, or give \`select\` beside \`resolve\`; mark it as \`executed\` if graphql-js is to resolve it`,
+    `no statement can read ${field}: expose a column, use a method of schema/words.ts, or give \`select\` beside \`resolve\`; mark it as \`executed\` if graphql-js is to resolve it`,
   );
 }
 

@@ -115,7 +115,7 @@ builder.prismaInterfaceFields(Account, (t) => ({
   }),
   maskedNumber: t.string({
     description:
-      'The end of the account number for display, such as "•••• 6789". A short number shows fewer than four characters, an address its domain, too: "•••• ce@example.com". An internal account, which has no number, shows the end of its id.',
+      'The end of the account number for display, such as "•••• 6789". A short number shows fewer than four characters, and an address also shows its domain: "•••• ce@example.com". An internal account, which has no number, shows the end of its id.',
     select: { kind: true, id: true, identifier: true },
     ...alsoInDatabase('account_number'),
     resolve: maskedNumber,
