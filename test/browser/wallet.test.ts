@@ -211,7 +211,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     ['en-US', '12,5', undefined],
     ['de-DE', '12.5', undefined],
     ['de-DE', '0.005', undefined],
-  ])('in %s the amount %s is read as its users mean it, or not accepted', async (locale, typed, paid) => {
+  ])('in %s the amount %s is read as people there mean it, or not accepted', async (locale, typed, paid) => {
     const { pay, quote } = await openWallet({ locale });
     await select(pay, 'From', 'USD account');
     await quote(typed);

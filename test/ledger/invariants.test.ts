@@ -88,7 +88,7 @@ describe('a journal', () => {
     }
   });
 
-  test('accepts no leg of zero, and only legs of either an account or the system', async () => {
+  test('accepts no leg of zero, and only legs on an account or on a system account', async () => {
     const { platformId } = t.platform;
     const journal = await newJournal();
     expect(await refusalOf(toSystem, [platformId, journal, 1, 'FEES', 'USD', 0])).toBe('23514');

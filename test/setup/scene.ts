@@ -118,7 +118,7 @@ export async function ownAccount(platform: TestPlatform, currency: string): Prom
   return accounts.edges[0].node.id;
 }
 
-/** A platform as the bearer of one of its tokens. */
+/** A platform that makes its calls with one of its tokens. */
 export interface Bearer extends TestPlatform {
   /** The public id of the token. */
   readonly tokenId: string;

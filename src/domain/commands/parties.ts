@@ -38,7 +38,7 @@ export interface Parties extends TransferParties {
 const namedAccount = (name: 'source' | 'destination') =>
   `public.account a where ${visibleRow('account', 'a')} and a.id = named.${name}`;
 
-// With an array, Postgres keeps one plan of each statement for all calls.
+// From an array, not generate_series: with that, Postgres would plan the statements again for each call.
 /** Reads the accounts that a call names, and creates as many ids as it needs. */
 const transferPartiesSql = `
   (select account_snapshot(a) from ${namedAccount('source')}) as source,

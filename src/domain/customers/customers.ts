@@ -179,7 +179,7 @@ export async function checkedIdentity(
   return rail?.checkIdentity && checkOf(await neededOf(payments, rail.checkIdentity(customer)));
 }
 
-/** Returns a rail's answer about an identity in its long form, which has the time of the next check. */
+/** Converts a rail's answer about an identity to its long form, which may state when to check again. */
 export function checkOf(answer: IdentityAnswer): IdentityCheck {
   return typeof answer === 'string' ? { status: answer } : answer;
 }

@@ -69,7 +69,7 @@ export interface Receiver {
   readonly depositAccountId: string | null;
 }
 
-/** An INCOMING transaction under way, with its destination and the time to its platform's deadline in milliseconds. */
+/** An INCOMING transaction under way, with its destination and the time left until its platform's deadline (ms). */
 export interface Incoming {
   readonly transaction: Transaction;
   readonly destination: Party | null;
@@ -101,8 +101,8 @@ export async function leaseOrders(on: Queryable, limit: number): Promise<DueOrde
 }
 
 /**
- * Ends the leases of orders without an outcome, except of those that were woken or concluded in the meantime: their
- * lease has changed.
+ * Ends the leases of orders without an outcome, except leases that have changed, because the order was woken or
+ * concluded in the meantime.
  */
 export const postponeOrders = postponing(orders);
 

@@ -96,7 +96,7 @@ async function workOn(payments: Payments, { platformId, webhookId, environment, 
   });
 }
 
-/** Sorts reports by order, so that all transactions lock orders in the same sequence, which prevents deadlocks. */
+/** Returns the reports about orders, sorted by order id: orders locked in the same sequence cannot deadlock. */
 function ordersIn(news: readonly RailNews[]): readonly OrderNews[] {
   const orders = news.filter((one) => one.kind === 'order');
   return orders.toSorted((one, other) => one.orderId.localeCompare(other.orderId));

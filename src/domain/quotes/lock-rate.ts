@@ -74,8 +74,8 @@ export async function lockRate(payments: Payments, caller: Caller, quote: ToLock
 }
 
 /**
- * Returns whether the rail locks the rate of a quote. It does so for a conversion of money in an internal account that
- * goes to a known account, and for any payment to a UMA address that the rail has found.
+ * Returns whether the rail locks the rate of a quote. It does so for a conversion of money that goes from an internal
+ * account to a known account, and for any payment to a UMA address that the rail has found.
  * @throws Refusal INVALID_INPUT (such an address would be paid from an external account, but a pull takes longer than a
  *   lock lasts)
  */

@@ -39,7 +39,7 @@ export async function withOrder<Done>(payments: Payments, id: string, work: (ord
 
 /**
  * Queries the rail once more, with the method that sends nothing if it has one.
- * @param advice the end of the refusal if the rail cannot be queried
+ * @param advice text to append to the refusal if the rail cannot be queried
  * @returns undefined if the provider has no such payment
  * @throws RefusedByHand
  */
