@@ -225,7 +225,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await page.close();
   });
 
-  test('fits a phone, light and dark: a payment is made and seen by touch', async () => {
+  test('fits a phone in light and dark mode, and payments are made by touch', async () => {
     const context = await started.browser.newContext({
       ...{ viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, colorScheme: 'dark' },
     });

@@ -291,7 +291,7 @@ test('payloads of mutations contain the edge of the row in its list', async () =
   expect(transactions.edges).toEqual([{ cursor: transactionEdge.cursor, node: { id: transactionEdge.node.id } }]);
 });
 
-test('a payload with a quote has the edge of its payment, and a change in a live list that of its row', async () => {
+test('a payload with a quote has the edge of its payment; a change in a live list has that of its row', async () => {
   const own = await makeScene(t.platform);
   const edge = '{ cursor node { id status customer { id } } }';
   const stream = messagesOf(

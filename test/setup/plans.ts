@@ -107,7 +107,7 @@ export interface PlanScene {
   close(): Promise<void>;
 }
 
-/** Creates one row of each kind that the lists have, and the parents of rows. */
+/** Creates one row of each kind that the lists have, and the parents of these rows. */
 export async function makePlanScene({ platform }: TestGateway): Promise<PlanScene> {
   const receiver = await startReceiver();
   const made = async (size: Size): Promise<Parents> => {

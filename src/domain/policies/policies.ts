@@ -154,7 +154,7 @@ function checkPolicy(input: Expecting, found: Policy | null): void {
   checkVersion(input, found && publicId('Policy', found.id), found?.version ?? 0);
 }
 
-/** Serializes changes to the platform's policies, and refuses a token that its own policy or a maker's limits. */
+/** Serializes changes to the platform's policies, and refuses a token limited by its own or a maker's policy. */
 async function begin({ client, prisma }: Transaction, caller: Caller): Promise<void> {
   await lockPlatform(client, caller);
   const own = { platformId: caller.platformId, subjectId: { in: [...caller.makers] } };

@@ -15,8 +15,8 @@ interface Attempts {
 }
 
 /**
- * Slows down the guessing of credentials. Each address gets a limited number of lookups of wrong credentials per
- * minute. Beyond that, all unknown credentials are refused without a lookup, including valid ones not seen before.
+ * Slows down the guessing of credentials. For each address, only a limited number of wrong credentials per minute are
+ * looked up. Beyond that, all unknown credentials are refused without a lookup, including valid ones not seen before.
  */
 export class CredentialBrake {
   readonly #rate: Rate;

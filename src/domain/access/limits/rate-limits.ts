@@ -180,7 +180,7 @@ export class TokenCap {
   readonly #cap: Cap;
   readonly #open = new Map<string, number>();
 
-  /** @param things the name of the counted resources in the refusal */
+  /** @param things what the refusal calls the counted resources */
   constructor(things: string, cap: Cap) {
     this.#things = things;
     this.#cap = cap;
