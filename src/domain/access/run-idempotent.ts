@@ -25,7 +25,7 @@ type Effect<Answer> = (transaction: Transaction) => Promise<{ readonly result: S
 
 type Declared<Answer> = {
   readonly operation: Operation;
-  /** Whether a null clears a field of the input, while an absent field stays unchanged. */
+  /** Whether null in the input clears a field, while an absent field stays unchanged. */
   readonly nullClears?: true;
   readonly repeat: (result: StoredResult) => Promise<Answer>;
 } & (

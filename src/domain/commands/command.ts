@@ -118,7 +118,7 @@ export interface Command<Type extends ResultType> extends RefusalOptions {
   readonly idempotencyKey: string | null | undefined;
   /** The input field that is an amount, and how to find its currency, by which decimals and integers are compared. */
   readonly amount?: { readonly field: string; readonly currency: () => Promise<string | undefined> };
-  /** Whether a null clears a field of the input, while an absent field stays unchanged. */
+  /** Whether null in the input clears a field, while an absent field stays unchanged. */
   readonly nullClears?: true;
   /**
    * Validates the input, reads what it needs, and builds the plan.

@@ -126,8 +126,8 @@ function withName(details: CustomerDetails): CustomerDetails {
 }
 
 /**
- * Validates all details of a customer, and returns their columns. Only given details have a column, so this works for
- * new and for changed customers. Null clears a column.
+ * Validates all details of a customer, and returns their columns. Omitted details get no column, so this works for new
+ * and for changed customers. Null clears a column.
  * @throws Refusal INVALID_INPUT
  */
 export function detailColumns(details: CustomerDetails, now: Date): Partial<DetailColumns> {

@@ -203,7 +203,7 @@ export interface SettledCase {
   readonly orderId: string;
   readonly by: string;
   readonly reason: string;
-  /** The amounts that the provider debited from and credited to the platform's account; null if neither was due. */
+  /** The amounts that the provider debited from and credited to the platform's account; null where none was due. */
   readonly movedOut: bigint | null;
   readonly movedIn: bigint | null;
 }

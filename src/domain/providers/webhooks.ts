@@ -46,7 +46,7 @@ export async function receiveWebhook(
   });
 }
 
-/** How long the worker pauses when no webhook waits, in milliseconds. Storing one in this process ends the pause. */
+/** How long the worker pauses when no webhook waits, in milliseconds. Storing a webhook in this process ends it. */
 export const webhookIdleMs = 1_000;
 
 interface StoredWebhook extends Lease {

@@ -190,7 +190,7 @@ export function planReturn(order: DueOrder, reason: string): PlanGroup {
   });
 }
 
-/** Plans the announcement of a payment to the receiving platform here, whose decision the sender's order waits for. */
+/** Plans the announcement of a payment to its receiver's platform here. The sender's order waits for the decision. */
 export function planAnnouncement(payments: Payments, order: DueOrder, receiver: Receiver): PlanGroup {
   const { transaction, senderUmaAddress } = order;
   const { depositAccountId } = receiver;

@@ -22,8 +22,8 @@ interface Source {
 }
 
 /**
- * Slows down refusals to a source that keeps sending despite them. A refusal is cheap, but a client that sends its next
- * request as soon as it is refused could receive tens of thousands per second, and delay everybody else.
+ * Slows down refusals to a source that keeps sending requests despite them. A refusal is cheap, but a client that sends
+ * its next request as soon as it is refused could receive tens of thousands per second, and delay everybody else.
  */
 export class RefusalPace {
   readonly #now: Clock;
