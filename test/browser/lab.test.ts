@@ -84,7 +84,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await failed.first().click();
     await lab.isOpen('Timeline');
     expect(await lab.run('"FAILED"')).toContain('OFFRAMP_FAILED');
-    // Beside an open panel, the payment is shown whole, and the buttons are in one line.
+    // Beside an open panel, the payment is shown in full, and the buttons are in one line.
     await page.getByRole('button', { name: 'Explorer' }).click();
     await drawing.getByText('Liquidity → USD account').waitFor();
     expect(await drawing.evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)).toBe(0);
@@ -240,7 +240,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await spinner.scrollIntoViewIfNeeded();
     expect(await spinner.evaluate(isInSight)).toBe(true);
     answering.resolve();
-    // The answer is in sight, and nothing covers it.
+    // The answer is visible, and nothing covers it.
     const quote = lab.result.getByText('Quote:').first();
     await expect.poll(() => quote.evaluate(isInSight)).toBe(true);
     // There is room for the variables, and the explorer does not open the keyboard.

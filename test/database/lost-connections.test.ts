@@ -50,7 +50,7 @@ describe('silent connections', () => {
     const frozen = proxy.freeze();
     expect(frozen).toBeGreaterThanOrEqual(12);
     await askUntilAnswered('{ customers { edges { node { id } } } }');
-    // No request waits for a second silent one: idle connections were closed with the first.
+    // No request waits for a second silent connection: idle ones were closed with the first.
     await vi.waitFor(() => expect(proxy.givenUp).toBeGreaterThanOrEqual(10), 60_000);
     await Promise.all(Array.from({ length: 20 }, () => platform.ask('{ customers { edges { node { id } } } }')));
 

@@ -6,7 +6,7 @@ import { mergePlans, type Plan } from '../../src/domain/ledger/plan.ts';
 const some = fc.array(fc.record({ id: fc.uuid() }), { maxLength: 3 });
 const one = fc.record({ id: fc.uuid() });
 
-// The compiler finds a field of a plan that these lists omit.
+// The compiler reports any field of a plan that these lists omit.
 const requireActive = { customers: some, accounts: some, unfrozen: some, lookups: some } satisfies Fields<
   Plan['requireActive']
 >;

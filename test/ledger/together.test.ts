@@ -105,8 +105,8 @@ function payout(of: number, amount: bigint, key: string | undefined, limited: bo
 }
 
 /**
- * Collects money later: the account must have room if `asks`; otherwise its room is not checked, as for a payment from
- * another customer.
+ * Collects money later: the account must have capacity if `asks`; otherwise its capacity is not checked, as for a
+ * payment from another customer.
  */
 function collection(of: number, amount: bigint, asks: boolean): Group {
   const scene = sceneAt(of);

@@ -11,7 +11,7 @@ import { schema } from '../../src/api/graphql/server/schema.ts';
 import type { TestGateway } from './gateway.ts';
 import { type FilledTable, manyOf, type Parents, planOf, type Size, type Templates } from './plans.ts';
 
-/** A list of the schema below a type of parents. */
+/** A list of the schema under a parent type. */
 export interface ListBelow {
   readonly name: string;
   readonly parent: keyof Parents;
@@ -153,7 +153,7 @@ const naming: Readonly<Record<string, keyof Parents | 'filler-17' | '$nobody@nob
   umaAddress: '$nobody@nobody.example',
 };
 
-/** The lists of the query whose filters name the owner of rows, and the equivalent lists of REST. */
+/** The lists on Query whose filters name the owner of rows, and the equivalent lists of REST. */
 const rootLists = [
   { field: 'transactions', table: 'transaction', rest: '/transactions' },
   { field: 'quotes', table: 'quote', rest: '/quotes' },

@@ -3,7 +3,7 @@ import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts
 import { mint, succeed } from './acts.ts';
 import { connect, type Data, type TestGateway, type TestPlatform } from './gateway.ts';
 
-/** A customer with money in USD and external accounts, as most tests need it. Ids are public ids. */
+/** A customer with money in USD and external accounts, as most tests need. Ids are public ids. */
 export interface Scene {
   readonly customerId: string;
   readonly usd: string;
