@@ -168,7 +168,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await page.close();
   });
 
-  test('shares an operation by its address, prettifies it, merges its fragments, and lists its shortcuts', async () => {
+  test('shares an operation by a link, prettifies it, merges its fragments, and lists its shortcuts', async () => {
     const page = await started.browser.newPage({ viewport: { width: 1400, height: 900 } });
     const query =
       'query Mine($id:ID!){...F} # kept\nfragment F on Query{accounts(filter:{customerId:$id}){totalCount}}';

@@ -115,7 +115,7 @@ describe('a command whose answer is lost on the way', () => {
 describe('while the database is unreachable', () => {
   const query = '{ customers { edges { node { id } } } }';
 
-  test('every API says so, that nothing was executed, and when to retry', async () => {
+  test('every API reports it, and says that nothing was executed and when to retry', async () => {
     await askUntilAnswered('{ viewer { kind } }');
     // These credentials are cached; unknown ones would have to be looked up.
     const remembered = await withNewCredentials(platform, t.url);

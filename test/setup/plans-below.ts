@@ -106,7 +106,7 @@ const page = '{ edges { node { id } cursor } pageInfo { hasNextPage hasPreviousP
 
 /**
  * Returns the arguments for which a list reads more rows than its page or, if it must examine them all, than its parent
- * has, or for which Postgres decides by itself when to plan it.
+ * has, or whose statement Postgres plans as it sees fit.
  */
 export async function readsTooMuch(
   t: TestGateway,
