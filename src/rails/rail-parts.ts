@@ -247,7 +247,7 @@ export interface RateLock {
   readonly sent: bigint;
   /** The amount that arrives, in the receiving currency. */
   readonly received: bigint;
-  /** Sending units per receiving unit, major units, fee-exclusive, at most 15 significant digits. */
+  /** Sending units per receiving unit, in major units, without fees, at most 15 significant digits. */
   readonly rate: string;
   /** The fees in `sent`, in the sending currency. */
   readonly fees: bigint;
