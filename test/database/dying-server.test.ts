@@ -4,7 +4,7 @@ import { openDatabase } from '../../src/infra/database/database.ts';
 import { listen } from '../setup/free-port.ts';
 
 // A server that dies right after it has accepted a connection: its error arrives in the same packet as "ready". The
-// error belongs to no statement, and must not end the process, as an unhandled error event does.
+// error belongs to no statement, and must not end the process, as an unhandled error event would.
 
 let accepted = 0;
 const server = createServer((socket) => {

@@ -95,7 +95,7 @@ test('a standby that does not replay, or another server, cannot be audited', asy
   }
 });
 
-/** Removes dead rows on the primary, and waits until the standby has replayed that, while this process is blocked. */
+/** Removes dead rows on the primary, and blocks this process until the standby has replayed that. */
 function vacuum(): void {
   const script = `
     import pg from 'pg';

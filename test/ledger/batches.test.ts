@@ -11,7 +11,7 @@ const pays = (account: string, requireActive = {}): Plan => ({
 });
 const batchesOf = (...plans: Plan[]) => divideIntoBatches(plans.map((plan) => [{ platformId: 'p', plan }]));
 
-test('plans with nothing in common are one batch, in their order', () => {
+test('plans with nothing in common form one batch, in their order', () => {
   expect(batchesOf(pays('a'), pays('b'), {}, pays('c'))).toEqual([[0, 1, 2, 3]]);
 });
 

@@ -11,7 +11,7 @@ import { makeScene, type Scene } from '../setup/scene.ts';
 
 // Plans that share a transaction are divided into batches, which are checked one by one and applied together
 // (src/domain/ledger/batches.ts, prisma/functions/commit/commit_batch.sql). Whatever the plans have in common, the
-// result must be the same as one after the other.
+// result must be the same as if they ran one after the other.
 
 /** The number of lists of plans to try. TOGETHER_RUNS overrides it. */
 const runs = Number(process.env.TOGETHER_RUNS ?? 150);
@@ -105,8 +105,8 @@ function payout(of: number, amount: bigint, key: string | undefined, limited: bo
 }
 
 /**
- * Collects money later: the account must have room if `asks`; otherwise its room is not checked, as for a payment from
- * another customer.
+ * Collects money later: the account must have capacity if `asks`; otherwise its capacity is not checked, as for a
+ * payment from another customer.
  */
 function collection(of: number, amount: bigint, asks: boolean): Group {
   const scene = sceneAt(of);

@@ -26,7 +26,7 @@ test('a correct rail passes every check, for payouts and collections', async () 
 });
 
 test.for<readonly [mistake: Mistake, check: string, reason: RegExp]>([
-  ['new keys', 'moves the money once if the answer to it is lost', /moved \d+ instead of 700/],
+  ['new keys', 'moves the money once, even if the answer is lost', /moved \d+ instead of 700/],
   ['guesses', 'treats a provider that is down as an unknown outcome', /did not answer, but the rail answered failed/],
   [
     'throws refusals',

@@ -124,7 +124,7 @@ async function momentOf({ pool }: Database): Promise<Moment> {
   return moment;
 }
 
-/** Waits until a standby has replayed everything that the primary had committed at a moment. */
+/** Waits until a standby has replayed everything that the primary had committed by a moment. */
 async function replay(client: pg.Client, { lsn, history }: Moment, withinMs: number): Promise<void> {
   const until = performance.now() + withinMs;
   for (;;) {

@@ -1,6 +1,6 @@
 import type { Alternative, Plan, PlanGroup } from './plan.ts';
 
-/** The conflict keys of a group of plans, as names: rows that it changes, and rows that decide its checks or result. */
+/** The conflict keys of a group of plans, as names: rows that it changes, and rows that affect its checks or result. */
 interface ConflictKeys {
   readonly writes: Set<string>;
   readonly reads: Set<string>;

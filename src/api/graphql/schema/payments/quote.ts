@@ -89,7 +89,7 @@ export const quotes = listOf(Quote, {
   filter: QuoteFilter,
   where: whereQuotes,
   page: 'A page of quotes.',
-  edge: 'A quote in a page.',
+  edge: 'A quote on a page.',
 });
 
 builder.queryFields((t) => ({
