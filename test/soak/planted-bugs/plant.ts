@@ -10,22 +10,9 @@ export interface Change {
   readonly put: string;
 }
 
-/**
- * The replacing text of each bug, by the file in which it is planted, by the test that fails with it (its file and its
- * title, as written in the source), and by the text that is replaced. A function of the database (`prisma/functions/…`)
- * is also changed in the newest migration that contains it, because tests build their databases from the migrations.
- * With `prisma/migrations`, the text is searched for in all migrations.
- */
-export type Bugs = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, string | WithOthers>>>>>>;
-
-/** A bug that needs other changes, such as removing the second barrier. */
-interface WithOthers {
-  readonly put: string;
-  readonly also: readonly Change[];
-}
-
 /** One bug, and the test that catches it. */
 export interface Bug extends Change {
+  /** Other changes, such as removing the second barrier. */
   readonly also: readonly Change[];
   readonly caughtBy: TestName;
 }
@@ -35,18 +22,36 @@ export interface TestName {
   readonly title: string;
 }
 
-/** Returns the bugs of a list. */
-export function bugsOf(list: Bugs): Bug[] {
-  return Object.entries(list).flatMap(([file, tests]) =>
-    Object.entries(tests).flatMap(([test, changes]) => {
-      const [path, title = ''] = test.split(' › ', 2);
-      const caughtBy = { file: `test/${path}.test.ts`, title };
-      return Object.entries(changes).map(([find, change]) => ({
-        ...{ file, find, caughtBy },
-        ...(typeof change === 'string' ? { put: change, also: [] } : change),
-      }));
-    }),
-  );
+const entry =
+  /(?<find>(?:^-.*\n)+)(?<put>(?:^\+.*\n)*)|^also (?<other>\S+)$|^ {2}(?<path>\S+) › (?<title>.+)$|^(?<file>\S+)$/gm;
+
+/** Returns the text of lines that each begin with a sign. */
+const textOf = (lines: string) => lines.replace(/^./gm, '').slice(0, -1);
+
+/**
+ * Returns the bugs of a list: below the file in which a bug is planted and the test that fails with it (its file, and
+ * its title as written in the source) stand the text that is replaced (`-`) and the one that replaces it (`+`). `also`
+ * begins another change of the same bug. A function of the database (`prisma/functions/…`) is also changed in the newest
+ * migration that contains it, because tests build their databases from the migrations. With `prisma/migrations`, the
+ * text is searched for in all migrations.
+ */
+export function bugsIn(list: string): Bug[] {
+  const bugs: (Bug & { readonly also: Change[] })[] = [];
+  let caughtBy: TestName = { file: '', title: '' };
+  let file = '';
+  let other: string | undefined;
+  for (const { groups = {} } of list.matchAll(entry)) {
+    const { find, put = '', path, title } = groups;
+    if (find !== undefined) {
+      const change = { find: textOf(find), put: textOf(put) };
+      if (other === undefined) bugs.push({ file, ...change, also: [], caughtBy });
+      else bugs.at(-1)?.also.push({ file: other, ...change });
+    }
+    if (title !== undefined) caughtBy = { file: `test/${path}.test.ts`, title };
+    file = groups.file ?? file;
+    other = groups.other;
+  }
+  return bugs;
 }
 
 const migrations = 'prisma/migrations';
