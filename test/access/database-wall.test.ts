@@ -371,6 +371,5 @@ describe('production', () => {
     await verifyMigrations(servingUrl(t.databaseUrl));
     const empty = await emptyDatabase();
     await expect(verifyMigrations(servingUrl(empty.url))).rejects.toThrow(/lacks the migrations? .*npm run migrate/);
-    await empty.drop();
   });
 });

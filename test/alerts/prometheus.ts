@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -9,10 +9,6 @@ import { freePort } from '../setup/free-port.ts';
 
 /** The files of all alert rules. */
 export const rulesFiles = globSync('deploy/prometheus/*alerts.yml');
-
-/** Returns whether the Prometheus programs are installed. */
-export const hasPrometheus = () =>
-  ['prometheus', 'promtool'].every((program) => spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0);
 
 /** Returns the names of all alerts in a rules file's text. */
 export const alertsIn = (rules: string): string[] =>

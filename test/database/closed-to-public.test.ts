@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
-import { afterAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { migrate, verifyMigrations } from '../../src/infra/database/migrations/migrate.ts';
 import { execute } from '../../src/infra/database/migrations/throwaway.ts';
 import { ended, pay } from '../setup/acts.ts';
 import { emptyDatabase, testDatabase } from '../setup/database.ts';
-import { startTestGateway, testClient } from '../setup/gateway.ts';
+import { ownGateway, testClient } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
 /** Roles other than the service's can call and read nothing in its database (docs/database-roles.md). */
@@ -117,8 +117,11 @@ test('the page lists every security definer function and its callers; each has a
 });
 
 test('with a non-superuser owner, as in prisma/roles.sql, all is closed and the service works', async () => {
+  const [owning, login] = [`owner_${unique}`, `login_${unique}`];
+  const dropRoles = `drop owned by ${owning}, ${login}; drop role ${owning}, ${login}`;
+  onTestFinished(() => execute(inject('server').url, dropRoles));
   const empty = await emptyDatabase();
-  const [owning, login, url] = [`owner_${unique}`, `login_${unique}`, new URL(empty.url)];
+  const url = new URL(empty.url);
   const roles = readFileSync('prisma/roles.sql', 'utf8')
     .replaceAll('payments_owner', owning)
     .replaceAll('payments_gateway', login)
@@ -134,16 +137,9 @@ test('with a non-superuser owner, as in prisma/roles.sql, all is closed and the 
   await migrate(as(owning));
   await verifyMigrations(as(login));
   await verifyMigrations(as(owning));
-  const t = await startTestGateway({}, empty.url);
-  try {
-    const platform = await t.newPlatform('served');
-    const { id } = await pay(platform, await makeScene(platform));
-    expect(await ended(platform, id)).toMatchObject({ status: 'COMPLETED' });
-    url.username = stranger;
-    await expect(verifyMigrations(url.href)).rejects.toThrow('permission denied to set role "gateway_serving"');
-  } finally {
-    await t.stop();
-    await empty.drop();
-    await execute(inject('server').url, `drop owned by ${owning}, ${login}; drop role ${owning}, ${login}`);
-  }
+  const platform = await (await ownGateway({}, empty.url)).newPlatform('served');
+  const { id } = await pay(platform, await makeScene(platform));
+  expect(await ended(platform, id)).toMatchObject({ status: 'COMPLETED' });
+  url.username = stranger;
+  await expect(verifyMigrations(url.href)).rejects.toThrow('permission denied to set role "gateway_serving"');
 });

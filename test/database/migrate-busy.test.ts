@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { cp } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { migrate } from '../../src/infra/database/migrations/migrate.ts';
 import {
   createThrowawayDatabase,
@@ -23,24 +23,18 @@ import { type PrismaFolder, prismaFolder } from './prisma-folder.ts';
  * server.
  */
 
-let server: Awaited<ReturnType<typeof startThrowawayPostgres>>;
+const server = await startThrowawayPostgres();
+afterAll(() => server.stop());
+await query(server.url, `alter system set autovacuum_naptime = '1s'`);
+await query(server.url, 'select pg_reload_conf()');
 let database: ThrowawayDatabase;
 let prisma: PrismaFolder;
-beforeAll(async () => {
-  server = await startThrowawayPostgres();
-  await query(server.url, `alter system set autovacuum_naptime = '1s'`);
-  await query(server.url, 'select pg_reload_conf()');
-});
-afterAll(() => server.stop());
 beforeEach(async () => {
   prisma = await prismaFolder();
   database = await createThrowawayDatabase(server.url);
+  onTestFinished(() => database.drop());
   await writeMigration('1_first', 'create table a (x int); create table b (x int); create table c (x int);');
   await migrated();
-});
-afterEach(async () => {
-  await database.drop();
-  await prisma.remove();
 });
 
 const writeMigration = (name: string, sql: string) => prisma.write(`migrations/${name}/migration.sql`, sql);
@@ -123,7 +117,6 @@ test("a migration gets past the service's loops and payments, and makes no reque
   expect(applied).toEqual(['29990101000000_more']);
   await t.stop();
   await receiver.stop();
-  await folder.remove();
 });
 
 test('a migration can be stopped while it waits or works: work is rolled back, and the next run continues', async () => {

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type pg from 'pg';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { migrate } from '../../src/infra/database/migrations/migrate.ts';
 import { readMigrations } from '../../src/infra/database/migrations/migration-files.ts';
 import { withSchemaEngine } from '../../src/infra/database/migrations/schema-diff.ts';
 import type { ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
 import { emptyDatabase } from '../setup/database.ts';
-import { openClient } from '../setup/gateway.ts';
+import { ownClient } from '../setup/gateway.ts';
 import { type PrismaFolder, prismaFolder } from './prisma-folder.ts';
 
 const first = 'create table a (x int);\ncreate table b (y int);\n';
@@ -24,25 +24,21 @@ let client: pg.Client;
 beforeEach(async () => {
   prisma = await prismaFolder();
   database = await emptyDatabase();
-  client = await openClient(database.url);
+  client = await ownClient(database.url);
   await prisma.write('migrations/20250101000000_first/migration.sql', first);
   await prisma.write('migrations/20250102000000_second/migration.sql', second);
 });
 
-afterEach(async () => {
-  await client.end();
-  await database.drop();
-  await prisma.remove();
-});
+const migrated = () => migrate(database.url, { prismaDirectory: prisma.path });
 
 test('migrations are applied once, in the order of their names', async () => {
   const names = ['20250101000000_first', '20250102000000_second'];
-  expect(await migrate(database.url, { prismaDirectory: prisma.path })).toEqual({ applied: names });
-  expect(await migrate(database.url, { prismaDirectory: prisma.path })).toEqual({ applied: [] });
+  expect(await migrated()).toEqual({ applied: names });
+  expect(await migrated()).toEqual({ applied: [] });
   expect(await rows('select x from a')).toEqual([{ x: 3 }]);
 
   await prisma.write('migrations/20250103000000_third/migration.sql', 'create table c (z int);');
-  expect(await migrate(database.url, { prismaDirectory: prisma.path })).toEqual({ applied: ['20250103000000_third'] });
+  expect(await migrated()).toEqual({ applied: ['20250103000000_third'] });
 });
 
 test('an empty database with an encoding other than UTF8 is refused, with the command for a right one', async () => {
@@ -56,13 +52,13 @@ test('an empty database with an encoding other than UTF8 is refused, with the co
 });
 
 test('a migration that waits for a lock lets others through, and retries until it has it', async () => {
-  await migrate(database.url, { prismaDirectory: prisma.path });
+  await migrated();
   await prisma.write('migrations/20250103000000_third/migration.sql', 'alter table a add column z int;');
-  const reader = await openClient(database.url);
+  const reader = await ownClient(database.url);
   await reader.query(`set application_name = 'a dump'; begin; select from a`);
   const lines: string[] = [];
   const waited = Promise.withResolvers<void>();
-  const migrated = migrate(database.url, {
+  const migrating = migrate(database.url, {
     prismaDirectory: prisma.path,
     patience: { lockMs: 50, pauseMs: 100, forMs: 300_000 },
     log: (line) => {
@@ -77,7 +73,7 @@ test('a migration that waits for a lock lets others through, and retries until i
   // If the migration stayed in the lock queue, this read would queue behind it until the test's time limit.
   expect(await rows('select x from a')).toEqual([{ x: 3 }]);
   await reader.query('commit');
-  expect(await migrated).toEqual({ applied: ['20250103000000_third'] });
+  expect(await migrating).toEqual({ applied: ['20250103000000_third'] });
   expect(lines.at(-1)).toBe('applied the migration 20250103000000_third');
 
   await prisma.write('migrations/20250104000000_fourth/migration.sql', 'alter table a add column w int;');
@@ -86,14 +82,13 @@ test('a migration that waits for a lock lets others through, and retries until i
   await expect(migrate(database.url, { prismaDirectory: prisma.path, patience })).rejects.toThrow(
     /20250104000000_fourth failed and was rolled back: canceling statement due to lock timeout\. It waits for process \d+ \(a dump, .*\. End that session, and run the command again/,
   );
-  await reader.end();
 });
 
 test('migrating twice changes nothing and writes the rows that prisma migrate deploy expects', async () => {
-  await migrate(database.url, { prismaDirectory: prisma.path });
+  await migrated();
   const records = 'select * from _prisma_migrations order by migration_name';
   const written = await rows(records);
-  await migrate(database.url, { prismaDirectory: prisma.path });
+  await migrated();
   expect(await rows(records)).toEqual(written);
 
   // `prisma migrate deploy` asks its engine: is anything pending, or wrong?
@@ -109,30 +104,23 @@ test('migrating twice changes nothing and writes the rows that prisma migrate de
 
 test("the migrations table and its rows are those that Prisma's own engine writes", async () => {
   const theirs = await emptyDatabase();
-  const theirClient = await openClient(theirs.url);
-  try {
-    // The engine can run the first migration. (The second has a function, which it would cut at the semicolons.)
-    const all = await prismaMigrationList(prisma.path);
-    const migrationsList = { ...all, migrationDirectories: all.migrationDirectories.slice(0, 1) };
-    await withSchemaEngine(theirs.url, (engine) => engine.applyMigrations({ migrationsList, filters }));
-    await migrate(database.url, { prismaDirectory: prisma.path });
+  const theirClient = await ownClient(theirs.url);
+  // The engine can run the first migration. (The second has a function, which it would cut at the semicolons.)
+  const all = await prismaMigrationList(prisma.path);
+  const migrationsList = { ...all, migrationDirectories: all.migrationDirectories.slice(0, 1) };
+  await withSchemaEngine(theirs.url, (engine) => engine.applyMigrations({ migrationsList, filters }));
+  await migrated();
 
-    const columns = `select column_name, ordinal_position, data_type, character_maximum_length, column_default, is_nullable
-      from information_schema.columns where table_name = '_prisma_migrations' order by ordinal_position`;
-    const row = `select migration_name, checksum, length(id) as id, finished_at >= started_at as finished,
-      logs, rolled_back_at, applied_steps_count from _prisma_migrations where migration_name like '%_first'`;
-    for (const sql of [columns, row]) expect(await rows(sql)).toEqual((await theirClient.query(sql)).rows);
-    expect(await rows(row)).toMatchObject([{ checksum: createHash('sha256').update(first).digest('hex') }]);
-  } finally {
-    await theirClient.end();
-    await theirs.drop();
-  }
+  const columns = `select column_name, ordinal_position, data_type, character_maximum_length, column_default, is_nullable
+    from information_schema.columns where table_name = '_prisma_migrations' order by ordinal_position`;
+  const row = `select migration_name, checksum, length(id) as id, finished_at >= started_at as finished,
+    logs, rolled_back_at, applied_steps_count from _prisma_migrations where migration_name like '%_first'`;
+  for (const sql of [columns, row]) expect(await rows(sql)).toEqual((await theirClient.query(sql)).rows);
+  expect(await rows(row)).toMatchObject([{ checksum: createHash('sha256').update(first).digest('hex') }]);
 });
 
 test('one of several instances that start together migrates, and the others wait for it', async () => {
-  const results = await Promise.all(
-    Array.from({ length: 5 }, () => migrate(database.url, { prismaDirectory: prisma.path })),
-  );
+  const results = await Promise.all(Array.from({ length: 5 }, () => migrated()));
   expect(results.flatMap(({ applied }) => applied)).toHaveLength(2);
   expect(await rows('select x from a')).toEqual([{ x: 3 }]);
 });
@@ -140,25 +128,23 @@ test('one of several instances that start together migrates, and the others wait
 test('a migration that fails leaves nothing behind, says where it failed, and applies once repaired', async () => {
   const file = 'migrations/20250103000000_third/migration.sql';
   await prisma.write(file, 'create table c (z int);\n\ninsert into nowhere values (1);\n');
-  await expect(migrate(database.url, { prismaDirectory: prisma.path })).rejects.toThrow(
+  await expect(migrated()).rejects.toThrow(
     'Migration 20250103000000_third failed and was rolled back: relation "nowhere" does not exist (SQLSTATE 42P01, migration.sql:3).',
   );
   expect(await rows("select to_regclass('b') as b, to_regclass('c') as c")).toEqual([{ b: 'b', c: null }]);
   await prisma.write(file, 'create table c (z int);');
-  expect(await migrate(database.url, { prismaDirectory: prisma.path })).toEqual({ applied: ['20250103000000_third'] });
+  expect(await migrated()).toEqual({ applied: ['20250103000000_third'] });
 });
 
 test('a migration that has changed since it was applied is refused', async () => {
-  await migrate(database.url, { prismaDirectory: prisma.path });
+  await migrated();
   await prisma.write('migrations/20250101000000_first/migration.sql', `${first}-- changed\n`);
-  await expect(migrate(database.url, { prismaDirectory: prisma.path })).rejects.toThrow(
-    /Migration 20250101000000_first was changed after this database applied it/,
-  );
+  await expect(migrated()).rejects.toThrow(/Migration 20250101000000_first was changed after this database applied it/);
 });
 
 test('a database of an earlier series is refused unchanged, with instructions to reset it', async () => {
   await prisma.write('migrations/20250103000000_third/migration.sql', 'create table c (z int);');
-  await migrate(database.url, { prismaDirectory: prisma.path });
+  await migrated();
   const later = await prismaFolder();
   await later.write('migrations/20250201000000_init/migration.sql', 'create table d (z int);');
   const options = { prismaDirectory: later.path };
@@ -171,29 +157,25 @@ test('a database of an earlier series is refused unchanged, with instructions to
     `${refusal}remove the folder /data/postgres and start again.`,
   );
   expect(await rows("select to_regclass('c') as c, to_regclass('d') as d")).toEqual([{ c: 'c', d: null }]);
-  await later.remove();
 });
 
 test('a migration left unfinished by another tool is refused until it is marked as rolled back', async () => {
-  await migrate(database.url, { prismaDirectory: prisma.path });
+  await migrated();
   await client.query(
     `insert into _prisma_migrations (id, migration_name, checksum) values ('1', '20250103000000_third', '')`,
   );
-  await expect(migrate(database.url, { prismaDirectory: prisma.path })).rejects.toThrow(
-    /20250103000000_third was started by another tool/,
-  );
+  await expect(migrated()).rejects.toThrow(/20250103000000_third was started by another tool/);
   await client.query(`update _prisma_migrations set rolled_back_at = now() where id = '1'`);
   await prisma.write('migrations/20250103000000_third/migration.sql', 'create table c (z int);');
-  expect(await migrate(database.url, { prismaDirectory: prisma.path })).toEqual({ applied: ['20250103000000_third'] });
+  expect(await migrated()).toEqual({ applied: ['20250103000000_third'] });
 });
 
 test('migrations of a newer version of the program are left alone', async () => {
   await prisma.write('migrations/20250103000000_third/migration.sql', 'create table c (z int);');
-  await migrate(database.url, { prismaDirectory: prisma.path });
+  await migrated();
   const older = await prismaFolder();
   await older.write('migrations/20250101000000_first/migration.sql', first);
   expect(await migrate(database.url, { prismaDirectory: older.path })).toEqual({ applied: [] });
-  await older.remove();
 });
 
 async function rows(sql: string): Promise<unknown[]> {

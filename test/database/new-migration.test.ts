@@ -1,10 +1,10 @@
 import { appendFile, readFile, rename } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
+import { beforeEach, describe, expect, inject, test } from 'vitest';
 import { migrate } from '../../src/infra/database/migrations/migrate.ts';
 import { definitionIn } from '../../src/infra/database/migrations/migration-files.ts';
 import { keysByTriggers, missingSql, writeMigration } from '../../src/infra/database/migrations/new-migration.ts';
-import { emptyDatabase, freshDatabase } from '../setup/database.ts';
+import { emptyDatabase, ownDatabase } from '../setup/database.ts';
 import { query } from '../setup/embedded-servers.ts';
 import { grow, madeAt, type PrismaFolder, prismaFolder, smallSchema } from './prisma-folder.ts';
 
@@ -15,22 +15,17 @@ beforeEach(async () => {
   prisma = await prismaFolder();
 });
 
-afterEach(async () => {
-  await prisma.remove();
-});
-
 test("the project's migrations create what its schema and its functions describe", async () => {
   expect(await missingSql(url)).toBe('');
 });
 
 test('triggers that replace foreign keys are in the catalog, and the keys are not', async () => {
-  const database = await freshDatabase();
+  const database = await ownDatabase();
   const triggers = await query<{ name: string }>(
     database.url,
     'select p.proname as name from pg_trigger t join pg_proc p on p.oid = t.tgfoid where not t.tgisinternal',
   );
   const keys = await query<{ conname: string }>(database.url, `select conname from pg_constraint where contype = 'f'`);
-  await database.drop();
   expect(keysByTriggers.size).toBeGreaterThan(0);
   expect(triggers.map(({ name }) => name)).toEqual(expect.arrayContaining([...keysByTriggers.values()]));
   expect(keys.filter(({ conname }) => keysByTriggers.has(conname))).toEqual([]);
@@ -52,7 +47,6 @@ test('the first migration contains everything, in an order that applies', async 
 
   const database = await emptyDatabase();
   expect(await migrate(database.url, { prismaDirectory: prisma.path })).toEqual({ applied: [basename(folder ?? '')] });
-  await database.drop();
 });
 
 describe('after the first migration', () => {

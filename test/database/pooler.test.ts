@@ -3,9 +3,9 @@ import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import { findPooler, prepareLogin } from '../../src/infra/database/pooler.ts';
 import { readConfig } from '../../src/server/config.ts';
 import { ended, pay, succeed } from '../setup/acts.ts';
-import { freshDatabase, testDatabase } from '../setup/database.ts';
+import { ownDatabase, testDatabase } from '../setup/database.ts';
 import { query } from '../setup/embedded-servers.ts';
-import { startTestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { ownGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
 // Tests without a real pooler: the service treats an ordinary server as one behind a pooler. The soak "pooler" uses a
@@ -38,9 +38,8 @@ test('a session that the pooler opened before the settings is recognized, in any
 });
 
 test('addresses of two databases, or of two logins, are refused', async () => {
-  const other = await freshDatabase();
+  const other = await ownDatabase();
   await expect(findPooler(url, servingUrl(other.url))).rejects.toThrow('lead to different databases');
-  await other.drop();
   await expect(prepareLogin(url, database.url)).rejects.toThrow(
     'DATABASE_URL has the login gateway and DATABASE_DIRECT_URL the login postgres',
   );
@@ -62,10 +61,10 @@ describe.each([
     platform.ask('{ customers(first: 10) { edges { node { id transactions(first: 5) { edges { node { id } } } } } } }');
 
   test('platforms see only their own rows, and no platform stays behind in a session', async () => {
-    const own = await freshDatabase();
+    const own = await ownDatabase();
     const address = servingUrl(own.url);
     await prepareLogin(address, address);
-    const t = await startTestGateway({ DATABASE_POOL: 1 }, own.url, { pooler: { url: address, prepares } });
+    const t = await ownGateway({ DATABASE_POOL: 1 }, own.url, { pooler: { url: address, prepares } });
     const platforms = [await t.newPlatform('one'), await t.newPlatform('two')];
     const scenes = await Promise.all(platforms.map((platform) => makeScene(platform)));
     const paid = await Promise.all(platforms.map((platform, at) => pay(platform, scenes[at] as never)));
@@ -90,7 +89,5 @@ describe.each([
     client.release();
     expect(rows).toEqual([{ platform: '' }]);
     expect(named.length > 0).toBe(prepares);
-    await t.stop();
-    await own.drop();
   });
 });

@@ -1,13 +1,9 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
 
-export interface PrismaFolder {
-  readonly path: string;
-  /** Writes a file below the folder, and creates its parent folders. */
-  write(file: string, content: string): Promise<void>;
-  remove(): Promise<void>;
-}
+export type PrismaFolder = Awaited<ReturnType<typeof prismaFolder>>;
 
 export const smallSchema = `
 generator client {
@@ -61,16 +57,17 @@ begin
 end
 $$;`;
 
-/** Creates a folder like the project's own `prisma`, small and free to change, without migrations. */
-export async function prismaFolder(): Promise<PrismaFolder> {
+/** Creates a folder for the running test like the project's own `prisma`, without migrations. */
+export async function prismaFolder() {
   const path = await mkdtemp(join(tmpdir(), 'payments-prisma-'));
-  const folder: PrismaFolder = {
+  onTestFinished(() => rm(path, { recursive: true }));
+  const folder = {
     path,
-    async write(file, content) {
+    /** Writes a file below the folder, and creates its parent folders. */
+    async write(file: string, content: string) {
       await mkdir(dirname(join(path, file)), { recursive: true });
       await writeFile(join(path, file), content);
     },
-    remove: () => rm(path, { recursive: true }),
   };
   await mkdir(join(path, 'migrations'));
   await folder.write('schema.prisma', smallSchema);

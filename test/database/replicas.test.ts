@@ -1,59 +1,41 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts';
-import { createPlatform } from '../../src/domain/platforms/platforms.ts';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { PrimaryPosition } from '../../src/infra/database/replicas/primary-position.ts';
 import { ReadTokens } from '../../src/infra/database/replicas/read-token.ts';
 import { succeed } from '../setup/acts.ts';
-import { type DatabaseProxy, databaseProxy } from '../setup/database-proxy.ts';
-import { connect, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { databaseProxy } from '../setup/database-proxy.ts';
+import { connect, startTestGateway, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { base } from '../setup/rest.ts';
 import { newCustomer } from '../setup/scene.ts';
-import { type ReplicatedServers, type Standby, startReplicated } from '../setup/standby.ts';
+import { startReplicated } from '../setup/standby.ts';
 
 // Two instances on a primary with a streaming replica, which answers reads.
 
-let servers: ReplicatedServers;
-let standby: Standby;
-let proxy: DatabaseProxy;
-let one: TestGateway;
-let two: TestGateway;
-let atOne: TestPlatform;
-let atTwo: TestPlatform;
-let customerId: string;
 const tokenKey = 'a key of these two instances, for nothing else';
 
-beforeAll(async () => {
-  servers = await startReplicated(1);
-  [standby = expect.fail()] = servers.standbys;
-  proxy = await databaseProxy(standby.url);
-  const start = () =>
-    startTestGateway(
-      {
-        CLIENT_TOKEN_KEY: tokenKey,
-        DATABASE_READ_URL: [proxy.url],
-        DATABASE_READ_LAG_MS: 60_000,
-        METRICS_PORT: 0,
-        PUBLIC_CONTRACT: true,
-      },
-      servers.primary.url,
-      { pace: { replicas: { everyMs: 50 } } },
-    );
-  [one, two] = [await start(), await start()];
-  const { platformId, ...credentials } = await createPlatform(one.gateway.payments, {
-    name: 'reader',
-    environment: 'SANDBOX',
-  });
-  atOne = connect(one.url, platformId, basicAuthorization(credentials));
-  atTwo = connect(two.url, platformId, basicAuthorization(credentials));
-  customerId = await newCustomer(atOne);
-});
+const servers = await startReplicated(1);
+const [standby = expect.fail()] = servers.standbys;
+const proxy = await databaseProxy(standby.url);
 afterAll(async () => {
-  await one?.stop();
-  await two?.stop();
-  await proxy?.close();
-  await servers?.stop();
+  await proxy.close();
+  await servers.stop();
 });
+const start = () =>
+  testGateway(
+    {
+      CLIENT_TOKEN_KEY: tokenKey,
+      DATABASE_READ_URL: [proxy.url],
+      DATABASE_READ_LAG_MS: 60_000,
+      METRICS_PORT: 0,
+      PUBLIC_CONTRACT: true,
+    },
+    servers.primary.url,
+    { pace: { replicas: { everyMs: 50 } } },
+  );
+const [one, two] = [await start(), await start()];
+const atOne = await one.newPlatform('reader');
+const atTwo = connect(two.url, atOne.platformId, atOne.authorization);
+let customerId = await newCustomer(atOne);
 
 /** Returns how many reads the replica and the primary have answered for both instances, which share this process. */
 async function answered(): Promise<Readonly<Record<'replica' | 'primary', number>>> {

@@ -3,10 +3,10 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { positionOf } from '../../src/domain/events/cursor.ts';
 import { Sequencer } from '../../src/domain/events/sequencer.ts';
-import { createThrowawayDatabase, type ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
+import { createThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
 import { act, ended, feedEnd, quote, succeed, usdToEur } from '../setup/acts.ts';
 import { cursors, sequenceIn as sequenceOf } from '../setup/cursors.ts';
-import { freshDatabase } from '../setup/database.ts';
+import { testDatabase } from '../setup/database.ts';
 import {
   connect,
   type Data,
@@ -14,68 +14,43 @@ import {
   startTestGateway,
   type TestGateway,
   type TestPlatform,
+  testGateway,
   uuidIn,
 } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
-import { fund, makeScene, type Scene } from '../setup/scene.ts';
+import { fund, makeScene } from '../setup/scene.ts';
 import { commitEvents, nextOf, openRawSocket, type RawSocket, sequenced } from '../setup/streams.ts';
 
 /** A database is restored to an earlier time: what happened after that time is lost, and is done again. */
 
-let original: ThrowawayDatabase;
-let restored: ThrowawayDatabase;
-let platformId: string;
-let authorization: string;
-let scene: Scene;
-/** A quote from before that time. */
-let quoteId: string;
-/** The orders of the payments after that time, by the names of the payments. */
-let lostOrders: Record<string, string[]>;
-/** The ends of the feed: at the backup, one change later, and when everything was lost. */
-let backedUp: string;
-let firstLost: string;
-let lost: string;
-let t: TestGateway;
-let platform: TestPlatform;
-
-beforeAll(async () => {
-  original = await freshDatabase();
-  await serving(original, async (gateway) => {
-    const before = await gateway.newPlatform('restored');
-    ({ platformId, authorization } = before);
-    scene = await makeScene(before);
-    quoteId = (await quote(before, usdToEur(scene))).id;
-    await sequenced(gateway);
-    backedUp = await feedEnd(before);
-  });
-  // A database without connections can be copied. The copy is the backup.
-  restored = await createThrowawayDatabase(inject('server').url, new URL(original.url).pathname.slice(1));
-  await serving(original, async (gateway) => {
-    const lostOnes = connect(gateway.url, platformId, authorization);
-    lostOrders = await payAll(gateway, lostOnes, 'first');
-    await sequenced(gateway);
-    lost = await feedEnd(lostOnes);
-    const firstAfter = 'query ($after: String) { events(first: 1, after: $after) { edges { cursor } } }';
-    const { events } = await lostOnes.ask(firstAfter, { after: backedUp });
-    firstLost = events.edges[0].cursor;
-    expect((await gateway.owner.query('select epoch from feed_epoch')).rows).toEqual([{ epoch: null }]);
-  });
-  t = await startTestGateway({ METRICS_PORT: 0 }, restored.url);
-  platform = connect(t.url, platformId, authorization);
-});
-afterAll(async () => {
-  await t.stop();
-  await restored.drop();
-  await original.drop();
-});
-
-async function serving(database: ThrowawayDatabase, work: (gateway: TestGateway) => Promise<void>): Promise<void> {
-  const gateway = await startTestGateway({}, database.url);
-  await work(gateway);
-  await gateway.stop();
-}
-
 const isPaid = 'transaction { id }';
+const original = await testDatabase();
+let gateway = await startTestGateway({}, original.url);
+const before = await gateway.newPlatform('restored');
+const { platformId, authorization } = before;
+const scene = await makeScene(before);
+/** A quote from before that time. */
+const quoteId: string = (await quote(before, usdToEur(scene))).id;
+await sequenced(gateway);
+/** The ends of the feed: at the backup, one change later, and when everything was lost. */
+const backedUp = await feedEnd(before);
+await gateway.stop();
+// A database without connections can be copied. The copy is the backup.
+const restored = await createThrowawayDatabase(inject('server').url, new URL(original.url).pathname.slice(1));
+afterAll(() => restored.drop());
+gateway = await startTestGateway({}, original.url);
+const lostOnes = connect(gateway.url, platformId, authorization);
+/** The orders of the payments after that time, by the names of the payments. */
+const lostOrders = await payAll(gateway, lostOnes, 'first');
+await sequenced(gateway);
+const lost = await feedEnd(lostOnes);
+const firstAfter = 'query ($after: String) { events(first: 1, after: $after) { edges { cursor } } }';
+const { events } = await lostOnes.ask(firstAfter, { after: backedUp });
+const firstLost: string = events.edges[0].cursor;
+expect((await gateway.owner.query('select epoch from feed_epoch')).rows).toEqual([{ epoch: null }]);
+await gateway.stop();
+const t = await testGateway({ METRICS_PORT: 0 }, restored.url);
+const platform = connect(t.url, platformId, authorization);
 
 /**
  * Makes a payment of each kind to a rail, and returns the ids of their orders. The quote is executed with the key of `attempt`.

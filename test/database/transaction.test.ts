@@ -2,40 +2,30 @@ import { globSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import type pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Database } from '../../src/infra/database/database.ts';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { sqlState } from '../../src/infra/database/faults.ts';
 import type { Prisma } from '../../src/infra/database/generated/client/client.ts';
-import type { ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
 import { inRolledBackTransaction, inTransaction, transactionOn } from '../../src/infra/database/transaction.ts';
-import { emptyDatabase, freshDatabase, openAsOwner } from '../setup/database.ts';
+import { openAsOwner, testDatabase } from '../setup/database.ts';
 import { openClient, whileLocked } from '../setup/gateway.ts';
 import { waitForLocks } from '../setup/locks.ts';
 
-describe('Prisma and SQL in one transaction', () => {
-  /** Longer than the first statement takes on a busy machine, and shorter than the lock timeout. */
-  const transactionMs = 1_000;
+/** Longer than the first statement takes on a busy machine, and shorter than the lock timeout. */
+const transactionMs = 1_000;
+const { url } = await testDatabase();
+const database = openAsOwner({ url });
+// One connection: its next user would see late statements.
+const hasty = openAsOwner({ url, poolSize: 1, transactionMs });
+const single = openAsOwner({ url, poolSize: 1 });
+afterAll(() => Promise.all([database, hasty, single].map((one) => one.close())));
+// Elsewhere domains, and thus their platforms, are permanent; here each test starts without platforms.
+await database.pool.query('alter table uma_domain disable trigger append_only; create table note (text text)');
 
-  let throwaway: ThrowawayDatabase;
-  let database: Database;
-  let hasty: Database;
-  beforeAll(async () => {
-    throwaway = await freshDatabase();
-    database = openAsOwner({ url: throwaway.url });
-    // One connection: its next user would see late statements.
-    hasty = openAsOwner({ url: throwaway.url, poolSize: 1, transactionMs });
-    // Elsewhere domains, and thus their platforms, are permanent; here each test starts without platforms.
-    await database.pool.query('alter table uma_domain disable trigger append_only');
-  });
+describe('Prisma and SQL in one transaction', () => {
   afterEach(async () => {
     await database.prisma.apiToken.deleteMany();
     await database.prisma.umaDomain.deleteMany();
     await database.prisma.platform.deleteMany();
-  });
-  afterAll(async () => {
-    await hasty.close();
-    await database.close();
-    await throwaway.drop();
   });
 
   const named = (name: string) => ({ name, environment: 'SANDBOX', umaDomain: `${name}.example` }) as const;
@@ -59,7 +49,7 @@ describe('Prisma and SQL in one transaction', () => {
   async function whileHeld(work: (holder: pg.Client, letGo: () => Promise<unknown>) => Promise<void>): Promise<void> {
     await database.prisma.platform.create({ data: named('before') });
     const rows = ['select from platform for update'] as const;
-    await whileLocked(throwaway.url, rows, (holder) => work(holder, () => holder.query('rollback')));
+    await whileLocked(url, rows, (holder) => work(holder, () => holder.query('rollback')));
   }
 
   /** Renames the platform and gives it a token: its first statement waits for the row; the others do not need it. */
@@ -176,24 +166,11 @@ describe('Prisma and SQL in one transaction', () => {
   });
 });
 
-describe('a transaction by SQL', () => {
-  let throwaway: ThrowawayDatabase;
-  let database: Database;
-  let client: pg.Client;
-  beforeAll(async () => {
-    throwaway = await emptyDatabase();
-    database = openAsOwner({ url: throwaway.url, poolSize: 1 });
-    client = await openClient(throwaway.url);
-    await client.query('create table note (text text)');
-  });
-  afterAll(async () => {
-    await client.end();
-    await database.close();
-    await throwaway.drop();
-  });
-
+describe('a transaction by SQL', async () => {
+  const client = await openClient(url);
+  afterAll(() => client.end());
   const notes = async () =>
-    (await database.pool.query('select text from note order by text')).rows.map(({ text }) => text);
+    (await single.pool.query('select text from note order by text')).rows.map(({ text }) => text);
 
   test('a failure is rolled back and thrown unchanged, and the connection serves the next', async () => {
     const work = (on: pg.ClientBase) => async () => {
@@ -201,14 +178,14 @@ describe('a transaction by SQL', () => {
       await on.query('select 1 / 0');
     };
     await expect(transactionOn(client, work(client))).rejects.toThrow('division by zero');
-    await expect(inTransaction(database, ({ client: on }) => work(on)())).rejects.toThrow('division by zero');
+    await expect(inTransaction(single, ({ client: on }) => work(on)())).rejects.toThrow('division by zero');
     await transactionOn(client, () => client.query("insert into note values ('kept')"));
     expect(await notes()).toEqual(['kept']);
   });
 
   test('a broken connection that cannot roll back hides no error, and leaves the pool', async () => {
     await expect(
-      inTransaction(database, async ({ client: on }) => {
+      inTransaction(single, async ({ client: on }) => {
         await client.query('select pg_terminate_backend($1)', [
           (await on.query('select pg_backend_pid() as pid')).rows[0].pid,
         ]);

@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { freshDatabase } from '../setup/database.ts';
+import { beforeEach, expect, test } from 'vitest';
+import { ownDatabase } from '../setup/database.ts';
 import { ownClient } from '../setup/gateway.ts';
 
 // A sequencer's session skips the rows that it has moved, but no row that commits late.
@@ -9,8 +9,7 @@ import { ownClient } from '../setup/gateway.ts';
 let sequencer: pg.Client;
 let other: pg.Client;
 beforeEach(async () => {
-  const { url, drop } = await freshDatabase();
-  onTestFinished(drop);
+  const { url } = await ownDatabase();
   [sequencer, other] = [await ownClient(url), await ownClient(url)];
   await sequencer.query(
     `insert into platform (name, environment, uma_domain, currencies) values ('one', 'SANDBOX', 'one.test', '{USD}')`,

@@ -1,37 +1,23 @@
 import { execFileSync } from 'node:child_process';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts';
+import { afterAll, expect, test } from 'vitest';
 import { runAudit } from '../../src/domain/ledger/audit.ts';
-import { createPlatform } from '../../src/domain/platforms/platforms.ts';
 import { openDatabase } from '../../src/infra/database/database.ts';
 import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import { query } from '../setup/embedded-servers.ts';
-import { connect, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { testGateway, uuidIn } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
-import { fund, makeScene, type Scene } from '../setup/scene.ts';
-import { type ReplicatedServers, type Standby, startReplicated } from '../setup/standby.ts';
+import { fund, makeScene } from '../setup/scene.ts';
+import { startReplicated } from '../setup/standby.ts';
 
 // Audits that read on a real standby and are stored on its primary.
 
-let servers: ReplicatedServers;
-let standby: Standby;
-let t: TestGateway;
-let scene: Scene;
-let deposit: () => Promise<void>;
-
-beforeAll(async () => {
-  servers = await startReplicated(1);
-  [standby = expect.fail()] = servers.standbys;
-  t = await startTestGateway({}, servers.primary.url);
-  const made = await createPlatform(t.gateway.payments, { name: 'audited', environment: 'SANDBOX' });
-  const platform = connect(t.url, made.platformId, basicAuthorization(made));
-  scene = await makeScene(platform);
-  deposit = () => fund(platform, scene.usd, 5n);
-});
-afterAll(async () => {
-  await t?.stop();
-  await servers?.stop();
-});
+const servers = await startReplicated(1);
+afterAll(() => servers.stop());
+const [standby = expect.fail()] = servers.standbys;
+const t = await testGateway({}, servers.primary.url);
+const platform = await t.newPlatform('audited');
+const scene = await makeScene(platform);
+const deposit = () => fund(platform, scene.usd, 5n);
 
 const answer = async (...args: string[]) => {
   const { out, code } = await runOps(servers.primary.url, ['--json', 'audit', ...args], {
@@ -58,7 +44,7 @@ test('an audit on a standby is stored on the primary, with its checkpoint and th
   expect(second.covers_until.getTime()).toBeGreaterThanOrEqual(rows[0].now.getTime());
   const { rows: known } = await t.owner.query(
     'select a.posted = b.posted and a.version = b.version as same from account a join audit_balance b on b.account_id = a.id where a.id = $1',
-    [scene.usd.replace('InternalAccount:', '')],
+    [uuidIn(scene.usd)],
   );
   expect(known).toEqual([{ same: true }]);
   expect(await answer()).toMatchObject({ code: 0, onReplica: false, coversFrom: second.covers_until.toISOString() });

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readValues, type Value } from './smt.ts';
@@ -8,16 +8,6 @@ import type { Theorem } from './theorems.ts';
 
 /** The definitions that the theorems use. */
 export const pricingModel = readFileSync(join(import.meta.dirname, 'pricing.smt2'), 'utf8');
-
-/** Returns whether a program can be run. */
-export function isInstalled(program: string): boolean {
-  return spawnSync(program, ['--version']).error === undefined;
-}
-
-/** Returns whether a program is on the PATH, for programs without the option `--version`. */
-export function isOnPath(program: string): boolean {
-  return spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
-}
 
 /** The solver's answer: whether there are numbers that satisfy all conditions, and on request those numbers. */
 export interface Satisfiable {

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { bringIn, ended, execute, succeed, umaAddressOf, umaQuote } from '../setup/acts.ts';
 import { freePort } from '../setup/free-port.ts';
 import { connect, type TestPlatform } from '../setup/gateway.ts';
+import { isOnPath } from '../setup/programs.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 import { startTwoGateways, type TwoGateways } from './two-gateways.ts';
 
@@ -14,9 +15,8 @@ import { startTwoGateways, type TwoGateways } from './two-gateways.ts';
 
 /** The host names of the example, and their substitutes in this test, which both lead to this machine. */
 const hosts = { 'north.pay.example': '127.0.0.1', 'south.pay.example': 'localhost' };
-const isInstalled = spawnSync('haproxy', ['-v'], { stdio: 'ignore' }).status === 0;
 
-describe.runIf(isInstalled)('cells behind one address', () => {
+describe.runIf(isOnPath('haproxy'))('cells behind one address', () => {
   let two: TwoGateways;
   let port: number;
   let folder: string;

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import type { Payments } from '../../src/domain/commands/command.ts';
 import { readBalances } from '../../src/domain/reconciliation/balances.ts';
 import { reconcile } from '../../src/domain/reconciliation/differences.ts';
 import { reconcileDueDays } from '../../src/domain/reconciliation/reconciliation.ts';
 import type { MovementsRequest, RailMovement } from '../../src/rails/rail-parts.ts';
 import { ended, execute, feedEnd, pay, quote, seen, succeed, usdToEur } from '../setup/acts.ts';
-import { startTestGateway, type TestGateway, type TestPlatform, uuidIn } from '../setup/gateway.ts';
+import { startTestGateway, type TestPlatform, uuidIn, withRail } from '../setup/gateway.ts';
 import { passDelay } from '../setup/passing-time.ts';
 import { makeScene, ownAccount, type Scene } from '../setup/scene.ts';
 
@@ -22,10 +21,9 @@ interface Order {
 const hour = 3_600_000;
 const late = { delayMs: hour };
 const later = { sandboxScenario: late };
-let t: TestGateway;
-let scene: Scene;
-let payments: Payments;
-let tenant: { readonly platformId: string; readonly environment: 'SANDBOX' };
+const t = await startTestGateway();
+const scene = await makeScene(t.platform, 100_000n);
+const tenant = { platformId: t.platform.platformId, environment: 'SANDBOX' } as const;
 /** The provider's list, page by page, and the requests for it. */
 let pages: readonly (readonly RailMovement[])[] = [];
 let asked: MovementsRequest[] = [];
@@ -51,19 +49,15 @@ async function pull(platform: TestPlatform, own: Scene, sandboxScenario: object 
   return made.transaction.id;
 }
 
-beforeAll(async () => {
-  t = await startTestGateway();
-  scene = await makeScene(t.platform, 100_000n);
-  tenant = { platformId: t.platform.platformId, environment: 'SANDBOX' };
-  const movements = async (request: MovementsRequest) => {
+const payments = withRail(t, {
+  async movements(request) {
     asked.push(request);
     const page = Number(request.cursor ?? 0);
     return { movements: pages[page] ?? [], nextCursor: page + 1 < pages.length ? String(page + 1) : undefined };
-  };
-  const balances = async () => new Map([['USD', 0n]]);
-  const rail = Object.assign(Object.create(t.gateway.payments.rails.SANDBOX ?? null), { movements, balances });
-  payments = { ...t.gateway.payments, rails: { SANDBOX: rail } };
-
+  },
+  balances: async () => new Map([['USD', 0n]]),
+});
+beforeAll(async () => {
   const note = async (name: string, id: string, rest?: Partial<RailMovement>) =>
     Object.assign(orders, { [name]: (await ordersOf(id, rest))[0] });
   const paid = await pay(t.platform, scene);

@@ -1,4 +1,4 @@
-import { afterAll, inject } from 'vitest';
+import { afterAll, inject, onTestFinished } from 'vitest';
 import {
   type Database,
   type DatabaseOptions,
@@ -20,9 +20,18 @@ export async function testDatabase(): Promise<ThrowawayDatabase> {
   return database;
 }
 
-/** Creates a database for the test without any table. */
+/** Creates a database with every migration applied, and drops it after the running test. */
+export async function ownDatabase(): Promise<ThrowawayDatabase> {
+  const database = await freshDatabase();
+  onTestFinished(() => database.drop());
+  return database;
+}
+
+/** Creates a database without any table, and drops it after the running test. */
 export async function emptyDatabase(): Promise<ThrowawayDatabase> {
-  return createThrowawayDatabase(inject('server').url);
+  const database = await createThrowawayDatabase(inject('server').url);
+  onTestFinished(() => database.drop());
+  return database;
 }
 
 /** Opens a database as the owner of its tables, for operations that the gateway's roles are denied. */

@@ -1,9 +1,13 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect } from 'vitest';
+
+/** Returns whether all of these programs are installed. */
+export const isOnPath = (...programs: readonly string[]): boolean =>
+  programs.every((program) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0);
 
 /**
  * A folder for packages from npm and the programs that use them: packages that a test installs there are not

@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { uuidOf } from '../../src/core/ids.ts';
-import { hasPrometheus, type Prometheus, rulesFiles, shortenedRules, startPrometheus } from '../alerts/prometheus.ts';
+import { type Prometheus, rulesFiles, shortenedRules, startPrometheus } from '../alerts/prometheus.ts';
 import type { Stage, StagedFault } from '../alerts/staged-fault.ts';
 import { scenes } from '../alerts/staged-faults.ts';
 import type { Surroundings } from '../faults/faults.ts';
@@ -14,12 +14,13 @@ import { query } from '../setup/embedded-servers.ts';
 import { freePort } from '../setup/free-port.ts';
 import { connect } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
+import { isOnPath } from '../setup/programs.ts';
 
 // Injects each fault of test/alerts, one after the other, into two instances while clients move money; faults of a
 // replica are injected into two others, which have one. A real Prometheus scrapes them, with the rules of
 // deploy/prometheus and shorter times. ALERT_FAULTS selects faults.
 
-const isInstalled = hasPrometheus();
+const isInstalled = isOnPath('prometheus', 'promtool');
 if (!isInstalled) console.warn('Skipped: the alerts in a real Prometheus. Install the package prometheus for them.');
 
 const seed = Number(process.env.FAULT_SEED ?? randomInt(1_000_000));

@@ -1,8 +1,7 @@
-import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { hasPrometheus, type Prometheus, shortenedRules, startPrometheus } from '../alerts/prometheus.ts';
+import { type Prometheus, shortenedRules, startPrometheus } from '../alerts/prometheus.ts';
 import { check, type Violation } from '../faults/checker.ts';
 import { startFollowers } from '../faults/followers.ts';
 import { furnish } from '../faults/furnish.ts';
@@ -11,6 +10,7 @@ import { usualActs } from '../faults/load-acts.ts';
 import { Random } from '../faults/random.ts';
 import { gather } from '../faults/under-load.ts';
 import { connect } from '../setup/gateway.ts';
+import { isOnPath } from '../setup/programs.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 import { type Installation, install } from './nights/installation.ts';
 import { type Night, nights } from './nights/nights.ts';
@@ -20,8 +20,7 @@ import { operatorOf } from './nights/operator.ts';
 // doubled. The operator is the soak itself, which uses only commands from the documentation; NIGHTS selects nights.
 // NIGHT=1, NIGHT=2 … stages a single night for a person, in an order that NIGHT_SEED decides.
 
-const isInstalled =
-  process.getuid?.() === 0 && hasPrometheus() && spawnSync('psql', ['--version'], { stdio: 'ignore' }).status === 0;
+const isInstalled = process.getuid?.() === 0 && isOnPath('prometheus', 'promtool', 'psql');
 if (!isInstalled)
   console.warn('Skipped: nights need root on Linux, and the packages prometheus and postgresql-client.');
 

@@ -1,4 +1,4 @@
-import { execFile, execFileSync, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { moving } from '../setup/acts.ts';
 import { connect, type Data, type TestPlatform } from '../setup/gateway.ts';
+import { isOnPath } from '../setup/programs.ts';
 import { fund, makeScene, type Scene } from '../setup/scene.ts';
 
 const run = promisify(execFile);
@@ -17,14 +18,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 /** Returns why no machine can be created here, or undefined if one can. */
 function machineTrouble(): string | undefined {
   if (process.getuid?.() !== 0) return 'it needs root';
-  const missing = ['debootstrap', 'systemd-nspawn', 'nsenter'].filter((program) => {
-    try {
-      execFileSync('which', [program], { stdio: 'ignore' });
-      return false;
-    } catch {
-      return true;
-    }
-  });
+  const missing = ['debootstrap', 'systemd-nspawn', 'nsenter'].filter((program) => !isOnPath(program));
   return missing.length === 0
     ? undefined
     : `${missing.join(' and ')} is not installed (Debian: debootstrap, systemd-container)`;

@@ -2,18 +2,19 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { priceQuote } from '../../src/domain/pricing/pricing.ts';
 import { numbersOf } from '../proof/quote-cases.ts';
 import { Definitions } from '../proof/smt.ts';
-import { isInstalled, isOnPath, pricingModel, refute, solve } from '../proof/solver.ts';
+import { pricingModel, refute, solve } from '../proof/solver.ts';
 import { type Size, simulate, verify } from '../proof/spin.ts';
 import { allTheorems, wrongRoundings } from '../proof/theorems.ts';
 import { brokenBy, counterexampleOf, requestOf, withWrongSource } from '../proof/wrong-roundings.ts';
 import { playOne } from '../schedules/explore.ts';
 import { modelled } from '../schedules/races.ts';
 import { World } from '../schedules/world.ts';
+import { isOnPath } from '../setup/programs.ts';
 
 /** The rounding laws of prices, proved for all amounts, rates and fees by the SMT solver z3 (docs/proofs.md). */
 
-const hasChecker = isInstalled('gcc') && isOnPath('spin');
-const hasSolver = isInstalled('z3');
+const hasChecker = isOnPath('gcc', 'spin');
+const hasSolver = isOnPath('z3');
 const proved: string[] = [];
 const verified: string[] = [];
 afterAll(() => {

@@ -1,7 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
-import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts';
-import { createPlatform } from '../../src/domain/platforms/platforms.ts';
 import { succeed } from '../setup/acts.ts';
 import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
 import { databaseProxy } from '../setup/database-proxy.ts';
@@ -40,11 +38,8 @@ for (const port of metricsPorts) {
   };
   gateways.push(await startChildGateway(settings));
 }
-const { platformId, ...credentials } = await createPlatform(worker.gateway.payments, {
-  name: 'reader',
-  environment: 'SANDBOX',
-});
-const platforms = gateways.map(({ url }) => connect(url, platformId, basicAuthorization(credentials)));
+const { platformId, authorization } = await worker.newPlatform('reader');
+const platforms = gateways.map(({ url }) => connect(url, platformId, authorization));
 afterAll(async () => {
   for (const gateway of gateways) await gateway.end('SIGTERM');
 });
