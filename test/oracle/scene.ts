@@ -17,9 +17,11 @@ import {
   pay,
   quote,
   seen,
+  setAccountStatus,
   transfer,
   umaAddressOf,
   umaQuote,
+  untilStatus,
 } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
@@ -226,12 +228,7 @@ async function makePayments(platform: TestPlatform, { payers, all }: Customers, 
     ending((await umaQuote(platform, from, to, { immediatelyExecute: true })).transaction);
 
   await Promise.all(ends);
-  for await (const { data } of platform.watch(
-    'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { status } }',
-    { id: returned.id },
-  )) {
-    if (data.transactionUpdates.status === 'REFUNDED') break;
-  }
+  await untilStatus(platform, returned.id, 'REFUNDED');
   return [
     { quoteId: executed.id },
     { quoteId: open.id },
@@ -286,7 +283,7 @@ async function moreOfEverything(platform: TestPlatform, { payers, all }: Custome
   await create('9000002103', { customerId: all[2], idempotencyKey: 'at-bank-a', defaultUmaDepositAccount: true });
   const held = await externalAccount(platform, all[3] ?? '', 'USD', us('9000003204'));
   for (const change of [{ status: 'ACTIVE' }, { status: 'INACTIVE', reason: 'closed' }])
-    await act(platform, 'sandboxSetExternalAccountStatus', { accountId: held, ...change });
+    await setAccountStatus(platform, held, change);
   await externalAccount(platform, all[3] ?? '', 'USD', us('9000004102'));
   await externalAccount(platform, all[3] ?? '', 'USD', us('9000005204'));
   await externalAccount(platform, all[3] ?? '', 'USD', us('9000006202'));

@@ -112,62 +112,65 @@ async function booksOf(world: World, transaction: string): Promise<Books> {
 
 const executed = { status: 'PROCESSING', quoteStatus: 'PROCESSING', journals: ['debit'] };
 
-const executionAgainstExpiry: Race = {
-  name: 'an execution against the expiry of its quote',
+/** A race about one quote. Its check gets the state of the quote's payment at the end. */
+const aboutQuote = (
+  name: string,
+  actorsOf: (world: World, quoteId: string) => readonly Actor[],
+  check: (played: Played, books: Books, world: World) => void,
+  isDeposit = false,
+): Race => ({
+  name,
   async prepare(world) {
-    const { id, transaction } = await newQuote(world);
+    const { id, transaction } = await newQuote(world, isDeposit);
     return {
-      actors: [executor(world, 1, id), expiry(world, 2), clock(world, 3)],
+      actors: actorsOf(world, id),
       transactions: [transaction],
-      async check(played) {
-        const outcome = outcomeOf(played.results.get('executor 1'));
-        const { done, found } = played.results.get('expiry') as { readonly found: number; readonly done: number };
-        // The clock that decides is the one read under the lock, immediately after the actor gets it.
-        const inTime = at(played, 'executor 1: locked') < at(played, clockStep);
-        expect(outcome).toBe(inTime ? 'done' : 'QUOTE_EXPIRED');
-        if (inTime) expect(done).toBe(0);
-        expect(done).toBe(inTime ? 0 : found);
-        const books = await booksOf(world, transaction);
-        if (inTime) expect(books).toMatchObject(executed);
-        else if (done === 1) expect(books).toMatchObject({ status: 'EXPIRED', quoteStatus: 'EXPIRED', journals: [] });
-        else expect(books).toMatchObject({ status: 'PENDING', quoteStatus: 'PENDING', journals: [] });
-      },
+      check: async (played) => check(played, await booksOf(world, transaction), world),
     };
   },
-};
+});
 
-const twoExecutors: Race = {
-  name: 'two executors of one quote',
-  async prepare(world) {
-    const { id, transaction } = await newQuote(world);
-    return {
-      actors: [executor(world, 1, id), executor(world, 2, id)],
-      transactions: [transaction],
-      async check({ results }) {
-        const outcomes = [outcomeOf(results.get('executor 1')), outcomeOf(results.get('executor 2'))];
-        expect(outcomes.toSorted()).toEqual(['CONFLICT', 'done']);
-        expect(await booksOf(world, transaction)).toMatchObject(executed);
-      },
-    };
+/** Returns the outcomes of two actors of this kind. */
+const bothOutcomes = ({ results }: Played, actor: string) =>
+  [1, 2].map((number) => outcomeOf(results.get(`${actor} ${number}`)));
+
+const executionAgainstExpiry = aboutQuote(
+  'an execution against the expiry of its quote',
+  (world, id) => [executor(world, 1, id), expiry(world, 2), clock(world, 3)],
+  (played, books) => {
+    const outcome = outcomeOf(played.results.get('executor 1'));
+    const { done, found } = played.results.get('expiry') as { readonly found: number; readonly done: number };
+    // The clock that decides is the one read under the lock, immediately after the actor gets it.
+    const inTime = at(played, 'executor 1: locked') < at(played, clockStep);
+    expect(outcome).toBe(inTime ? 'done' : 'QUOTE_EXPIRED');
+    expect(done).toBe(inTime ? 0 : found);
+    if (inTime) expect(books).toMatchObject(executed);
+    else if (done === 1) expect(books).toMatchObject({ status: 'EXPIRED', quoteStatus: 'EXPIRED', journals: [] });
+    else expect(books).toMatchObject({ status: 'PENDING', quoteStatus: 'PENDING', journals: [] });
   },
-};
+);
 
-const oneKeyTwice: Race = {
-  name: 'one execution, sent three times with its key',
-  async prepare(world) {
-    const { id, transaction } = await newQuote(world);
+const twoExecutors = aboutQuote(
+  'two executors of one quote',
+  (world, id) => [executor(world, 1, id), executor(world, 2, id)],
+  (played, books) => {
+    expect(bothOutcomes(played, 'executor').toSorted()).toEqual(['CONFLICT', 'done']);
+    expect(books).toMatchObject(executed);
+  },
+);
+
+const oneKeyTwice = aboutQuote(
+  'one execution, sent three times with its key',
+  (world, id) => {
     const key = world.newKey();
-    return {
-      actors: [1, 2, 3].map((number) => executor(world, number, id, key)),
-      transactions: [transaction],
-      async check({ results }) {
-        const outcomes = [...results.values()].map(outcomeOf).toSorted();
-        expect(outcomes).toEqual(['done', 'replayed', 'replayed']);
-        expect(await booksOf(world, transaction)).toMatchObject(executed);
-      },
-    };
+    return [1, 2, 3].map((number) => executor(world, number, id, key));
   },
-};
+  ({ results }, books) => {
+    const outcomes = [...results.values()].map(outcomeOf).toSorted();
+    expect(outcomes).toEqual(['done', 'replayed', 'replayed']);
+    expect(books).toMatchObject(executed);
+  },
+);
 
 const depositor = (world: World, number: number, quoteId: string): Actor => ({
   name: `depositor ${number}`,
@@ -175,45 +178,32 @@ const depositor = (world: World, number: number, quoteId: string): Actor => ({
   act: () => sandboxSend(world.payments(number), world.caller, { quoteId, currencyCode: 'USDC' }, world.newKey()),
 });
 
-const depositAgainstExpiry: Race = {
-  name: 'a deposit against the expiry of its quote',
-  async prepare(world) {
-    const { id, transaction } = await newQuote(world, true);
-    return {
-      actors: [depositor(world, 1, id), expiry(world, 2), clock(world, 3)],
-      transactions: [transaction],
-      async check(played) {
-        expect(outcomeOf(played.results.get('depositor 1'))).toBe('done');
-        const { done } = played.results.get('expiry') as { readonly done: number };
-        const books = await booksOf(world, transaction);
-        if (at(played, 'depositor 1: locked') < at(played, clockStep))
-          expect(books).toMatchObject({ ...executed, journals: ['debit', 'deposit'] });
-        else {
-          const status = done === 1 ? 'EXPIRED' : 'FAILED';
-          const failureReason = 'QUOTE_EXPIRED';
-          expect(books).toMatchObject({ status, quoteStatus: status, failureReason, journals: ['deposit'] });
-        }
-      },
-    };
+const depositAgainstExpiry = aboutQuote(
+  'a deposit against the expiry of its quote',
+  (world, id) => [depositor(world, 1, id), expiry(world, 2), clock(world, 3)],
+  (played, books) => {
+    expect(outcomeOf(played.results.get('depositor 1'))).toBe('done');
+    const { done } = played.results.get('expiry') as { readonly done: number };
+    if (at(played, 'depositor 1: locked') < at(played, clockStep))
+      expect(books).toMatchObject({ ...executed, journals: ['debit', 'deposit'] });
+    else {
+      const status = done === 1 ? 'EXPIRED' : 'FAILED';
+      const failureReason = 'QUOTE_EXPIRED';
+      expect(books).toMatchObject({ status, quoteStatus: status, failureReason, journals: ['deposit'] });
+    }
   },
-};
+  true,
+);
 
-const twoDeposits: Race = {
-  name: 'two deposits for one quote, against its expiry',
-  async prepare(world) {
-    const { id, transaction } = await newQuote(world, true);
-    return {
-      actors: [depositor(world, 1, id), depositor(world, 2, id), expiry(world, 3), clock(world, 4)],
-      transactions: [transaction],
-      async check({ results }) {
-        const outcomes = [outcomeOf(results.get('depositor 1')), outcomeOf(results.get('depositor 2'))];
-        expect(outcomes.toSorted()).toEqual(['CONFLICT', 'done']);
-        const { journals } = await booksOf(world, transaction);
-        expect(journals.filter((kind) => kind === 'deposit')).toHaveLength(1);
-      },
-    };
+const twoDeposits = aboutQuote(
+  'two deposits for one quote, against its expiry',
+  (world, id) => [depositor(world, 1, id), depositor(world, 2, id), expiry(world, 3), clock(world, 4)],
+  (played, { journals }) => {
+    expect(bothOutcomes(played, 'depositor').toSorted()).toEqual(['CONFLICT', 'done']);
+    expect(journals.filter((kind) => kind === 'deposit')).toHaveLength(1);
   },
-};
+  true,
+);
 
 const approvalAgainstClock: Race = {
   name: 'an approval against its clock',
@@ -313,48 +303,36 @@ const sharedTransactions: Race = {
   },
 };
 
-const sequencers: Race = {
-  name: 'two sequencers and an execution',
-  async prepare(world) {
-    const { id, transaction } = await newQuote(world);
-    const sequencer = (number: number): Actor => ({
-      name: `sequencer ${number}`,
-      number,
-      act: async () => [await world.sequencer(number).step(), await world.sequencer(number).step()],
-    });
-    return {
-      actors: [executor(world, 1, id), sequencer(2), sequencer(3)],
-      transactions: [transaction],
-      async check({ results }) {
-        for (const step of [results.get('sequencer 2'), results.get('sequencer 3')]) {
-          if (step instanceof Error) throw step;
-        }
-        expect(outcomeOf(results.get('executor 1'))).toBe('done');
-        expect(await booksOf(world, transaction)).toMatchObject(executed);
-      },
-    };
+const sequencer = (world: World, number: number): Actor => ({
+  name: `sequencer ${number}`,
+  number,
+  act: async () => [await world.sequencer(number).step(), await world.sequencer(number).step()],
+});
+
+const sequencers = aboutQuote(
+  'two sequencers and an execution',
+  (world, id) => [executor(world, 1, id), sequencer(world, 2), sequencer(world, 3)],
+  ({ results }, books) => {
+    for (const step of [results.get('sequencer 2'), results.get('sequencer 3')]) {
+      if (step instanceof Error) throw step;
+    }
+    expect(outcomeOf(results.get('executor 1'))).toBe('done');
+    expect(books).toMatchObject(executed);
   },
-};
+);
 
 /** Two executors, the expiry and the clock: the replayed schedules of the model test/proof/payments.pml. */
-export const modelled: Race = {
-  name: 'two executors, the expiry and the clock, as in the model',
-  async prepare(world) {
-    const { id, transaction } = await newQuote(world);
-    return {
-      actors: [executor(world, 1, id), executor(world, 2, id), expiry(world, 3), clock(world, 4)],
-      transactions: [transaction],
-      async check({ results }) {
-        const outcomes = [outcomeOf(results.get('executor 1')), outcomeOf(results.get('executor 2'))];
-        const { status, journals } = await booksOf(world, transaction);
-        expect(journals).toEqual(status === 'PROCESSING' ? ['debit'] : []);
-        expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(journals.length);
-        world.lastStatus = status;
-        world.lastOutcomes = outcomes;
-      },
-    };
+export const modelled = aboutQuote(
+  'two executors, the expiry and the clock, as in the model',
+  (world, id) => [executor(world, 1, id), executor(world, 2, id), expiry(world, 3), clock(world, 4)],
+  (played, { status, journals }, world) => {
+    const outcomes = bothOutcomes(played, 'executor');
+    expect(journals).toEqual(status === 'PROCESSING' ? ['debit'] : []);
+    expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(journals.length);
+    world.lastStatus = status;
+    world.lastOutcomes = outcomes;
   },
-};
+);
 
 export const races: readonly Race[] = [
   executionAgainstExpiry,

@@ -167,14 +167,11 @@ export class HostileWorld {
 
   /**
    * Sends a number of random probes, over several concurrent connections.
-   * @param seed determines the probes; ATTACK_SEED overrides it
+   * @param usualSeed determines the probes; ATTACK_SEED overrides it
    * @throws Error for the first bad answer, shrunk: with seed, probe and answer
    */
-  async run(probes: number, lines: number, seed: number): Promise<Figures> {
-    return this.#run(probes, lines, Number(process.env.ATTACK_SEED ?? seed));
-  }
-
-  async #run(probes: number, lines: number, seed: number): Promise<Figures> {
+  async run(probes: number, lines: number, usualSeed: number): Promise<Figures> {
+    const seed = Number(process.env.ATTACK_SEED ?? usualSeed);
     console.log(`ATTACK_SEED=${seed} repeats these ${probes} probes`);
     const figures: Figures = { probes: 0, answers: new Map() };
     const delivery = new Delivery(this.t.url);
