@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { stepLock } from '../../src/domain/events/sequencer.ts';
 import { simulatedDomain } from '../../src/rails/rail-parts.ts';
 import { needsDisk } from '../faults/postgres.ts';
-import { actOn, ended, feedEnd, lookUp, succeed } from '../setup/acts.ts';
+import { ended, feedEnd, lookUp, pay, succeed } from '../setup/acts.ts';
 import { makeScene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { answer, startReceiver } from '../webhooks/receiver.ts';
@@ -258,10 +258,9 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     alerts: ['PaymentsSuspense'],
     async stage({ other, ops }) {
       const scene = await makeScene(other, 50_000n, '007');
-      const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 10_000 };
-      const { transaction } = await actOn(other, 'transferOut', input);
-      await ended(other, transaction.id);
-      return { end: () => ops('suspense', 'release', transaction.id) };
+      const { id } = await pay(other, scene, 10_000);
+      await ended(other, id);
+      return { end: () => ops('suspense', 'release', id) };
     },
   },
   'receiver down': {

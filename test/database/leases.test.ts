@@ -9,7 +9,7 @@ import { leaseRailWebhooks } from '../../src/domain/providers/webhooks.ts';
 import type { Lease } from '../../src/infra/database/leases.ts';
 import type { Queryable } from '../../src/infra/database/statement.ts';
 import { inTransaction } from '../../src/infra/database/transaction.ts';
-import { actOn } from '../setup/acts.ts';
+import { pay } from '../setup/acts.ts';
 import { testGateway } from '../setup/gateway.ts';
 import { makeScene, newCustomer } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
@@ -19,10 +19,7 @@ import { createEndpoint } from '../webhooks/endpoint.ts';
 const t = await testGateway({ ROLE: 'serve' });
 const scene = await makeScene(t.platform);
 for (let at = 0; at < 2; at++) await newCustomer(t.platform);
-for (let at = 0; at < 3; at++) {
-  const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 };
-  await actOn(t.platform, 'transferOut', input);
-}
+for (let at = 0; at < 3; at++) await pay(t.platform, scene);
 for (const name of ['second', 'third']) await t.newPlatform(name);
 await createEndpoint(t.platform, { url: 'https://example.com/' });
 const sequencer = new Sequencer(t.gateway.payments.database);

@@ -4,7 +4,7 @@ import { readBalances } from '../../src/domain/reconciliation/balances.ts';
 import { reconcile } from '../../src/domain/reconciliation/differences.ts';
 import { reconcileDueDays } from '../../src/domain/reconciliation/reconciliation.ts';
 import type { MovementsRequest, RailMovement } from '../../src/rails/rail-parts.ts';
-import { ended, execute, feedEnd, pay, quote, seen, succeed, usdToEur } from '../setup/acts.ts';
+import { ended, execute, feedEnd, moving, pay, quote, seen, succeed, transfer, usdToEur } from '../setup/acts.ts';
 import { startTestGateway, type TestPlatform, uuidIn, withRail } from '../setup/gateway.ts';
 import { passDelay } from '../setup/passing-time.ts';
 import { makeScene, ownAccount, type Scene } from '../setup/scene.ts';
@@ -73,10 +73,9 @@ beforeAll(async () => {
   await passDelay(t, returned.id);
   await seen(t.platform, after, ({ id, status }) => id === returned.id && status === 'REFUNDED');
   await note('returned', returned.id, { state: 'RETURNED' });
-  const pulling = { sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd, amount: 100 };
-  const { transaction } = await succeed(t.platform, 'transferIn', pulling, 'transaction { id }');
-  await ended(t.platform, transaction.id);
-  await note('collected', transaction.id, { direction: 'IN' });
+  const collected = await transfer(t.platform, 'transferIn', scene, 100);
+  await ended(t.platform, collected.id);
+  await note('collected', collected.id, { direction: 'IN' });
   const inside = await quote(t.platform, usdToEur(scene, { destination: { account: { accountId: scene.eur } } }));
   await execute(t.platform, inside.id);
   await note('inside', inside.transaction.id);
@@ -215,17 +214,14 @@ test('payments under way, and those that failed within the last minute, may coun
     const { booked, beyondLow, beyondHigh } = both?.find(({ currency }) => currency === 'USD') ?? expect.unreachable();
     return { booked, spread: beyondHigh + beyondLow + 2n * booked };
   };
-  const pulling = { sourceAccountId: own.outsideUsd, destinationAccountId: own.usd, amount: 100, ...later };
   const within = async () =>
-    succeed(platform, 'transferInternal', {
-      ...{ sourceAccountId: own.usd, destinationAccountId: await ownAccount(platform, 'USD'), amount: 100 },
-    });
+    succeed(platform, 'transferInternal', moving(own.usd, await ownAccount(platform, 'USD'), 100));
   const payOut = async (rest: object) => ended(platform, (await pay(platform, own, 100, rest)).id);
   const steps: readonly (readonly [string, () => Promise<unknown>, booked: bigint, spread: bigint])[] = [
     ['an internal transfer', within, 0n, 0n],
     ['a payout that has ended', () => payOut({}), -100n, 0n],
     ['a payout that waits', () => pay(platform, own, 100, later), 0n, 100n],
-    ['a transfer from outside that waits', () => succeed(platform, 'transferIn', pulling), 0n, -100n],
+    ['a transfer from outside that waits', () => transfer(platform, 'transferIn', own, 100, later), 0n, -100n],
     ['a pull that waits', () => pull(platform, own), 0n, -100n],
     ['a closed deposit', () => insertDeposit(platformId, 'closed', 'CLOSED'), 0n, 0n],
     ['a new deposit', () => insertDeposit(platformId, 'new', 'RECEIVED'), 0n, -100n],

@@ -100,15 +100,8 @@ export interface Templates {
   readonly parents: Readonly<Record<Size, Parents>>;
 }
 
-/** The objects that list queries name, and rows to copy. */
-export interface PlanScene {
-  readonly ids: Readonly<Record<'account' | 'endpoint', string>>;
-  readonly templates: Templates;
-  close(): Promise<void>;
-}
-
 /** Creates one row of each kind that the lists have, and the parents of these rows. */
-export async function makePlanScene({ platform }: TestGateway): Promise<PlanScene> {
+export async function makePlanScene({ platform }: TestGateway) {
   const receiver = await startReceiver();
   const made = async (size: Size): Promise<Parents> => {
     const { customerId, usd, outsideUsd } = await makeScene(platform, size === 'none' ? 0n : 1_000_000n);
@@ -127,7 +120,9 @@ export async function makePlanScene({ platform }: TestGateway): Promise<PlanScen
   await succeed(platform, 'sendTestWebhook', { endpointId: endpoint });
   const [delivery] = (await readEndpoint(platform, endpoint)).deliveries;
   return {
+    /** The objects that queries of lists name. */
     ids: { account: usd, endpoint },
+    /** The rows to copy. */
     templates: { transactionId: transaction.id, quoteId: quoted.id, deliveryId: delivery.id, parents },
     close: () => receiver.stop(),
   };

@@ -1,6 +1,6 @@
 import { composeIBAN } from 'ibantools';
 import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts';
-import { mint, succeed } from './acts.ts';
+import { fieldsOf, mint, succeed } from './acts.ts';
 import { connect, type Data, type TestGateway, type TestPlatform } from './gateway.ts';
 
 /** A customer with money in USD and external accounts, as most tests need. Ids are public ids. */
@@ -43,14 +43,19 @@ export async function newCustomer(platform: TestPlatform, fullName = 'Grace Hopp
   return (await succeed(platform, 'createCustomer', input, 'customer { id }')).customer.id;
 }
 
-/** Returns the id of a customer's internal account in a currency. */
-export async function internalAccount(platform: TestPlatform, customerId: string, currency: string): Promise<string> {
-  const { accounts } = await platform.ask(
-    'query ($customerId: ID!, $currency: CurrencyCode!) { accounts(filter: { kind: INTERNAL, customerId: $customerId, currency: $currency }) { edges { node { id } } } }',
-    { customerId, currency },
-  );
+async function accountOf(platform: TestPlatform, filter: object): Promise<string> {
+  const list = 'query ($filter: AccountFilter) { accounts(filter: $filter) { edges { node { id } } } }';
+  const { accounts } = await platform.ask(list, { filter: { kind: 'INTERNAL', ...filter } });
   return accounts.edges[0].node.id;
 }
+
+/** Returns the id of a customer's internal account in a currency. */
+export const internalAccount = (platform: TestPlatform, customerId: string, currency: string): Promise<string> =>
+  accountOf(platform, { customerId, currency });
+
+/** Returns the id of the platform's own internal account in a currency. */
+export const ownAccount = (platform: TestPlatform, currency: string): Promise<string> =>
+  accountOf(platform, { platformOwned: true, currency });
 
 /** Returns the details of an account in the United States. */
 export const usAccount = (accountNumber: string, routingNumber = '021000021') => ({
@@ -86,11 +91,8 @@ export async function fund(platform: TestPlatform, accountId: string, amount: bi
 
 /** Returns what an internal account can spend, in smallest units. */
 export async function balanceOf(platform: TestPlatform, accountId: string): Promise<bigint> {
-  const { account } = await platform.ask(
-    'query ($id: ID!) { account(id: $id) { ... on InternalAccount { balance { amount } } } }',
-    { id: accountId },
-  );
-  return BigInt(account.balance.amount);
+  const { balance } = await fieldsOf(platform, 'account', accountId, '... on InternalAccount { balance { amount } }');
+  return BigInt(balance.amount);
 }
 
 /** Makes the platform charge fees on amounts sent in USD. */
@@ -107,15 +109,6 @@ export async function chargeFees(
     create: { ...key, ...fees },
     update: fees,
   });
-}
-
-/** Returns the id of the platform's own internal account in a currency. */
-export async function ownAccount(platform: TestPlatform, currency: string): Promise<string> {
-  const { accounts } = await platform.ask(
-    'query ($currency: CurrencyCode!) { accounts(filter: { kind: INTERNAL, platformOwned: true, currency: $currency }) { edges { node { id } } } }',
-    { currency },
-  );
-  return accounts.edges[0].node.id;
 }
 
 /** A platform that makes its calls with one of its tokens. */

@@ -5,7 +5,7 @@ import { audit } from '../../src/domain/ledger/audit.ts';
 import { createPlatform } from '../../src/domain/platforms/platforms.ts';
 import { readConfig } from '../../src/server/config.ts';
 import { startGateway } from '../../src/server/gateway.ts';
-import { actOn, ended } from '../setup/acts.ts';
+import { ended, transfer } from '../setup/acts.ts';
 import { connect, openClient } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 import { startReplicated } from '../setup/standby.ts';
@@ -30,9 +30,8 @@ afterAll(async () => {
 });
 
 const pay = async (scene: Awaited<ReturnType<typeof makeScene>>) => {
-  const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 1_000 };
-  const { transaction } = await actOn(platform, 'transferOut', input);
-  return (await ended(platform, transaction.id)).status;
+  const { id } = await transfer(platform, 'transferOut', scene, 1_000);
+  return (await ended(platform, id)).status;
 };
 
 test('of two servers the writable one is used, and after a promotion the other; nothing is lost', async () => {

@@ -83,6 +83,17 @@ export async function sendBoth(
   return { difference: differenceOf(one, two) ?? differenceOfStatements(foreign, never), foreign };
 }
 
+/** Sends an unknown value and then the owner's own. Returns the second answer if it does not differ from the first. */
+export async function alikeForOwner(
+  { value, unknown }: Named,
+  send: (value: string) => Promise<Reply>,
+): Promise<Reply | undefined> {
+  // Unknown values first: existing objects may be gone afterwards.
+  const never = await send(unknown);
+  const mine = await send(value);
+  return differenceOf(masked(mine, value), masked(never, unknown)) === undefined ? mine : undefined;
+}
+
 const masked = (reply: Reply, value: string): Reply => ({ ...reply, text: reply.text.replaceAll(value, '<value>') });
 const withoutCursors = ({ text }: Reply) => text.replace(/"cursor":"[^"]*"/g, '');
 
@@ -148,7 +159,9 @@ const shapeOf = (text: string) =>
     .replace(/\$[\w-]+@/g, '$…@')
     .replace(/[\d,.]+/g, '0');
 
-/** Returns the victim's own values in the answer, other than the one that was sent. */
-export function leaked(secrets: readonly string[], text: string, sent: string): string[] {
-  return secrets.filter((secret) => !sent.includes(secret) && text.includes(secret));
+/** Adds the victim's own values in the answer to its text, except those that were sent. */
+export function withLeaks(reply: Reply, secrets: readonly string[], request: object): Reply {
+  const sent = JSON.stringify(request);
+  const told = secrets.filter((secret) => !sent.includes(secret) && reply.text.includes(secret));
+  return told.length > 0 ? { ...reply, text: `${reply.text} tells ${told}` } : reply;
 }

@@ -3,14 +3,14 @@ import { receiptOf } from '../../setup/acts.ts';
 import { connect, type TestPlatform } from '../../setup/gateway.ts';
 import { openEventStream, openRawSocket } from '../../setup/streams.ts';
 import {
-  differenceOf,
+  alikeForOwner,
   type Figures,
   foreignKeyUsed,
-  leaked,
   type Reply,
   sendBoth,
   takenTwice,
   victimsAt,
+  withLeaks,
 } from './cells.ts';
 import { type Call, calls, coordinates, naming, type Variables } from './graphql-calls.ts';
 import { fresh } from './things.ts';
@@ -117,8 +117,7 @@ export async function tryStranger(
           // The same key for both: these refusals are not stored, so the second request is not a repeat.
           if (input && !isKey) input.idempotencyKey = takenTwice.has(named.what) ? fresh('taken') : key;
           const reply = await transports[transport](world.counting.url, stranger.platform, call, variables);
-          const told = leaked(secrets, reply.text, JSON.stringify(variables));
-          return told.length > 0 ? { status: reply.status, text: `${reply.text} tells ${told}` } : reply;
+          return withLeaks(reply, secrets, variables);
         };
         figures.tried += 1;
         const difference =
@@ -135,7 +134,8 @@ export async function tryOwner(world: MatrixWorld, figures: Figures): Promise<vo
   for (const coordinate of inOrder) {
     const { call, place } = coordinate;
     const transport = call.kind === 'subscription' ? 'event stream' : 'JSON';
-    for (const { what, value, unknown } of victimsAt(world, coordinate.meaning, call.field, false)) {
+    for (const named of victimsAt(world, coordinate.meaning, call.field, false)) {
+      const { what } = named;
       if (isAlike(`${place} = ${what}`) || isAlike(`${call.name}: ${place} = ${what}`)) continue;
       // These streams open, and wait for the next event.
       if (call.kind === 'subscription' && (what === 'cursor:feed' || /\.customerId$|^EventFilter\./.test(place)))
@@ -143,16 +143,9 @@ export async function tryOwner(world: MatrixWorld, figures: Figures): Promise<vo
       if (call.kind === 'subscription' && notFollowed.test(`${place} = ${what}`)) continue;
       const send = (one: string) =>
         transports[transport](world.counting.url, world.owner, call, naming(coordinate, one, world.victim));
-      // Unknown values first: existing objects may be gone afterwards.
-      const never = await send(unknown);
-      const mine = await send(value);
       figures.tried += 1;
-      const difference = differenceOf(
-        { ...mine, text: mine.text.replaceAll(value, '<value>') },
-        { ...never, text: never.text.replaceAll(unknown, '<value>') },
-      );
-      if (difference === undefined)
-        figures.lost.push(`the owner, ${call.name}, ${place} = ${what}: ${mine.text.slice(0, 300)}`);
+      const mine = await alikeForOwner(named, send);
+      if (mine) figures.lost.push(`the owner, ${call.name}, ${place} = ${what}: ${mine.text.slice(0, 300)}`);
     }
   }
 }

@@ -2,14 +2,14 @@ import { hash } from 'node:crypto';
 import type { Data, TestPlatform } from '../../setup/gateway.ts';
 import { base, restQuote, restTransfer, usAccount } from '../../setup/rest.ts';
 import {
-  differenceOf,
+  alikeForOwner,
   type Figures,
   foreignKeyUsed,
-  leaked,
   type Reply,
   sendBoth,
   takenTwice,
   victimsAt,
+  withLeaks,
 } from './cells.ts';
 import { type Meaning, meaningOf } from './meanings.ts';
 import { fresh, type Things } from './things.ts';
@@ -248,8 +248,7 @@ export async function tryRestStranger(
         if (operation.hasKey && place.meaning !== 'key')
           Object.assign(request.header ?? {}, { 'Idempotency-Key': own });
         const reply = await send(world.counting.url, stranger.platform, operation, request);
-        const told = leaked(secrets, reply.text, JSON.stringify(request));
-        return told.length > 0 ? { ...reply, text: `${reply.text} tells ${told}` } : reply;
+        return withLeaks(reply, secrets, request);
       };
       figures.tried += 1;
       const difference =
@@ -284,24 +283,14 @@ export async function tryRestOwner(
   figures: Figures,
 ): Promise<void> {
   for (const [operation, place] of cellsOf(operations)) {
-    for (const { what, value, unknown } of victimsAt(
-      world,
-      place.meaning,
-      keyScope[operation.id] ?? operation.id,
-      false,
-    )) {
-      const at = `${operation.id} ${place.path.join('.')} ${what}`;
-      if (alike.some(([form]) => form.test(at) || form.test(at.replace(` ${what}`, '')))) continue;
+    for (const named of victimsAt(world, place.meaning, keyScope[operation.id] ?? operation.id, false)) {
+      const at = `${operation.id} ${place.path.join('.')} ${named.what}`;
+      if (alike.some(([form]) => form.test(at) || form.test(at.replace(` ${named.what}`, '')))) continue;
       const ask = (one: string) =>
         send(world.counting.url, world.owner, operation, naming(operation, place, one, world.victim));
-      const never = await ask(unknown);
-      const mine = await ask(value);
       figures.tried += 1;
-      const difference = differenceOf(
-        { ...mine, text: mine.text.replaceAll(value, '<value>') },
-        { ...never, text: never.text.replaceAll(unknown, '<value>') },
-      );
-      if (difference === undefined) figures.lost.push(`the owner, ${at}: ${mine.status} ${mine.text.slice(0, 200)}`);
+      const mine = await alikeForOwner(named, ask);
+      if (mine) figures.lost.push(`the owner, ${at}: ${mine.status} ${mine.text.slice(0, 200)}`);
     }
   }
 }

@@ -6,7 +6,7 @@ import { uuidOf } from '../../../src/core/ids.ts';
 import { stepLock } from '../../../src/domain/events/sequencer.ts';
 import { simulatedDomain } from '../../../src/rails/rail-parts.ts';
 import { requests } from '../../alerts/staged-fault.ts';
-import { actOn, lookUp } from '../../setup/acts.ts';
+import { lookUp, pay } from '../../setup/acts.ts';
 import { connect } from '../../setup/gateway.ts';
 import { makeScene } from '../../setup/scene.ts';
 import type { Installation, Unit } from './installation.ts';
@@ -385,8 +385,7 @@ export const nights: Readonly<Record<string, Night>> = {
     said: 'The bank: the money of the returned payment is back on our account.',
     async breakIt(machine) {
       const other = await otherPlatform(machine);
-      const { usd, outsideUsd } = await makeScene(other, 50_000n, '007');
-      await actOn(other, 'transferOut', { sourceAccountId: usd, destinationAccountId: outsideUsd, amount: 10_000 });
+      await pay(other, await makeScene(other, 50_000n, '007'), 10_000);
     },
     async repair({ run }) {
       const payment = (await run('npm run ops -- suspense list')).find(/Transaction:\S+/);
