@@ -38,6 +38,17 @@ export async function shortenedRules(): Promise<string[]> {
   return rules;
 }
 
+/** Waits until something holds. If it takes too long, the error says what is left. */
+export async function untilHolds(
+  holds: () => Promise<boolean>,
+  left: () => unknown,
+  patienceMs: number,
+): Promise<void> {
+  for (const deadline = performance.now() + patienceMs; !(await holds()); await delay(200)) {
+    if (performance.now() > deadline) throw new Error(`after ${patienceMs} ms: ${await left()}`);
+  }
+}
+
 interface FiringAlert {
   readonly state: string;
   readonly labels: { readonly alertname: string };

@@ -369,26 +369,24 @@ async function attempt(act: () => Promise<Outcome[]>): Promise<unknown> {
   }
 }
 
-test(
-  'plans that share a transaction have the same result as one after another, whatever they share',
-  async () => {
-    let possible = 0;
-    await fc.assert(
-      fc.asyncProperty(fc.array(anyGroup, { minLength: 2, maxLength: 9 }), async (makers) => {
-        const groups = makers.map((make) => make());
-        const together = await attempt(() => commitGroupsOn(sql, groups));
-        const oneByOne = await attempt(async () => {
-          const outcomes: Outcome[] = [];
-          for (const group of groups) outcomes.push(...(await commitGroupsOn(sql, [group])));
-          return outcomes;
-        });
-        expect(together).toEqual(oneByOne);
-        if (together instanceof Object && 'outcomes' in together) possible += 1;
-      }),
-      { numRuns: runs },
-    );
-    // Most generated plans could be executed, so the comparison means something.
-    expect(possible).toBeGreaterThan(runs / 2);
-  },
-  60_000 + runs * 500,
-);
+test('plans that share a transaction have the same result as one after another, whatever they share', {
+  timeout: 60_000 + runs * 500,
+}, async () => {
+  let possible = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyGroup, { minLength: 2, maxLength: 9 }), async (makers) => {
+      const groups = makers.map((make) => make());
+      const together = await attempt(() => commitGroupsOn(sql, groups));
+      const oneByOne = await attempt(async () => {
+        const outcomes: Outcome[] = [];
+        for (const group of groups) outcomes.push(...(await commitGroupsOn(sql, [group])));
+        return outcomes;
+      });
+      expect(together).toEqual(oneByOne);
+      if (together instanceof Object && 'outcomes' in together) possible += 1;
+    }),
+    { numRuns: runs },
+  );
+  // Most generated plans could be executed, so the comparison means something.
+  expect(possible).toBeGreaterThan(runs / 2);
+});

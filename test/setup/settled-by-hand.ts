@@ -1,16 +1,14 @@
 import { expect, vi } from 'vitest';
 import { listCases, settleCase } from '../../src/domain/settlement/cases.ts';
 import { ended, pay } from './acts.ts';
-import { type TestGateway, type TestPlatform, tester } from './gateway.ts';
+import { sandboxOf, type TestGateway, type TestPlatform, tester } from './gateway.ts';
 import type { Scene } from './scene.ts';
 
 /** Makes a payment of 1000 units whose provider takes five more, and which a person settles. Returns its id. */
 export async function settledByHand({ gateway }: TestGateway, platform: TestPlatform, scene: Scene): Promise<string> {
   const { payments } = gateway;
-  const { SANDBOX } = payments.rails;
-  if (!SANDBOX) throw new Error('no sandbox');
   const spies = (['payOut', 'findOrder'] as const).map((part) =>
-    vi.spyOn(SANDBOX, part).mockResolvedValue({ kind: 'settled', amount: 1_000n, sent: 1_005n }),
+    vi.spyOn(sandboxOf(payments), part).mockResolvedValue({ kind: 'settled', amount: 1_000n, sent: 1_005n }),
   );
   const { id } = await pay(platform, scene, 1_000);
   await vi.waitFor(async () => {

@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { uuidOf } from '../../src/core/ids.ts';
-import { type Prometheus, rulesFiles, shortenedRules, startPrometheus } from '../alerts/prometheus.ts';
+import { type Prometheus, rulesFiles, shortenedRules, startPrometheus, untilHolds } from '../alerts/prometheus.ts';
 import type { Stage, StagedFault } from '../alerts/staged-fault.ts';
 import { scenes } from '../alerts/staged-faults.ts';
 import type { Surroundings } from '../faults/faults.ts';
@@ -125,7 +124,11 @@ async function measureAll(
 /** Injects a fault until its alerts fire, ends it, and waits until they are resolved and commands are acknowledged. */
 async function measure(prometheus: Prometheus, stage: Stage, name: string, fault: StagedFault): Promise<Measured> {
   const { load } = stage;
-  await until(async () => (await prometheus.firing()).size === 0, `before ${name} alerts fire`);
+  await untilHolds(
+    async () => (await prometheus.firing()).size === 0,
+    () => `alerts fire before ${name}`,
+    patienceMs,
+  );
   const [acknowledged, disturbed] = [load.acknowledged, load.disturbed];
   const since = stopwatch();
   const { end, cleanUp } = await fault.stage(stage);
@@ -135,7 +138,9 @@ async function measure(prometheus: Prometheus, stage: Stage, name: string, fault
     for (const alert of fault.alerts) if (firing.has(alert) && !seen.has(alert)) seen.set(alert, since());
     return seen.size === fault.alerts.length;
   };
-  const late = await until(allSeen, `not all of ${fault.alerts} fire`).catch((error: unknown) => error);
+  const late = await untilHolds(allSeen, () => `not all of ${fault.alerts} fire`, patienceMs).catch(
+    (error: unknown) => error,
+  );
   const sinceEnd = stopwatch();
   const answers = load.more(answering).then(sinceEnd);
   answers.catch(() => undefined);
@@ -144,7 +149,7 @@ async function measure(prometheus: Prometheus, stage: Stage, name: string, fault
     const firing = await prometheus.firing();
     return !fault.alerts.some((alert) => firing.has(alert));
   };
-  await until(noneFires, `some of ${fault.alerts} still fire`);
+  await untilHolds(noneFires, () => `some of ${fault.alerts} still fire`, patienceMs);
   const resolvedMs = sinceEnd();
   const answersMs = await answers;
   await cleanUp?.();
@@ -159,14 +164,6 @@ async function measure(prometheus: Prometheus, stage: Stage, name: string, fault
 function stopwatch(): () => number {
   const began = performance.now();
   return () => performance.now() - began;
-}
-
-async function until(holds: () => Promise<boolean>, otherwise: string): Promise<void> {
-  const since = stopwatch();
-  while (!(await holds())) {
-    if (since() > patienceMs) throw new Error(`${otherwise}, after ${patienceMs} ms`);
-    await delay(100);
-  }
 }
 
 /** Returns a function that runs operator's commands with the keys of the instances. */

@@ -25,49 +25,47 @@ interface Held {
   readonly connections: number;
 }
 
-test(
-  `a process that reads, pays, streams and sends webhooks for ${seconds} s retains nothing`,
-  async () => {
-    const t = await startTestGateway({ ROLE: 'serve' });
-    const receiver = await startReceiver();
-    // Production settings except for the loopback receiver: GraphiQL, introspection and everything for tests are off.
-    const child = await startChildGateway({
-      DATABASE_URL: t.databaseUrl,
-      NODE_ENV: 'production',
-      SANDBOX_PACE_MS: '20',
-      ALLOW_UNSAFE: 'loopback-webhooks',
-      SECRET_KEY: randomBytes(32).toString('base64'),
-      CLIENT_TOKEN_KEY: 'a key that only this soak uses, for nothing else',
-    });
-    const platform = connect(child.url, t.platform.platformId, t.platform.authorization);
-    const scenes: Scene[] = [];
-    for (let made = 0; made < clients; made += 1) scenes.push(await makeScene(platform, 1_000_000_000n));
-    await createEndpoint(platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
+test(`a process that reads, pays, streams and sends webhooks for ${seconds} s retains nothing`, {
+  timeout: seconds * 1_000 + 10 * minute,
+}, async () => {
+  const t = await startTestGateway({ ROLE: 'serve' });
+  const receiver = await startReceiver();
+  // Production settings except for the loopback receiver: GraphiQL, introspection and everything for tests are off.
+  const child = await startChildGateway({
+    DATABASE_URL: t.databaseUrl,
+    NODE_ENV: 'production',
+    SANDBOX_PACE_MS: '20',
+    ALLOW_UNSAFE: 'loopback-webhooks',
+    SECRET_KEY: randomBytes(32).toString('base64'),
+    CLIENT_TOKEN_KEY: 'a key that only this soak uses, for nothing else',
+  });
+  const platform = connect(child.url, t.platform.platformId, t.platform.authorization);
+  const scenes: Scene[] = [];
+  for (let made = 0; made < clients; made += 1) scenes.push(await makeScene(platform, 1_000_000_000n));
+  await createEndpoint(platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
 
-    const end = Date.now() + seconds * 1_000;
-    const done: Record<string, number> = {};
-    const work = scenes.map((scene) => keepBusy(platform, child.url, scene, () => Date.now() < end, done));
-    const held: Held[] = [];
-    const look = await openClient(t.databaseUrl);
-    while (Date.now() < end) {
-      await delay(Math.min(5_000, (seconds * 1_000) / 40));
-      held.push(await heldBy(child.process.pid ?? 0, look));
-    }
-    await Promise.all(work);
-    await look.end();
-    console.log({ done, ...summary(held) });
-    expect(await child.end('SIGTERM')).toBe(0);
-    await receiver.stop();
-    await t.stop();
+  const end = Date.now() + seconds * 1_000;
+  const done: Record<string, number> = {};
+  const work = scenes.map((scene) => keepBusy(platform, child.url, scene, () => Date.now() < end, done));
+  const held: Held[] = [];
+  const look = await openClient(t.databaseUrl);
+  while (Date.now() < end) {
+    await delay(Math.min(5_000, (seconds * 1_000) / 40));
+    held.push(await heldBy(child.process.pid ?? 0, look));
+  }
+  await Promise.all(work);
+  await look.end();
+  console.log({ done, ...summary(held) });
+  expect(await child.end('SIGTERM')).toBe(0);
+  await receiver.stop();
+  await t.stop();
 
-    for (const count of Object.values(done)) expect(count).toBeGreaterThan(seconds / 10);
-    const { early, late } = summary(held);
-    expect(late.memory).toBeLessThan(early.memory * 1.1 + 16);
-    expect(late.files).toBeLessThan(early.files + 10);
-    expect(late.connections).toBeLessThanOrEqual(early.connections + 2);
-  },
-  seconds * 1_000 + 10 * minute,
-);
+  for (const count of Object.values(done)) expect(count).toBeGreaterThan(seconds / 10);
+  const { early, late } = summary(held);
+  expect(late.memory).toBeLessThan(early.memory * 1.1 + 16);
+  expect(late.files).toBeLessThan(early.files + 10);
+  expect(late.connections).toBeLessThanOrEqual(early.connections + 2);
+});
 
 /** One client that does a bit of everything, one thing after the other. */
 async function keepBusy(

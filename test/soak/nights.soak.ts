@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { type Prometheus, shortenedRules, startPrometheus } from '../alerts/prometheus.ts';
+import { type Prometheus, shortenedRules, startPrometheus, untilHolds } from '../alerts/prometheus.ts';
 import { check, type Violation } from '../faults/checker.ts';
 import { startFollowers } from '../faults/followers.ts';
 import { furnish } from '../faults/furnish.ts';
@@ -51,10 +51,7 @@ describe.skipIf(!isInstalled)('an operator who knows the pages', () => {
       for (const [name, night] of group) {
         const staged = await stage(scene, name, night);
         await night.repair(operatorOf(scene.machine));
-        await until(
-          async () => (await troubles(scene)).length === 0,
-          () => troubles(scene),
-        );
+        await untilSound(scene);
         console.log(`${name}: ${await staged.ended()}`);
       }
       return undefined;
@@ -146,10 +143,7 @@ async function inInstallation(
 async function stage(scene: Scene, name: string, night: Night) {
   const { machine, load, prometheus, note } = scene;
   await load.more(answering);
-  await until(
-    async () => (await troubles(scene)).length === 0,
-    () => troubles(scene),
-  );
+  await untilSound(scene);
   const [acknowledged, disturbed] = [load.acknowledged, load.disturbed];
   note(name, night);
   const sinceBreak = stopwatch();
@@ -158,9 +152,10 @@ async function stage(scene: Scene, name: string, night: Night) {
     const firing = await prometheus.firing();
     return night.alerts.filter((alert) => !firing.has(alert));
   };
-  await until(
+  await untilHolds(
     async () => (await missing()).length === 0,
     async () => [`no ${await missing()}`, ...(await prometheus.firing()).keys()],
+    patienceMs,
   );
   const seen = sinceBreak();
   const fired = await prometheus.firing();
@@ -191,6 +186,13 @@ async function troubles({ machine, prometheus }: Scene): Promise<string[]> {
   const [, ...findings] = (await machine.shell('npm run -s ops -- doctor')).trim().split('\n');
   return findings.filter((line) => !/^\S.* (ok|skipped) /.test(line));
 }
+
+const untilSound = (scene: Scene) =>
+  untilHolds(
+    async () => (await troubles(scene)).length === 0,
+    () => troubles(scene),
+    patienceMs,
+  );
 
 /** Returns what is still wrong after half a minute, the time that alerts need to end. */
 async function lastingTroubles(scene: Scene): Promise<string[]> {
@@ -245,13 +247,4 @@ function shuffled(names: readonly string[]): string[] {
 function stopwatch(): () => number {
   const began = performance.now();
   return () => Math.round((performance.now() - began) / 1_000);
-}
-
-async function until(holds: () => Promise<boolean>, left: () => Promise<readonly string[]>): Promise<void> {
-  const since = stopwatch();
-  while (!(await holds())) {
-    if (since() * 1_000 > patienceMs)
-      throw new Error(`after ${since()} s there is still: ${(await left()).join('; ')}`);
-    await delay(500);
-  }
 }
