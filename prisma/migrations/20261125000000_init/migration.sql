@@ -1548,7 +1548,7 @@ begin
 end
 $$;
 
-create or replace function check_balances(p_platform uuid, p_journals jsonb) returns jsonb
+create or replace function check_balances(p_platform uuid, p_journals jsonb, p_moved jsonb) returns jsonb
   language plpgsql
 as $$
 declare
@@ -1558,7 +1558,7 @@ begin
     return null;
   end if;
   for v_account in
-    select a.id, a.posted, a.currency, a.customer_id, a.frozen_at, c.frozen_at as owner_frozen_at, c.is_deleted as owner_is_deleted,
+    select a.id, a.posted + coalesce((p_moved ->> a.id::text)::bigint, 0) as posted, a.currency, a.customer_id, a.frozen_at, c.frozen_at as owner_frozen_at, c.is_deleted as owner_is_deleted,
       m.change, m.coming, m.bound
     from (
       select l.account, sum(l.amount) as change,
@@ -1723,7 +1723,7 @@ begin
 end
 $$;
 
-create or replace function check_group(p_group jsonb) returns jsonb
+create or replace function check_group(p_group jsonb, p_moved jsonb) returns jsonb
   language plpgsql
 as $$
 declare
@@ -1741,10 +1741,10 @@ begin
   for v_at in 0 .. jsonb_array_length(p_group) - 1 loop
     v_platform := p_group -> v_at ->> 'platform';
     v_plan := p_group -> v_at -> 'plan';
-    v_refusal := check_plan(v_platform, v_plan);
+    v_refusal := check_plan(v_platform, v_plan, p_moved);
     while v_refusal ->> 'code' = 'QUOTE_EXPIRED' and v_plan ? 'otherwise' loop
       v_plan := v_plan -> 'otherwise';
-      v_refusal := check_plan(v_platform, v_plan);
+      v_refusal := check_plan(v_platform, v_plan, p_moved);
       p_group := jsonb_set(p_group, array[v_at::text, 'plan'], v_plan);
     end loop;
     if v_refusal is not null then
@@ -1805,7 +1805,7 @@ begin
 end
 $$;
 
-create or replace function check_plan(p_platform uuid, p_plan jsonb) returns jsonb
+create or replace function check_plan(p_platform uuid, p_plan jsonb, p_moved jsonb) returns jsonb
   language plpgsql
 as $$
 begin
@@ -1824,7 +1824,7 @@ begin
     case when p_plan ? 'accounts' then check_accounts(p_platform, p_plan -> 'accounts') end,
     case when p_plan -> 'require_active' ? 'customers' then check_active_customers(p_platform, p_plan #> '{require_active,customers}') end,
     case when p_plan -> 'require_active' ? 'unfrozen' then check_unfrozen(p_platform, p_plan #> '{require_active,unfrozen}') end,
-    case when p_plan ? 'journals' then check_balances(p_platform, p_plan -> 'journals') end,
+    case when p_plan ? 'journals' then check_balances(p_platform, p_plan -> 'journals', p_moved) end,
     case when p_plan -> 'require_active' ? 'accounts' then check_active_accounts(p_platform, p_plan #> '{require_active,accounts}') end,
     case when p_plan ? 'capacity' then check_capacity(p_platform, p_plan -> 'capacity') end
   );
@@ -1941,6 +1941,38 @@ begin
 end
 $$;
 
+create or replace function moves_account_twice(p_groups jsonb) returns boolean
+  language plpgsql
+as $$
+declare
+  v_accounts uuid[] := uuids(jsonb_path_query_array(p_groups, '$[*][*].plan.journals[*].legs[*].account'));
+begin
+  return cardinality(v_accounts) > (select count(distinct a) from unnest(v_accounts) a);
+end
+$$;
+
+create or replace function add_legs(p_sums jsonb, p_legs jsonb) returns jsonb
+  language plpgsql
+as $$
+declare
+  v_account text;
+begin
+  for v_at in 0 .. jsonb_array_length(p_legs) - 1 loop
+    v_account := p_legs -> v_at ->> 'account';
+    p_sums := p_sums || jsonb_build_object(
+      v_account, coalesce((p_sums ->> v_account)::bigint, 0) + (p_legs -> v_at ->> 'amount')::bigint);
+  end loop;
+  return p_sums;
+end
+$$;
+
+create or replace function policies_now(p_policies policy[]) returns policy[]
+  language sql stable
+as $$
+  select array(
+    select p from unnest(p_policies) l join policy p on p.platform_id = l.platform_id and p.id = l.id order by p.platform_id, p.id)
+$$;
+
 create or replace function commit_batch(p_groups jsonb, p_policies policy[]) returns jsonb[]
   language plpgsql
 as $$
@@ -1950,9 +1982,22 @@ declare
   v_answer jsonb;
   v_item jsonb;
   v_plans jsonb;
+  v_moved jsonb := case when v_count > 1 and moves_account_twice(p_groups) then '{}'::jsonb end;
 begin
+  -- A policy may refuse a group after its check, which would then have been counted wrongly for the groups after it.
+  if v_moved is not null and cardinality(p_policies) > 0 then
+    for v_at in 0 .. v_count - 1 loop
+      v_answers := v_answers || commit_batch(jsonb_build_array(p_groups -> v_at), policies_now(p_policies));
+    end loop;
+    return v_answers;
+  end if;
+
   for v_at in 0 .. v_count - 1 loop
-    v_answers := v_answers || check_group(p_groups -> v_at);
+    v_answer := check_group(p_groups -> v_at, v_moved);
+    v_answers := v_answers || v_answer;
+    if v_moved is not null then
+      v_moved := add_legs(v_moved, jsonb_path_query_array(v_answer, '$.plans[*].plan.journals[*].legs[*] ? (exists (@.account))'));
+    end if;
   end loop;
   if cardinality(p_policies) > 0 then
     v_answers := count_payments(v_answers, p_policies);
@@ -1991,9 +2036,7 @@ declare
 begin
   for v_at in 0 .. jsonb_array_length(p_batches) - 1 loop
     if v_at > 0 and cardinality(v_policies) > 0 then
-      -- The previous batch has counted payments.
-      v_policies := array(
-        select p from unnest(v_policies) l join policy p on p.platform_id = l.platform_id and p.id = l.id order by p.platform_id, p.id);
+      v_policies := policies_now(v_policies);
     end if;
     v_answers := v_answers || commit_batch(p_batches -> v_at, v_policies);
   end loop;
