@@ -3,11 +3,7 @@ import { parseRange } from '../../../core/address-ranges.ts';
 import { publicId } from '../../../core/ids.ts';
 import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
 import type { Database } from '../../../infra/database/database.ts';
-import type {
-  Environment,
-  Permission,
-  TrustedDocumentPolicy,
-} from '../../../infra/database/generated/client/client.ts';
+import type { ApiToken, Platform } from '../../../infra/database/generated/client/client.ts';
 import { statement } from '../../../infra/database/statement.ts';
 import { ownRates, type RateColumns } from '../rates.ts';
 import type { Viewer } from '../viewer.ts';
@@ -25,17 +21,12 @@ export function newCredentials(): { clientId: string; secret: string } {
   return { clientId: randomBytes(12).toString('base64url'), secret: randomBytes(32).toString('base64url') };
 }
 
-interface TokenRow extends RateColumns {
-  id: string;
-  platformId: string;
+interface TokenRow
+  extends RateColumns,
+    Pick<ApiToken, 'id' | 'platformId' | 'permissions' | 'expiresAt' | 'addresses' | 'documents'>,
+    Pick<Platform, 'environment' | 'trustedDocuments'> {
   secretHash: Buffer;
-  permissions: Permission[];
-  environment: Environment;
-  trustedDocuments: TrustedDocumentPolicy;
   makers: string[];
-  expiresAt: Date | null;
-  addresses: string[];
-  documents: string[];
   /** Whether its last use was recorded within the last minute. */
   wasUsed: boolean;
 }
@@ -91,7 +82,7 @@ export class ApiTokens {
   }
 }
 
-function basicCredentials(authorization: string): { clientId: string; secret: string } | undefined {
+function basicCredentials(authorization: string): ReturnType<typeof newCredentials> | undefined {
   const encoded = /^basic +([A-Za-z0-9+/=_-]{1,1000})$/i.exec(authorization)?.[1];
   if (encoded === undefined) return undefined;
   const decoded = Buffer.from(encoded, 'base64').toString('utf8');
@@ -101,11 +92,6 @@ function basicCredentials(authorization: string): { clientId: string; secret: st
   return colon > 0 ? { clientId: decoded.slice(0, colon), secret: decoded.slice(colon + 1) } : undefined;
 }
 
-export interface BasicCredentials {
-  readonly clientId: string;
-  readonly secret: string;
-}
-
-export function basicAuthorization({ clientId, secret }: BasicCredentials): string {
+export function basicAuthorization({ clientId, secret }: ReturnType<typeof newCredentials>): string {
   return `Basic ${Buffer.from(`${clientId}:${secret}`).toString('base64')}`;
 }

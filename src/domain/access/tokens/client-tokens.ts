@@ -5,31 +5,16 @@ import { Refusal } from '../../../core/refusal.ts';
 import { keyId } from '../../../core/secret-box.ts';
 import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
 import type { Database } from '../../../infra/database/database.ts';
-import type {
-  ClientGrant,
-  ClientToken,
-  Environment,
-  Permission,
-} from '../../../infra/database/generated/client/client.ts';
+import type { ClientToken, Environment } from '../../../infra/database/generated/client/client.ts';
 import { statement } from '../../../infra/database/statement.ts';
 import type { Bound } from '../caller.ts';
 import { ownRates, type RateColumns, rateColumns } from '../rates.ts';
 import type { Viewer } from '../viewer.ts';
 
-interface Row extends RateColumns {
-  id: string;
-  platformId: string;
+interface Row extends RateColumns, Omit<ClientToken, 'createdAt' | 'createdById' | 'ownerId' | 'revokedAt'> {
   environment: Environment;
-  permissions: Permission[];
-  grants: ClientGrant[];
-  expiresAt: Date;
-  customerId: string | null;
-  quoteId: string | null;
-  transactionId: string | null;
   boundQuoteId: string | null;
   boundTransactionId: string | null;
-  trustedDocumentsOnly: boolean;
-  documents: string[];
   makers: string[];
 }
 
@@ -179,11 +164,7 @@ function boundOf(row: Row): Bound {
   return { kind: 'PAYMENT', transactionId: row.boundTransactionId, quoteId: row.boundQuoteId };
 }
 
-export function subjectOf(bound: {
-  readonly customerId: string | null;
-  readonly quoteId: string | null;
-  readonly transactionId: string | null;
-}): string {
+export function subjectOf(bound: Pick<ClientToken, 'customerId' | 'quoteId' | 'transactionId'>): string {
   if (bound.customerId !== null) return publicId('Customer', bound.customerId);
   if (bound.quoteId !== null) return publicId('Quote', bound.quoteId);
   return publicId('Transaction', bound.transactionId ?? '');
