@@ -81,22 +81,21 @@ export async function requireMayTake(
  * Assigns a UMA domain to a platform, for the addresses of its new customers. The operator has verified the domain's
  * owner.
  * @returns the domain as stored
- * @throws Refusal INVALID_INPUT (not a domain), CONFLICT (another platform's); Error for an unknown platform
+ * @throws Refusal INVALID_INPUT (not a domain), CONFLICT (another platform's)
  */
-export async function giveUmaDomain(database: Database, name: string, operator: Operator, written: string) {
+export async function giveUmaDomain(database: Database, platformId: string, operator: Operator, written: string) {
   const umaDomain = umaDomainIn(written, ['domain']);
   const give = async (transaction: Transaction): Promise<string> => {
     const { client, prisma } = transaction;
-    const before = await prisma.platform.findFirst({ where: { name } });
-    if (!before) throw new Error(`there is no platform named ${JSON.stringify(name)}`);
-    const where = { id: before.id };
-    const reserved = await prisma.umaDomain.count({ where: { domain: umaDomain, platformId: before.id } });
+    const where = { id: platformId };
+    const before = await prisma.platform.findFirstOrThrow({ where });
+    const reserved = await prisma.umaDomain.count({ where: { domain: umaDomain, platformId } });
     if (isOfService(umaDomain) && reserved === 0) throw taken();
     const { now: updatedAt } = await readClock(client);
     await prisma.platform.updateMany({ where, data: { umaDomain, updatedAt } });
     await recordAct(transaction, operator, {
-      platformId: before.id,
-      subject: publicId('Platform', before.id),
+      platformId,
+      subject: publicId('Platform', platformId),
       before: { umaDomain: before.umaDomain },
       after: { umaDomain },
     });
@@ -323,26 +322,21 @@ async function openAccounts(
 /**
  * Changes a platform's own rate limits. Instances cache credentials, and apply the change within two seconds.
  * @returns its current limits, null if those from the settings apply
- * @throws Error for an unknown platform
  */
-export function changeRates(database: Database, name: string, operator: Operator, changes: RateChanges) {
-  return inTransaction(database, (transaction) => change(transaction, name, operator, changes));
-}
-
-async function change(transaction: Transaction, name: string, operator: Operator, changes: RateChanges) {
-  const { prisma } = transaction;
-  const before = await prisma.platform.findFirst({ where: { name } });
-  if (!before) throw new Error(`there is no platform named ${JSON.stringify(name)}`);
-  const data = changedColumns(changes);
-  await prisma.platform.updateMany({ where: { name }, data });
-  const now = ownRates(await prisma.platform.findFirstOrThrow({ where: { name } }));
-  // Showing the limits is not recorded as an act.
-  if (Object.keys(data).length > 0) {
-    const subject = publicId('Platform', before.id);
-    const facts = { before: inJson(ownRates(before)), after: inJson(now) };
-    await recordAct(transaction, operator, { platformId: before.id, subject, ...facts });
-  }
-  return now;
+export function changeRates(database: Database, platformId: string, operator: Operator, changes: RateChanges) {
+  return inTransaction(database, async (transaction) => {
+    const { platform } = transaction.prisma;
+    const where = { id: platformId };
+    const before = ownRates(await platform.findFirstOrThrow({ where }));
+    const data = changedColumns(changes);
+    const now = ownRates(await platform.update({ where, data }));
+    // Showing the limits is not recorded as an act.
+    if (Object.keys(data).length > 0) {
+      const subject = publicId('Platform', platformId);
+      await recordAct(transaction, operator, { platformId, subject, before: inJson(before), after: inJson(now) });
+    }
+    return now;
+  });
 }
 
 function inJson({ platform, apiToken, clientToken }: Rates) {
