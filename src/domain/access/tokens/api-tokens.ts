@@ -42,44 +42,35 @@ const usedStatement = statement<object>(
 const unknownHash = Buffer.alloc(32);
 
 /**
- * Authenticates servers by their API tokens. Unknown tokens and wrong secrets get the same refusal after the same
- * time.
+ * Returns the viewer for `Basic base64(clientId:secret)`, or undefined if the credentials are not valid. Unknown tokens
+ * and wrong secrets get the same refusal after the same time.
  */
-export class ApiTokens {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
-  /** Returns the viewer for `Basic base64(clientId:secret)`, or undefined if the credentials are not valid. */
-  async authenticate(authorization: string): Promise<Viewer | undefined> {
-    const credentials = basicCredentials(authorization);
-    if (!credentials) return undefined;
-    const [row] = await tokenStatement(this.#database.pool, credentials.clientId);
-    const matches = timingSafeEqual(hashSecret(credentials.secret), row?.secretHash ?? unknownHash);
-    if (!row || !matches) return undefined;
-    const viewer: Viewer = {
-      kind: 'PLATFORM',
-      platformId: row.platformId,
-      environment: row.environment,
-      permissions: row.permissions,
-      grants: [],
-      tokenId: row.id,
-      makers: row.makers,
-      bound: { kind: 'PLATFORM' },
-      subject: publicId('Platform', row.platformId),
-      expiresAt: row.expiresAt,
-      addresses: row.addresses.map(parseRange),
-      trustedDocumentsOnly: row.trustedDocuments === 'ALL' || row.documents.length > 0,
-      documents: row.documents,
-      rates: ownRates(row),
-    };
-    // The time of last use is informational, so a request does not wait for its update.
-    if (row.wasUsed) return viewer;
-    asPlatform(row.platformId, () => usedStatement(this.#database.pool, row.platformId, row.id)).catch(() => undefined);
-    return viewer;
-  }
+export async function authenticateServer({ pool }: Database, authorization: string): Promise<Viewer | undefined> {
+  const credentials = basicCredentials(authorization);
+  if (!credentials) return undefined;
+  const [row] = await tokenStatement(pool, credentials.clientId);
+  const matches = timingSafeEqual(hashSecret(credentials.secret), row?.secretHash ?? unknownHash);
+  if (!row || !matches) return undefined;
+  const viewer: Viewer = {
+    kind: 'PLATFORM',
+    platformId: row.platformId,
+    environment: row.environment,
+    permissions: row.permissions,
+    grants: [],
+    tokenId: row.id,
+    makers: row.makers,
+    bound: { kind: 'PLATFORM' },
+    subject: publicId('Platform', row.platformId),
+    expiresAt: row.expiresAt,
+    addresses: row.addresses.map(parseRange),
+    trustedDocumentsOnly: row.trustedDocuments === 'ALL' || row.documents.length > 0,
+    documents: row.documents,
+    rates: ownRates(row),
+  };
+  // The time of last use is informational, so a request does not wait for its update.
+  if (row.wasUsed) return viewer;
+  asPlatform(row.platformId, () => usedStatement(pool, row.platformId, row.id)).catch(() => undefined);
+  return viewer;
 }
 
 function basicCredentials(authorization: string): ReturnType<typeof newCredentials> | undefined {
