@@ -169,8 +169,8 @@ interface VariableFees {
 
 function variableFees({ request, fixedFees, platformRate, serviceRate }: Terms, send: bigint): VariableFees {
   const charged = send - fixedFees;
-  const platform = halfUp(multiply(whole(charged), platformRate));
-  const service = halfUp(multiply(whole(charged), serviceRate));
+  const feeOf = (rate: Fraction) => halfUp(multiply(whole(charged), rate));
+  const [platform, service] = [feeOf(platformRate), feeOf(serviceRate)];
   const stepsOf = (name: PricingStep['step'], rate: Fraction, fee: Rounded) => {
     if (rate.numerator === 0n) return [];
     const text = `${charged} × ${formatExact(rate)} = ${roundedHalfUp(fee, request.sending)}`;

@@ -130,9 +130,10 @@ export const domainBugs: Bugs = {
     'ledger/batches › plans on one account share a batch, but none overtakes another': {
       "keys.inOrder.add(rowKey('Account', leg.account));": '',
     },
-    'ledger/batches › a plan that depends on the balance of an account follows earlier money, and precedes later money': {
-      "keys.writes.add(rowKey('Account', leg.account));": '',
-    },
+    'ledger/batches › a plan that depends on the balance of an account follows earlier money, and precedes later money':
+      {
+        "keys.writes.add(rowKey('Account', leg.account));": '',
+      },
     'ledger/together › plans that share a transaction have the same result as one after another, whatever they share': {
       "keys.inOrder.add('counted payments');": '',
       "keys.reads.add('counted payments');": '',
