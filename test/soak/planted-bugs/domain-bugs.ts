@@ -134,9 +134,10 @@ export const domainBugs: Bugs = {
       {
         "keys.writes.add(rowKey('Account', leg.account));": '',
       },
+    'ledger/batches › a payment that policies may limit follows an earlier one that ends undelivered, and precedes a later one':
+      { "keys.reads.add('counted payments');": '' },
     'ledger/together › plans that share a transaction have the same result as one after another, whatever they share': {
       "keys.inOrder.add('counted payments');": '',
-      "keys.reads.add('counted payments');": '',
     },
   },
   'src/domain/ledger/commit.ts': {
