@@ -24,11 +24,12 @@ import { badRequest, invalidInput, rateLimited, unprocessableStatus, withoutStat
 import { Documents, removeSuggestions } from '../limits/documents.ts';
 import { answerByPlan, TextAnswer } from '../reading/run.ts';
 import { costReport, isQuery, requestsOf, withCost } from './cost-report.ts';
+import type { Message } from '../schema/streams/stream.ts';
 import { asOutcomeUnknown, isTemporaryFailure } from './present-error.ts';
 import { isSafe } from './read-operation.ts';
 import { selectsFeedCursor, sentReadAfter, withReplicas } from './replica-reads.ts';
 import type { OperationParams, SentDocuments, SentOperation } from './sent-documents.ts';
-import { type Farewell, holdStream, type Place, SharedResults, type StreamMessage, streamMessages } from './streams.ts';
+import { type Farewell, holdStream, SharedResults, type StreamMessage, streamMessages } from './streams.ts';
 import { timeOperation, withTimeLimit } from './time-operation.ts';
 
 /**
@@ -270,7 +271,7 @@ function afterIn({ extensions }: OperationParams): string | null | undefined {
 }
 
 /** Returns the extensions of a stream's message: its cursor, the document's cost, and whether it is a repeat. */
-function extensionsOf(args: ExecutionArgs, place: Place | undefined, isFirst: boolean) {
+function extensionsOf(args: ExecutionArgs, place: Message | undefined, isFirst: boolean) {
   const { reportsCost, resumePoint, sentAfter } = contextIn(args);
   const mayRepeat = place !== undefined && resumePoint?.mayRepeat(place.position.sequence);
   const extensions = {

@@ -145,16 +145,14 @@ const variablesBelowRoot = oncePer((operation: OperationDefinitionNode, document
 });
 
 /** A message as JSON, and its position in the feed if it has one. */
-export interface StreamMessage extends Partial<Place> {
+export interface StreamMessage extends Partial<Message> {
   readonly text: string;
 }
 
 interface MessageOptions {
   readonly present: (error: unknown) => GraphQLError;
-  readonly extensionsOf: (place: Place | undefined, isFirst: boolean) => ExecutionResult['extensions'];
+  readonly extensionsOf: (place: Message | undefined, isFirst: boolean) => ExecutionResult['extensions'];
 }
-
-export type Place = Pick<Message, 'cursor' | 'position'>;
 
 /** Returns the messages of an open subscription, each executed when its reader asks for it. */
 export function streamMessages(
@@ -203,7 +201,7 @@ export function asResults(
   return mapAsyncIterator(stream, ({ text }): ExecutionResult => JSON.parse(text));
 }
 
-function placeOf(payload: unknown): Place | undefined {
+function placeOf(payload: unknown): Message | undefined {
   if (typeof payload !== 'object' || payload === null || !('position' in payload)) return undefined;
   // Only messages of the feed have a position.
   const { cursor, position } = payload as Message;
