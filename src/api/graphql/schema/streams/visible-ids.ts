@@ -78,7 +78,7 @@ export async function visibleId(
 ): Promise<string | undefined> {
   if (publicId == null) return undefined;
   const id = uuidOf(publicId, noun);
-  const found = id !== undefined && (await isVisibleStatements[noun](payments.database.pool, viewer, id));
-  if (!found || !found.isVisible) throw noSuch(noun, field);
+  const { pool } = payments.database;
+  if (id === undefined || !(await isVisibleStatements[noun](pool, viewer, id)).isVisible) throw noSuch(noun, field);
   return id;
 }
