@@ -11,7 +11,6 @@ import {
   type OperationDefinitionNode,
   visit,
 } from 'graphql';
-import { isAsyncIterable, mapAsyncIterator } from 'graphql-yoga';
 import { oncePer } from '../../../core/once-per.ts';
 import { inTurn, type TakeTurn } from '../../../core/outside-wait.ts';
 import type { Session, Sessions } from '../../../domain/access/tokens/sessions.ts';
@@ -191,14 +190,6 @@ export function streamMessages(
       return this;
     },
   };
-}
-
-/** Returns the same stream with its messages as objects, for a server that serializes them itself. */
-export function asResults(
-  stream: AsyncIterableIterator<StreamMessage> | ExecutionResult,
-): AsyncIterableIterator<ExecutionResult> | ExecutionResult {
-  if (!isAsyncIterable(stream)) return stream;
-  return mapAsyncIterator(stream, ({ text }): ExecutionResult => JSON.parse(text));
 }
 
 function placeOf(payload: unknown): Message | undefined {
