@@ -29,7 +29,7 @@ import { asOutcomeUnknown, isTemporaryFailure } from './present-error.ts';
 import { isSafe } from './read-operation.ts';
 import { selectsFeedCursor, sentReadAfter, withReplicas } from './replica-reads.ts';
 import type { OperationParams, SentDocuments, SentOperation } from './sent-documents.ts';
-import { type Farewell, holdStream, SharedResults, type StreamMessage, streamMessages } from './streams.ts';
+import { type Farewell, holdStream, type StreamMessage, sharedResults, streamMessages } from './streams.ts';
 import { timeOperation, withTimeLimit } from './time-operation.ts';
 
 /**
@@ -93,12 +93,12 @@ export class Operations {
   readonly documents: Documents;
   readonly #options: OperationsOptions;
   readonly #openings = new Slots(maxOpenings);
-  readonly #shared: SharedResults;
+  readonly #join: ReturnType<typeof sharedResults>;
 
   constructor(options: OperationsOptions) {
     this.#options = options;
     this.documents = new Documents(options);
-    this.#shared = new SharedResults((result, args) => this.#messageText(result, args), options.takeTurn);
+    this.#join = sharedResults((result, args) => this.#messageText(result, args), options.takeTurn);
   }
 
   /**
@@ -224,7 +224,7 @@ export class Operations {
       await stream[Symbol.asyncIterator]().return?.();
       return { errors: [release] };
     }
-    const follower = this.#shared.join(args);
+    const follower = this.#join(args);
     const leave = () => {
       follower.leave();
       release();
