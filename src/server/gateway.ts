@@ -94,12 +94,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       'SECRET_KEY is required to serve, the same on all instances: it encrypts cursors and secrets. Create one with "openssl rand -base64 32"',
     ]);
   }
-  // Closed again, in reverse order, if the start fails.
-  await using opened = new AsyncDisposableStack();
   const { serving, working, replicas, close: closeDatabases } = openDatabases(options);
-  opened.defer(closeDatabases);
-  const payments = await openPayments(working, config, log);
-  opened.defer(() => closeRails(payments.rails));
+  const payments = await openPayments(working, config, log).catch((error: unknown) => abandon(error, [closeDatabases]));
   const close = async () => {
     await closeRails(payments.rails);
     await closeDatabases();
@@ -109,27 +105,24 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const sequencer = config.ROLE === 'serve' ? undefined : new Sequencer(working, log);
   const feed = new Feed(serving, log);
   const sessions = new Sessions(serving, log);
-  opened.defer(() => sessions.leave(0));
   const readiness = new ReadinessWatch(config.ROLE === 'work' ? working : serving, log, options.pace?.readiness);
-  opened.defer(() => readiness.close());
-  if (!config.ALLOW_UNSAFE.includes('owner-login')) await refuseOwners(config.ROLE === 'work' ? working : serving);
-  await feed.open();
-  opened.defer(() => feed.close());
+  const closing = [() => sessions.leave(0), () => readiness.close(), close];
+  if (!config.ALLOW_UNSAFE.includes('owner-login')) {
+    await refuseOwners(config.ROLE === 'work' ? working : serving).catch((error: unknown) => abandon(error, closing));
+  }
+  await feed.open().catch((error: unknown) => abandon(error, closing));
   readiness.open();
   await replicas?.open();
   const observed = { serving, working, replicas, feed, sessions, readiness };
-  const metrics = await startMetrics(config, observed, log).catch((error: unknown) => {
-    throw listenError(error, config, 'METRICS');
-  });
-  opened.defer(() => metrics?.close());
+  const metrics = await startMetrics(config, observed, log).catch((error: unknown) =>
+    abandon(listenError(error, config, 'METRICS'), [() => feed.close(), ...closing]),
+  );
   const workers =
     sequencer && startWorkers(payments, webhooks, { sequencer, log, reconcileHour: config.RECONCILE_HOUR });
-  opened.defer(() => workers?.stop());
   const parts = { sessions, workers, feed, readiness, metrics, database: { close }, log };
   const instance = { payments, metricsUrl: metrics?.url, serving, replicas, feed, sessions };
   if (config.ROLE === 'work') {
     readiness.begin();
-    opened.move();
     return { ...instance, url: undefined, stop: () => stopInOrder(parts) };
   }
   const ofRequests = { ...payments, database: serving };
@@ -137,11 +130,15 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     payments: ofRequests,
     webhooks: { ...webhooks, payments: ofRequests },
     ...{ feed, sessions, readiness, replicas, metricsUrl: metrics?.url },
-  }).catch((error: unknown) => {
-    throw listenError(error, config);
-  });
+  }).catch((error: unknown) =>
+    abandon(listenError(error, config), [
+      () => metrics?.close(),
+      () => feed.close(),
+      () => workers?.stop(),
+      ...closing,
+    ]),
+  );
   readiness.begin();
-  opened.move();
   return { ...instance, url: apis.http.url, stop: () => stopInOrder({ ...parts, serving: apis }) };
 }
 
@@ -163,4 +160,10 @@ function openDatabases({ databaseUrl: url, pooler, config, log, pace }: GatewayO
   const replicas = config.ROLE === 'work' ? undefined : openReplicas(serving, config, log, pace?.replicas);
   const close = async () => void (await Promise.all([serving.close(), working.close(), replicas?.close()]));
   return { serving, working, replicas, close };
+}
+
+/** Stops the parts that a failed start had already started, and then throws the error. */
+async function abandon(error: unknown, steps: readonly (() => unknown)[]): Promise<never> {
+  for (const step of steps) await step();
+  throw error;
 }
