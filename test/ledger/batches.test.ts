@@ -70,6 +70,13 @@ test('a deletion follows earlier money and payments, and precedes later ones', (
   expect(batchesOf(pays('a'), rename, pays('b'), moves)).toEqual([[0, 1, 2, 3]]);
 });
 
+test('a payment that policies may limit follows an earlier one that ends undelivered, and precedes a later one', () => {
+  const spend = { transactionId: 't', kind: 'TRANSFER_OUT', amount: 1n, currency: 'USD', subjects: [] } as const;
+  const limited: Plan = { spend: { ...spend, accountId: null, country: null, umaAddress: null } };
+  const fails: Plan = { transactions: [{ id: 'payment', from: ['PROCESSING'], to: 'FAILED' }] };
+  expect(batchesOf(limited, limited, fails, limited)).toEqual([[0, 1], [2], [3]]);
+});
+
 test('an alternative that changes rows beyond those of its plan is refused before anything is sent', () => {
   const quotes: Plan['quotes'] = [{ id: 'quote', from: ['PENDING'], to: 'PROCESSING' }];
   const journals = pays('a').journals ?? [];

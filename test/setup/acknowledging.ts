@@ -23,8 +23,8 @@ interface Message {
 const query = 'subscription Follow($filter: EventFilter) { events(filter: $filter) { id } }';
 
 /**
- * Stock clients of graphql-ws whose only code for resuming is `resume: true`, on two instances, are cut every 0.2 to 2
- * s while changes are committed out of order. At the end each must have received every change, in order, and each
+ * On two instances, stock graphql-ws clients with only `resume: true` are disconnected every 0.2 to 2 s while changes
+ * are committed out of order. At the end each must have received every change, in order, and each
  * repeat must be marked.
  * @param two another instance on the same database; its address may change
  */

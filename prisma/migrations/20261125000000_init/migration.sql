@@ -587,6 +587,7 @@ create table feed_epoch (
   server text,
   begun_at timestamptz(3) not null default clock_ms(),
   marked_at timestamptz(3),
+  seen_at timestamptz(3) not null default clock_ms(),
   primary key (id)
 );
 
@@ -728,12 +729,6 @@ create table reconciliation_difference (
 create unique index reconciliation_difference_platform_id_same_as_key on reconciliation_difference (platform_id, same_as);
 alter table reconciliation_difference add primary key (platform_id, id);
 
-create table clock_reading (
-  id boolean not null default true,
-  seen_at timestamptz(3) not null default clock_ms(),
-  primary key (id)
-);
-
 create table audit_run (
   id uuid not null default uuid_v7(),
   finished_at timestamptz(3) not null default clock_ms(),
@@ -742,18 +737,10 @@ create table audit_run (
   covers_from timestamptz(3),
   covers_until timestamptz(3),
   on_replica boolean not null default false,
-  primary key (id)
-);
-
-create table audit_checkpoint (
-  id boolean not null default true,
-  run_id uuid not null,
-  covers_until timestamptz(3) not null,
-  rules_digest bytea not null,
+  rules_digest bytea,
   epoch_id integer,
   primary key (id)
 );
-create unique index audit_checkpoint_run_id_key on audit_checkpoint (run_id);
 
 create table audit_mark (
   platform_id uuid not null,
@@ -833,7 +820,6 @@ alter table adjustment add constraint adjustment_platform_id_account_id_fkey for
 alter table adjustment add constraint adjustment_platform_id_journal_id_fkey foreign key (platform_id, journal_id) references journal(platform_id, id) on delete restrict on update restrict;
 alter table reconciliation add constraint reconciliation_platform_id_fkey foreign key (platform_id) references platform(id) on delete restrict on update restrict;
 alter table reconciliation_difference add constraint reconciliation_difference_platform_id_fkey foreign key (platform_id) references platform(id) on delete restrict on update restrict;
-alter table audit_checkpoint add constraint audit_checkpoint_run_id_fkey foreign key (run_id) references audit_run(id) on delete restrict on update restrict;
 alter table audit_mark add constraint audit_mark_platform_id_fkey foreign key (platform_id) references platform(id) on delete restrict on update restrict;
 
 create or replace function status_moves(p_noun text) returns text[]
@@ -2220,19 +2206,20 @@ create or replace function follow_clock() returns double precision
   security definer set search_path = public, pg_temp
 as $$
 declare
+  v_epoch int;
   v_seen timestamptz;
   v_now timestamptz;
   v_step interval;
   v_ahead timestamptz;
 begin
-  select seen_at into v_seen from clock_reading for update skip locked;
+  select id, seen_at into v_epoch, v_seen from feed_epoch where id = (select max(id) from feed_epoch) for update skip locked;
   if not found then
     return null;
   end if;
   v_now := clock_timestamp();
   v_step := v_seen - v_now;
   if v_step < interval '-1 second' then
-    update clock_reading set seen_at = v_now;
+    update feed_epoch set seen_at = v_now where id = v_epoch;
   end if;
   if v_step <= interval '1 second' then
     return null;
@@ -2249,7 +2236,7 @@ begin
     next_attempt_at = case when next_attempt_at > v_ahead then next_attempt_at - v_step else next_attempt_at end,
     leased_until = case when leased_until > v_ahead then leased_until - v_step else leased_until end
   where status = 'PENDING' and greatest(next_attempt_at, leased_until) > v_ahead;
-  update clock_reading set seen_at = v_now;
+  update feed_epoch set seen_at = v_now where id = v_epoch;
   return date_part('epoch', v_step) * 1000;
 end
 $$;
@@ -2270,7 +2257,7 @@ begin
     return false;
   end if;
   if v_last.server <> v_server then
-    insert into feed_epoch (epoch, server) values (1 + floor(random() * 2147483646)::int, v_server);
+    insert into feed_epoch (epoch, server, seen_at) values (1 + floor(random() * 2147483646)::int, v_server, v_last.seen_at);
     return true;
   end if;
   return v_last.marked_at is null;
@@ -2766,7 +2753,8 @@ declare
   v_epoch int := 1 + floor(random() * 2147483646)::int;
 begin
   perform follow_server();
-  insert into feed_epoch (epoch, server) values (v_epoch, server_name());
+  insert into feed_epoch (epoch, server, seen_at)
+  select v_epoch, server_name(), seen_at from feed_epoch order by id desc limit 1;
   update feed_epoch set marked_at = clock_ms() where marked_at is null;
   return v_epoch;
 end
@@ -3098,9 +3086,6 @@ alter table webhook_endpoint
   add constraint webhook_endpoint_disabled check ((status = 'DISABLED') = (disabled_at is not null));
 -- A pending delivery has a next attempt, and no other has one.
 alter table webhook_delivery add constraint webhook_delivery_next check ((status = 'PENDING') = (next_attempt_at is not null));
--- Exactly one row.
-alter table clock_reading add constraint clock_reading_one check (id);
-alter table audit_checkpoint add constraint audit_checkpoint_single check (id);
 alter table key_in_use add constraint key_in_use_setting check (setting in ('SECRET_KEY', 'CLIENT_TOKEN_KEY'));
 -- An adjustment is either undecided, or decided by someone other than its proposer.
 alter table adjustment add constraint adjustment_sound check (
@@ -3113,7 +3098,8 @@ alter table adjustment add constraint adjustment_sound check (
   and (status <> 'APPROVED' or not same_person(proposed_by, decided_by)));
 alter table operator_act add constraint operator_act_sound check (
   length(operator) between 1 and 200 and length(act) between 1 and 100 and length(reason) between 1 and 1000);
-alter table audit_run add constraint audit_run_sound check (rules > 0 and broken is not null);
+alter table audit_run add constraint audit_run_sound check (rules > 0 and broken is not null
+  and (rules_digest is null or broken = '{}' and covers_until is not null));
 alter table audit_mark add constraint audit_mark_sound check (sequence >= 0);
 alter table audit_balance add constraint audit_balance_sound check (posted >= 0 and version > 0);
 alter table reconciliation add constraint reconciliation_sound check (period_from < period_to and length(started_by) between 1 and 200);
@@ -3132,7 +3118,6 @@ alter table rail_deposit add constraint rail_deposit_sound check (
   and (status not in ('UNATTRIBUTED', 'CLOSED') or length(reason) between 1 and 1000));
 -- Prisma sees events as a view, and cannot declare a foreign key to the table behind it.
 alter table webhook_delivery add constraint webhook_delivery_event foreign key (platform_id, event_sequence) references stored_event (platform_id, sequence);
-insert into clock_reading default values;
 
 -- One internal account per owner and currency; one external account that is not INACTIVE per owner, currency, bank and
 -- identifier;
@@ -3330,7 +3315,7 @@ grant insert (platform_id, webhook_id, body) on rail_webhook to gateway_serving;
 
 -- Background work and the operator's commands. Approving an adjustment moves money, so only commit_batches does it
 grant insert on platform, webhook_attempt, rail_case, rail_connection, rail_deposit, operator_act, audit_run to gateway_work;
-grant insert, update on reconciliation, reconciliation_difference, audit_checkpoint, audit_mark, audit_balance to gateway_work;
+grant insert, update on reconciliation, reconciliation_difference, audit_mark, audit_balance to gateway_work;
 grant insert (platform_id, id, account_id, amount, currency, reason, proposed_by, expires_at, status),
   update (status, decided_by, decided_reason, decided_at) on adjustment to gateway_work;
 grant insert (platform_id, customer_id, due_at), update (due_at, attempts) on identity_check to gateway_work;

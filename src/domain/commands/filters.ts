@@ -188,9 +188,9 @@ export function whereAccounts(caller: Scope, filter: Given<AccountFilter>): Pris
 }
 
 /**
- * Matches payments that have begun. A quote's payment is PENDING until the quote is executed or funded, and EXPIRED if
- * that never happens or if nobody approves the payment of the executed quote in time. The SQL must match the condition
- * of the index transaction_begun.
+ * Matches payments that have begun. A quote's payment is PENDING until the quote is executed or funded. If it is
+ * EXPIRED, it has begun only if its approval timed out. The SQL must match the condition of the index
+ * transaction_begun.
  */
 const begun: Prisma.TransactionWhereInput = {
   OR: [
