@@ -87,7 +87,7 @@ export function listOf<Item extends z.ZodType>(item: Item) {
 
 /** Creates the schema of a field that a change replaces as a whole: null clears it, or is ignored if it is required. */
 export function changed<Schema extends z.ZodType>(schema: Schema) {
-  return z.preprocess((json) => withoutNulls(json), schema).nullish();
+  return z.preprocess(withoutNulls, schema).nullish();
 }
 
 /** The name of a key that zod drops from every map, since it has a special meaning in JavaScript. */
