@@ -139,7 +139,7 @@ export async function startServing(
   });
   const sockets = serveWebSockets(http.server, {
     ...callers,
-    noteKnown: (socket) => http.noteKnown(socket),
+    noteKnown: (socket) => http.connections.noteKnown(socket),
     ...{ operations, sessions, takeTurn, keepAliveMs, log, sockets: caps.sockets, streams: caps.streams },
     resumePoints: new ResumePoints(database, log),
     compresses: config.COMPRESS_STREAMS,

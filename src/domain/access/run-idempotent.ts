@@ -23,7 +23,7 @@ export interface StoredResult {
 /** The work of a command, in its transaction. A Refusal rolls everything back, and is not stored. */
 type Effect<Answer> = (transaction: Transaction) => Promise<{ readonly result: StoredResult; readonly answer: Answer }>;
 
-type Declared<Answer> = {
+export type Declared<Answer> = {
   readonly operation: Operation;
   /** Whether null in the input clears a field, while an absent field stays unchanged. */
   readonly nullClears?: true;

@@ -92,7 +92,7 @@ export const accessBugs: Bugs = {
         also: [
           {
             file: 'src/api/graphql/schema/streams/stream.ts',
-            find: 'subject: subject ?? subjectOf(viewer),',
+            find: 'subject: subject ?? subjectOf(viewer.bound),',
             put: 'subject,',
           },
         ],
