@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { act, fieldsOf, moving, refusal, succeed, transfer, usdToEur } from '../setup/acts.ts';
+import { act, fieldsOf, listed, moving, refusal, succeed, transfer, usdToEur } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { restClient, restTransfer } from '../setup/rest.ts';
 import { makeScene, ownAccount, payingApp } from '../setup/scene.ts';
@@ -65,13 +65,10 @@ test("a quote's metadata is also its transaction's, and its receiver on this ins
   const inside = moving(scene.usd, own, 100, { metadata: notes });
   const reference = 'transaction { reconciliationReference }';
   const { transaction } = await succeed(platform, 'transferInternal', inside, reference);
-  const { transactions } = await platform.ask(
-    'query ($reference: String!) { transactions(filter: { reference: $reference }, sortOrder: ASC) { edges { node { type metadata { key } } } } }',
-    { reference: transaction.reconciliationReference },
-  );
-  expect(transactions.edges.map(({ node }: Data) => [node.type, node.metadata.length])).toEqual([
-    ['OUTGOING', 3],
-    ['INCOMING', 0],
+  const filter = { reference: transaction.reconciliationReference };
+  expect(await listed(platform, 'transactions', filter, 'type metadata { key value }')).toEqual([
+    { type: 'INCOMING', metadata: [] },
+    { type: 'OUTGOING', metadata: notes },
   ]);
 });
 

@@ -166,6 +166,19 @@ export async function fieldsOf(platform: TestPlatform, field: Getter, id: string
   return (await platform.ask(`query ($id: ID!) { ${field}(id: $id) { ${fields} } }`, { id }))[field];
 }
 
+/** Reads fields of the rows that a list of the platform has under a filter, at most 100. */
+export async function listed(platform: TestPlatform, list: List, filter: object, fields: string): Promise<Data[]> {
+  const type = `${list.charAt(0).toUpperCase()}${list.slice(1, -1)}Filter`;
+  const query = `query ($filter: ${type}) { ${list}(first: 100, filter: $filter) { edges { node { ${fields} } } } }`;
+  return (await platform.ask(query, { filter }))[list].edges.map(({ node }: Data) => node);
+}
+
+/** Reads the ids of the rows that a list of the platform has under a filter. */
+export const idsIn = async (platform: TestPlatform, list: List, filter: object): Promise<string[]> =>
+  (await listed(platform, list, filter, 'id')).map(({ id }) => id);
+
+type List = 'accounts' | 'apiTokens' | 'clientTokens' | 'customers' | 'fundingRequests' | 'quotes' | 'transactions';
+
 type Getter = 'account' | 'customer' | 'node' | 'quote' | 'transaction';
 
 /** Reads a transaction with everything that explains it. */
