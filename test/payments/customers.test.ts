@@ -65,8 +65,6 @@ describe('updating', () => {
     ['taxId', ['x'.repeat(100)], ['x'.repeat(101)]],
     ['emailAddress', ['x'.repeat(320)], ['x'.repeat(321)]],
     ['fullName', ['x'], ['', ' ']],
-    ['birthDate', ['2000-02-29'], ['2001-02-29']],
-    ['nationality', ['US'], ['USA', 'us']],
   ])('accepts as %s of an owner each of %j, and none of %j', async (field, right, wrong) => {
     const { id } = await create('owned', { details: { business: { legalName: 'Engines Ltd' } } });
     const owner = { fullName: 'Ada Lovelace', individualType: 'DIRECTOR' };
