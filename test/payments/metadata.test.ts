@@ -5,7 +5,7 @@ import { restClient, restTransfer } from '../setup/rest.ts';
 import { makeScene, ownAccount, payingApp } from '../setup/scene.ts';
 import { nextOf } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
-import { startReceiver } from '../webhooks/receiver.ts';
+import { ownReceiver } from '../webhooks/receiver.ts';
 
 // Metadata that platforms store on their records (decision 69).
 
@@ -27,7 +27,7 @@ function newCustomer(metadata: readonly object[]): Promise<Data> {
 }
 
 test('metadata of a new record is in the answer, in reads, in REST and in the record of every webhook', async () => {
-  const receiver = await startReceiver();
+  const receiver = await ownReceiver();
   await createEndpoint(platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
   const { customer } = await newCustomer(shuffled);
   expect(customer.metadata).toEqual(notes);
@@ -50,7 +50,6 @@ test('metadata of a new record is in the answer, in reads, in REST and in the re
   for (const { body } of receiver.received.filter(({ body }) => body.transaction?.id === transaction.id)) {
     expect(body.transaction.metadata).toEqual(asMap);
   }
-  await receiver.stop();
   expect((await rest.ask('GET', `/transactions/${transaction.id}`)).metadata).toEqual(asMap);
 });
 
