@@ -55,7 +55,7 @@ test('a correct clock changes nothing', async () => {
   const other = new pg.Client({ connectionString: database.url });
   await other.connect();
   await other.query('begin');
-  await other.query('select from clock_reading for update');
+  await other.query('select from feed_epoch for update');
   expect((await sql.query('select follow_clock() as back')).rows).toEqual([{ back: null }]);
   await other.end();
 });
@@ -71,7 +71,7 @@ describe('a step back of the clock', () => {
    */
   async function setBack(by: string, first = 'select'): Promise<number | null> {
     // In one message: almost no time passes in between.
-    const changes = [first, `update clock_reading set seen_at = clock_timestamp() + interval '${by}'`];
+    const changes = [first, `update feed_epoch set seen_at = clock_timestamp() + interval '${by}'`];
     const answers: unknown = await sql.query([...changes, 'select follow_clock() as step'].join('; '));
     return (answers as pg.QueryResult[]).at(-1)?.rows[0].step;
   }
@@ -154,7 +154,7 @@ describe('a step back of the clock', () => {
   test('is detected even after a step forward', async () => {
     expect(await setBack('-1 hour')).toBeNull();
     const { rows } = await sql.query(
-      `select abs(extract(epoch from seen_at - clock_timestamp())) < 60 as is_now from clock_reading`,
+      `select abs(extract(epoch from seen_at - clock_timestamp())) < 60 as is_now from feed_epoch`,
     );
     expect(rows).toEqual([{ is_now: true }]);
   });
