@@ -285,7 +285,7 @@ export const domainBugs: Bugs = {
     'payments/lookups › a token has a bounded number of unexpired lookups, whatever other tokens have': {
       'if (found.isFull) {': 'if (found.isFull && caller.tokenId === undefined) {',
     },
-    'payments/uma › states limits that a quote respects, from every currency that the sender holds': {
+    'payments/uma-limits › a receiver lookup states limits that a quote respects, in each pair of currencies': {
       'coalesce(f.fixed_fee, 0)::text': '0::text',
     },
     'payments/uma › its sender is an existing customer of the platform, by id, by address, or by both': {
