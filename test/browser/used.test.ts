@@ -37,6 +37,11 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
     const lab = labOf(page);
     // The tab key stops once at the list of tabs, and the arrow keys move between them.
     const openTab = page.getByRole('tab', { selected: true });
+    const focused = () => page.evaluate(() => document.activeElement?.textContent);
+    await page.locator('.graphiql-execute-button').waitFor();
+    await lab.event('KYC status').first().waitFor();
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe('Payments');
     await openTab.focus();
     for (const [key, title] of [
       ['ArrowRight', 'Watch'],
@@ -48,7 +53,9 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
       await expect.poll(() => openTab.evaluate((tab) => tab === document.activeElement)).toBe(true);
     }
     await lab.eventOf(await lab.run('Transaction:'), 'COMPLETED').waitFor();
-    await page.getByRole('button', { name: 'Next: Watch' }).click();
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe('Next: Watch →');
+    await page.keyboard.press('Enter');
     await lab.run('"COMPLETED"');
     for (const [tab, text, status] of [
       ['Timeline', '"final"'],
@@ -70,6 +77,10 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
       if (status) await lab.eventOf(answer, status).waitFor();
     }
     await page.getByText('even if somebody else registered it').waitFor();
+    // The tabs still pay as the sample customer, although Look around has shown another one with money.
+    await lab.open('Limit payments');
+    const { customerId } = await payerOf(started.gateway.url);
+    await page.locator('.lab-variables').getByText(customerId).waitFor();
     await lab.open('Webhooks');
     await lab.run('"secret"');
     expect(failed).toEqual([]);
@@ -107,6 +118,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
       const response = await fetch(address, { headers: { accept: 'text/html', authorization } });
       expect([address, response.status]).toEqual([address, 200]);
       const text = await response.text();
+      expect(text, address).not.toContain('127.0.0.1:4000');
       if (!response.headers.get('content-type')?.startsWith('text/html')) continue;
       for (const [, link = ''] of text.matchAll(/(?:href|src)="([^"#]+)/g)) {
         const to = new URL(link.replaceAll('&amp;', '&'), address);
@@ -182,6 +194,13 @@ const endpointsOf = async (platform: TestPlatform): Promise<string[]> =>
     ({ node }: Data) => node.id,
   );
 
+async function fund(platform: TestPlatform, customerId: string): Promise<void> {
+  const { accounts } = await platform.ask(
+    `{ accounts(filter: { customerId: "${customerId}", currency: "USD" }) { nodes { id } } }`,
+  );
+  await succeed(platform, 'sandboxFundAccount', { accountId: accounts.nodes[0].id, amount: 100_000 });
+}
+
 /** Uses a sandbox as others would in a day. */
 async function useUp({ sandbox, ops }: ReturnType<typeof sandboxInBrowser>): Promise<void> {
   const { customerId, sourceAccountId } = await payerOf(sandbox.url);
@@ -200,6 +219,7 @@ async function useUp({ sandbox, ops }: ReturnType<typeof sandboxInBrowser>): Pro
       'customer { id }',
     );
     if (number === 12) await succeed(sandbox, 'deleteCustomer', { customerId: customer.id });
+    if (number === 11) await fund(sandbox, customer.id);
   }
   for (let added = 0; ; added += 1) {
     const url = `http://127.0.0.1:${5_000 + added}/webhooks`;
