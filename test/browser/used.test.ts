@@ -39,7 +39,6 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
     const openTab = page.getByRole('tab', { selected: true });
     const focused = () => page.evaluate(() => document.activeElement?.textContent);
     await page.locator('.graphiql-execute-button').waitFor();
-    await lab.event('KYC status').first().waitFor();
     await page.keyboard.press('Tab');
     expect(await focused()).toBe('Payments');
     await openTab.focus();
@@ -81,6 +80,8 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
     await lab.open('Limit payments');
     const { customerId } = await payerOf(started.gateway.url);
     await page.locator('.lab-variables').getByText(customerId).waitFor();
+    await succeed(started.sandbox, 'sandboxSetKycStatus', { customerId, kycStatus: 'REJECTED' });
+    await lab.event('KYC status').first().waitFor();
     await lab.open('Webhooks');
     await lab.run('"secret"');
     expect(failed).toEqual([]);
