@@ -369,7 +369,10 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     // Pages for users come before the log of measurements.
     await search.fill('idempotency key');
     await search.press('Enter');
-    await page.locator('main li', { hasText: /… .* …$/ }).first().waitFor();
+    await page
+      .locator('main li', { hasText: /… .* …$/ })
+      .first()
+      .waitFor();
     expect(await page.locator('main li .quiet').allTextContents()).not.toContain('Experiments and their results');
     await search.fill('rotate key');
     await page.getByRole('button', { name: 'Search' }).tap();

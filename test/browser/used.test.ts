@@ -33,6 +33,11 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
       (response) => response.status() >= 400 && failed.push(`${response.status()} ${response.url()}`),
     );
     await page.goto(`${proxy.url}/`);
+    // All of them, whatever their direction.
+    const completed = page.locator('#statuses [data-status=COMPLETED] strong');
+    const counted = '{ transactions(filter: { status: [COMPLETED] }) { totalCount } }';
+    await expect.poll(async () => (await started.sandbox.ask(counted)).transactions.totalCount).toBe(payments + 1);
+    await expect.poll(() => completed.textContent()).toBe(String(payments + 1));
     await page.getByRole('link', { name: /^Lab/ }).click();
     const lab = labOf(page);
     // The tab key stops once at the list of tabs, and the arrow keys move between them.
@@ -81,7 +86,10 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
     const { customerId } = await payerOf(started.gateway.url);
     await page.locator('.lab-variables').getByText(customerId).waitFor();
     await succeed(started.sandbox, 'sandboxSetKycStatus', { customerId, kycStatus: 'REJECTED' });
-    await lab.event('KYC status').first().waitFor();
+    await lab.events
+      .filter({ hasText: /KYC status/ })
+      .first()
+      .waitFor();
     await lab.open('Webhooks');
     await lab.run('"secret"');
     expect(failed).toEqual([]);
@@ -195,13 +203,6 @@ const endpointsOf = async (platform: TestPlatform): Promise<string[]> =>
     ({ node }: Data) => node.id,
   );
 
-async function fund(platform: TestPlatform, customerId: string): Promise<void> {
-  const { accounts } = await platform.ask(
-    `{ accounts(filter: { customerId: "${customerId}", currency: "USD" }) { nodes { id } } }`,
-  );
-  await succeed(platform, 'sandboxFundAccount', { accountId: accounts.nodes[0].id, amount: 100_000 });
-}
-
 /** Uses a sandbox as others would in a day. */
 async function useUp({ sandbox, ops }: ReturnType<typeof sandboxInBrowser>): Promise<void> {
   const { customerId, sourceAccountId } = await payerOf(sandbox.url);
@@ -211,16 +212,11 @@ async function useUp({ sandbox, ops }: ReturnType<typeof sandboxInBrowser>): Pro
   const between = { sourceAccountId, destinationAccountId: accounts.edges[0].node.id };
   for (let made = 0; made < payments; made += 10)
     await Promise.all(Array.from({ length: 10 }, () => succeed(sandbox, 'transferOut', { ...between, amount: 100 })));
+  const back = { sourceAccountId: between.destinationAccountId, destinationAccountId: sourceAccountId };
+  await succeed(sandbox, 'transferIn', { ...back, amount: 100 });
   for (let number = 1; number <= 12; number += 1) {
-    const person = { individual: { fullName: `Person ${number}`, birthDate: '1990-01-01', nationality: 'US' } };
-    const { customer } = await succeed(
-      sandbox,
-      'createCustomer',
-      { platformCustomerId: `used-${number}`, details: person },
-      'customer { id }',
-    );
+    const customer = await createPerson(sandbox, number);
     if (number === 12) await succeed(sandbox, 'deleteCustomer', { customerId: customer.id });
-    if (number === 11) await fund(sandbox, customer.id);
   }
   for (let added = 0; ; added += 1) {
     const url = `http://127.0.0.1:${5_000 + added}/webhooks`;
@@ -231,4 +227,20 @@ async function useUp({ sandbox, ops }: ReturnType<typeof sandboxInBrowser>): Pro
   await succeed(sandbox, 'setPolicy', { subjectId: limited.customerId, limits: [{ period: 'DAY', payments: 1 }] });
   const { customerId: rejected } = await payerOf(sandbox.url);
   await succeed(sandbox, 'sandboxSetKycStatus', { customerId: rejected, kycStatus: 'REJECTED' });
+  // The newest customer who can pay is not a sample person.
+  await payerOf(sandbox.url);
+  const rich = await createPerson(sandbox, 13);
+  const accountId = rich.accounts.nodes.find(({ currency }: Data) => currency.code === 'USD').id;
+  await succeed(sandbox, 'sandboxFundAccount', { accountId, amount: 100_000 });
+}
+
+async function createPerson(platform: TestPlatform, number: number): Promise<Data> {
+  const person = { individual: { fullName: `Person ${number}`, birthDate: '1990-01-01', nationality: 'US' } };
+  const { customer } = await succeed(
+    platform,
+    'createCustomer',
+    { platformCustomerId: `used-${number}`, details: person },
+    'customer { id accounts { nodes { id currency { code } } } }',
+  );
+  return customer;
 }

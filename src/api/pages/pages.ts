@@ -39,7 +39,10 @@ async function consolePage(assets: Assets, { sandbox }: Shown): Promise<Page> {
   return bundledPage(assets, {
     name: 'console',
     title: 'REST',
-    settings: { document: openApiPath, ...(sandbox && { credentials: sandbox.credentials, payer: await sandbox.payer() }) },
+    settings: {
+      document: openApiPath,
+      ...(sandbox && { credentials: sandbox.credentials, payer: await sandbox.payer() }),
+    },
     before: html`<nav class="back"><a href="/">Payments</a></nav>`,
     otherwise: html`The document of the API is at <a href="${openApiPath}">${openApiPath}</a>.`,
   });
