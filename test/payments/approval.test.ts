@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { platformItself } from '../../src/domain/access/platform-itself.ts';
-import { decideIncoming } from '../../src/domain/approvals/approvals.ts';
+import { approveTransaction, decideUnlessDecided } from '../../src/domain/approvals/approvals.ts';
 import {
   act,
   actOn,
@@ -229,12 +229,12 @@ describe('an incoming payment', () => {
     const caller = platformItself({ platformId: t.platform.platformId, environment: 'SANDBOX' });
     const uuid = uuidIn(transaction.id);
     const error = { kind: 'webhook-error', explanation: 'the webhook answered 500' } as const;
-    await decideIncoming(t.gateway.payments, caller, uuid, error);
+    await decideUnlessDecided(t.gateway.payments, caller, uuid, error);
     expect(await transactionOf(t.platform, transaction.id)).toMatchObject({
       status: 'FAILED',
       failureReason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR',
     });
-    const again = decideIncoming(t.gateway.payments, caller, uuid, { kind: 'approve' });
+    const again = approveTransaction(t.gateway.payments, caller, { transactionId: transaction.id });
     await expect(again).rejects.toMatchObject({ code: notPending });
   });
 

@@ -130,9 +130,10 @@ export const domainBugs: Bugs = {
     'ledger/batches › plans on one account share a batch, but none overtakes another': {
       "keys.inOrder.add(rowKey('Account', leg.account));": '',
     },
-    'ledger/batches › a plan that depends on the balance of an account follows earlier money, and precedes later money': {
-      "keys.writes.add(rowKey('Account', leg.account));": '',
-    },
+    'ledger/batches › a plan that depends on the balance of an account follows earlier money, and precedes later money':
+      {
+        "keys.writes.add(rowKey('Account', leg.account));": '',
+      },
     'ledger/batches › a payment that policies may limit follows an earlier one that ends undelivered, and precedes a later one':
       { "keys.reads.add('counted payments');": '' },
     'ledger/together › plans that share a transaction have the same result as one after another, whatever they share': {
