@@ -255,6 +255,11 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await lab.isOpen('Execute');
     const completed = lab.eventOf(await lab.run('Transaction:'), 'COMPLETED');
     await completed.waitFor();
+    // The next tab begins with what it is about, not where this one is scrolled to.
+    const about = page.locator('.lab-about');
+    expect(await about.evaluate(isInSight)).toBe(false);
+    await page.getByRole('button', { name: 'Next: ' }).tap();
+    await expect.poll(() => about.evaluate(isInSight)).toBe(true);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
     // Only the tabs and code scroll sideways, here and where the events are beside the tabs.
     const main = page.locator('.lab-main');
