@@ -338,7 +338,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
 
   test('the docs are searched from each of their pages, by the key / or by touch', async () => {
     const context = await started.browser.newContext({
-      ...{ viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
+      ...{ viewport: { width: 320, height: 640 }, isMobile: true, hasTouch: true },
     });
     const page = await context.newPage();
     const search = page.getByRole('searchbox', { name: 'Search the docs' });
@@ -346,6 +346,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     for (const path of ['', '/docs/streams.md', '/schema.graphql', '?q=stream']) {
       await page.goto(`${started.gateway.url}/docs${path}`);
       expect(await isFocused()).toBe(false);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
       await page.keyboard.press('/');
       expect(await isFocused()).toBe(true);
     }

@@ -304,6 +304,8 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await quote('5,00');
     const button = pay.getByRole('button', { name: 'Pay 5,00\u00a0$' });
     await button.waitFor();
+    // Several payees may have the same name.
+    expect(await pay.getByRole('definition').first().textContent()).toMatch(/^\S.* •••• \S+$/);
     expect(await button.evaluate((element) => element.getBoundingClientRect().bottom)).toBeLessThan(phone.height);
     await button.click();
     const movements = pay.getByRole('list', { name: 'Movements in the ledger' });
@@ -481,6 +483,25 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     // After a payment, the first page is read again.
     await expect.poll(() => options.count()).toBe(21);
     expect(await pay.getByLabel('To').locator('option:checked').textContent()).toMatch(/^Ada First/);
+  });
+
+  test('the button for more payments keeps the keyboard focus while they are read', async () => {
+    const { sandbox } = started;
+    const { accounts } = await sandbox.ask(
+      `{ accounts(first: 50, filter: { customerId: "${await sampleCustomer(sandbox)}", currency: "USD" }) {
+        edges { node { __typename id } } } }`,
+    );
+    const idOf = (type: string) =>
+      accounts.edges.find(({ node }: { node: { __typename: string } }) => node.__typename === type).node.id;
+    const [sourceAccountId, destinationAccountId] = [idOf('InternalAccount'), idOf('ExternalAccount')];
+    for (let number = 0; number < 25; number += 1)
+      await succeed(sandbox, 'transferOut', { sourceAccountId, destinationAccountId, amount: 1 });
+    const { page } = await openWallet();
+    const history = page.getByRole('region', { name: 'History' });
+    const more = history.getByRole('button', { name: 'More' });
+    await more.focus();
+    await expect.poll(() => history.getByRole('listitem').count()).toBeGreaterThan(10);
+    expect(await more.evaluate(isFocused)).toBe(true);
   });
 
   test('a customer who was frozen after the quote is told what to do, and can no longer press Pay', async () => {

@@ -317,7 +317,9 @@ function QuoteCard({ quoted, available, limits, payee, onRefusal, onCancelled }:
     <div className="card" ref={inView}>
       <dl>
         <dt>To</dt>
-        <dd>{quote.destination.displayName}</dd>
+        <dd>
+          {quote.destination.displayName} {quote.destination.maskedNumber}
+        </dd>
         <dt>You pay</dt>
         <dd>{quote.totalSendingAmount.formatted}</dd>
         <dt>Fees included</dt>
