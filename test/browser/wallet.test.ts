@@ -530,6 +530,10 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     };
     expect(await hints('GBP_ACCOUNT')).toContain('6 digits such as 20-00-00');
     expect(await hints('US_ACCOUNT')).toEqual(expect.arrayContaining(['4 to 17 digits', '9 digits']));
+    // The button is below the last field, not beside its label.
+    const boxOf = (part: Locator) => part.evaluate((element) => element.getBoundingClientRect());
+    const [last, button] = [await boxOf(form.getByRole('textbox').last()), await boxOf(form.getByRole('button'))];
+    expect(button.top).toBeGreaterThan(last.bottom);
     expect(await hints('LAYER2_WALLET')).toEqual(['20 to 120 letters or digits']);
   });
 });
