@@ -10,7 +10,7 @@ export interface CountingProxy {
   close(): Promise<void>;
 }
 
-/** The protocol's first message has no type: https://www.postgresql.org/docs/18/protocol-message-formats.html */
+/** Message types; the first message has none: https://www.postgresql.org/docs/18/protocol-message-formats.html */
 const query = 'Q'.charCodeAt(0);
 const execute = 'E'.charCodeAt(0);
 

@@ -16,7 +16,7 @@ import { writesOf } from './writes.ts';
 
 /**
  * `npm run bench:day`: a large installation under the mixed load of a day, each hour of which takes a minute: quiet at
- * night, and at noon a share of what the installation can take. Autovacuum looks for work every second instead of every
+ * night, and at noon a share of the installation's capacity. Autovacuum looks for work every second instead of every
  * minute. Prints how memory, handles and latencies develop, how the database grows, what autovacuum does, the most
  * expensive statements with their plans, and the indexes that no statement used.
  */
@@ -30,7 +30,7 @@ const { values: options } = parseArgs({
 });
 const dataDir = path.resolve(options['data-dir']);
 const headers = { authorization: basicAuthorization(credentials), 'content-type': 'application/json' };
-/** How long an hour takes, and how long the capacity is measured for. */
+/** How long an hour of the day lasts, and how long the capacity is measured for. */
 const hourMs = 60_000;
 const capacityMs = 30_000;
 
@@ -69,7 +69,7 @@ try {
   const loads = await loadsOf(prepared, gateway);
   console.log(`${machine()}. ${prepared.transactions} payments, ${prepared.customers} customers.`);
   const most = await measureAll(loads, gateway, capacityMs);
-  console.log(`As much as it takes: ${figures(most)}`);
+  console.log(`The capacity: ${figures(most)}`);
   await drained(prepared.url);
   await client.query('select pg_stat_statements_reset(), pg_stat_reset()');
   const before = await sizeOf(client);
@@ -118,7 +118,7 @@ async function configure(url: string, ...statements: readonly string[]): Promise
   await client.end();
 }
 
-/** Starts Postgres with the library that counts statements, which it loads only at a start. */
+/** Starts Postgres with the library that counts statements, which it loads only at startup. */
 async function startWithStatistics() {
   const first = await startEmbeddedPostgres({ dataDir });
   await configure(
@@ -131,7 +131,7 @@ async function startWithStatistics() {
   return startEmbeddedPostgres({ dataDir });
 }
 
-/** Two quotes that are executed at once for three transfers, every read of the benchmark, and a list over REST. */
+/** Returns the load: two executed quotes to every three transfers, every read of the benchmark, and a REST list. */
 async function loadsOf(prepared: Prepared, { url }: Server): Promise<Loads> {
   const { transferMany, createQuote } = await writesOf(prepared);
   const payments = transferMany.flatMap((transfer, at) => {
@@ -143,7 +143,7 @@ async function loadsOf(prepared: Prepared, { url }: Server): Promise<Loads> {
   const reads = cases.flatMap(({ gateway: { query, variables } }) =>
     variables.slice(0, 100).map((each) => JSON.stringify({ query, variables: each })),
   );
-  // Neighbours differ, so that the load is mixed at every moment.
+  // Successive reads differ, so that the load is mixed at every moment.
   const mixed = reads.map((_, at) => reads[(at * 101) % reads.length] ?? '');
   const list = `${url.replace('/graphql', '/2025-10-13')}/transactions?limit=20`;
   return {
@@ -192,6 +192,6 @@ async function planOf(client: pg.Client, query: string): Promise<string> {
     const scans = rows.flatMap((row) => /\b(?:\w+ )?(?:Only )?Scan.*/.exec(row['QUERY PLAN'])?.[0] ?? []);
     return scans.join('; ') || (rows[0]?.['QUERY PLAN'] ?? '');
   } catch {
-    return 'no plan: a statement of a function, with its variables';
+    return 'no plan: a statement inside a function, with its variables';
   }
 }

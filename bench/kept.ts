@@ -11,7 +11,7 @@ interface Table {
   readonly indexes: number;
 }
 
-/** Returns the size of each other table and of its indexes, after a vacuum has freed the dead rows. */
+/** Returns the sizes of all other tables and of their indexes, after a vacuum has freed the dead rows. */
 async function sizesOf(url: string): Promise<Map<string, Table>> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -31,7 +31,7 @@ async function sizesOf(url: string): Promise<Map<string, Table>> {
  * @param pay makes many payments and returns how many
  */
 export async function measureKept(what: string, url: string, pay: () => Promise<number>): Promise<Fact> {
-  // First uses up the free space that an earlier run has left.
+  // First uses up the free space that earlier runs have left in the tables.
   await pay();
   await drained(url);
   const before = await sizesOf(url);

@@ -21,7 +21,7 @@ export interface Result extends Measured {
   readonly postgresMicros: number;
 }
 
-/** The Postgres whose processor time is measured; bench/main.ts and bench/growth.ts set it once. */
+/** The Postgres whose processor time is measured; the script that starts it sets this once. */
 export const postgres: { pid?: number } = {};
 
 /** A server in a separate process. */

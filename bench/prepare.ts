@@ -26,7 +26,7 @@ const funds = 1_000_000_000_000n;
 
 /**
  * Returns the database of this size, and fills it unless an earlier run has done so. It has customers with an internal
- * USD and an internal EUR account and three external ones, and transfers spread over 300 days. Of 20 transfers 18 were
+ * USD and an internal EUR account and three external ones, and transfers spread over 300 days. Of every 20, 18 were
  * delivered, one is under way, and one failed and was refunded. Each has its journals and the chain of balances, so
  * that the auditor has something to check.
  */
@@ -95,7 +95,7 @@ async function fill(
   }
   await client.query(balances);
   await client.query('commit');
-  // Only the filled tables: Postgres scans tables that an analysis found empty as a whole, until the next analysis.
+  // Only the filled tables: if an analysis finds a table empty, Postgres scans all of it until the next analysis.
   await client.query('vacuum analyze customer, account, transaction, journal, posting');
   await client.query('checkpoint');
 }

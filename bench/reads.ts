@@ -30,7 +30,7 @@ const transactionJson = (
   'customer', json_build_object('id', 'Customer:' || ${customer}.id, 'platformCustomerId', ${customer}.platform_customer_id,
     'umaAddress', ${customer}.uma_address))`;
 
-/** Returns a page of transactions in the gateway's form. `where` may use $2 and later ones; $1 is the platform. */
+/** Returns SQL for a page of transactions as the gateway's JSON. $1 is the platform; `where` can use $2 and up. */
 const pageSql = (where: string, order: 'desc' | 'asc' = 'desc') => `
   with page as materialized (
     select * from transaction t where t.platform_id = $1 ${where} order by t.id ${order} limit 21
@@ -79,7 +79,7 @@ export async function readCases(prepared: Prepared, peerOrder = ''): Promise<rea
   const list = `query ($after: String) { transactions(first: 20, after: $after) { edges { node { ${fields} } } ${page} } }`;
   const peerList = (args: string, info = page) =>
     `allTransactions(${args}, condition: { platformId: "${platformId}" }, orderBy: [PRIMARY_KEY_DESC]) { edges { node { ${peerFields} } } ${info} }`;
-  // PostGraphile's cursor of a position in the order of the primary key, which has two columns.
+  // PostGraphile's cursor for a position in the order of the primary key, which has two columns.
   const peerCursor = (id: string) => Buffer.from(JSON.stringify([peerOrder, platformId, id])).toString('base64');
 
   return [

@@ -59,7 +59,7 @@ export interface Saved {
 
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** Returns how far the mean of a measurement's turns may be off by chance: two standard errors, as a fraction of it. */
+/** Returns how far the mean of a measurement's turns may be off by chance: two standard errors, as a share of it. */
 function noise({ turns }: Result): number {
   const middle = mean(turns);
   const variance = turns.reduce((sum, turn) => sum + (turn - middle) ** 2, 0) / (turns.length - 1);
@@ -67,8 +67,8 @@ function noise({ turns }: Result): number {
 }
 
 /**
- * Describes the changes since an earlier run, as Markdown: each row's requests a second and processor time as measured,
- * and its requests a second at equal speed of the machine. A change within the noise of both runs means nothing.
+ * Describes the changes since an earlier run, as Markdown: each row's requests per second and processor time, as
+ * measured, and its requests per second at equal speed of the machine. A change within both runs' noise means nothing.
  */
 export function comparison(now: Saved, before: Saved): string {
   const slower = (work: keyof Speed) =>

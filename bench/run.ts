@@ -53,7 +53,7 @@ const fromPeer = (server: Server, sent: Sent) => requests({ url: server.url, hea
 /** Finds the id of a new quote. */
 const quoteId = '"id":"Quote:([0-9a-f-]+)"';
 
-/** Measures one case of several contestants in turns, and adds a row for each. */
+/** Measures one case for several contestants in turns, and adds a row for each. */
 async function contest(
   name: string,
   entries: readonly (Pick<Row, 'contestant' | 'statements'> & { readonly load: Contestant })[],
@@ -122,7 +122,7 @@ function written(breaches: readonly object[]): string {
 }
 
 /**
- * Counts the SQL statements of a request on the wire, and compares the answers. The median of ten requests counts,
+ * Counts the SQL statements of a request on the wire, and compares the answers. It uses the median of ten requests,
  * since a server occasionally sends statements that belong to no request, such as a check whether a token is still
  * valid.
  */
@@ -246,7 +246,7 @@ async function measureFirstUses(
   for (const server of servers) await server.stop();
 }
 
-/** Measures that the cost of a request grows neither with the number of rows nor with the depth of a page. */
+/** Measures how the cost of a request depends on the number of rows and on the depth of a page. */
 async function measureSizes(prepared: Prepared, small: Prepared, timing: Timing): Promise<Fact[]> {
   const sizes = [small, prepared] as const;
   const servers = await Promise.all(sizes.map(({ url }) => startGateway(url)));
@@ -380,8 +380,8 @@ async function measureSubscribers(prepared: Prepared, timing: Timing): Promise<F
 }
 
 /**
- * Analyzes a new database, since the plans that Postgres makes for empty tables of quotes and orders suit only those.
- * In an installation this happens automatically within a minute of the first rows.
+ * Fills the tables of quotes and orders a little and analyzes the database: Postgres' plans for empty tables suit no
+ * others. In an installation, autovacuum analyzes them within a minute of the first rows.
  */
 async function warmTables(prepared: Prepared, gateway: Server, writes: Writes, timing: Timing): Promise<void> {
   const brief = { warmUpMs: 0, measureMs: timing.warmUpMs };
@@ -408,7 +408,7 @@ async function comparePayments(prepared: Prepared, timing: Timing, add: (row: Ro
     startPostGraphile(prepared.url),
     startByHand(prepared.url, { transfer: writes.peer.sql, execute: writes.peer.executeSql }),
   ]);
-  // A quote can be executed only once: each contestant gets a third of the quotes, and uses none for a warm-up.
+  // A quote can be executed only once: each contestant gets a third of the quotes, and hardly warms up.
   const { collected } = await measure(
     fromGateway(served, { bodies: writes.createQuote, collect: quoteId, ...load }),
     timing,

@@ -31,7 +31,7 @@ const fullMs = 10_000;
 export interface Streams {
   /** The instance that makes the changes. */
   readonly gateway: Server;
-  /** The same database, for a separate instance of the subscribers, whose time and memory are measured. */
+  /** The same database, for the subscribers' own instance, whose processor time and memory are measured. */
   readonly databaseUrl: string;
   readonly authorization: string;
   readonly platformId: string;
@@ -42,8 +42,8 @@ export interface Streams {
 
 /**
  * Measures as many subscribers as customers, each following the payments of one customer on a separate instance. Every
- * transfer is two changes, its beginning and its end. Then measures subscribers that follow the whole platform, clients
- * that reconnect after a crash, and thousands of idle subscriptions.
+ * transfer causes two changes, its beginning and its end. Then measures subscribers that follow the whole platform,
+ * clients that reconnect after a crash, and thousands of idle subscriptions.
  */
 export async function measureStreams(streams: Streams): Promise<Fact[]> {
   const live = await withInstance(streams, async (instance) => [
@@ -112,7 +112,7 @@ async function measureFanOut(instance: Server, streams: Streams): Promise<Fact[]
 }
 
 /**
- * Measures the same during replays: each reads the feed from its beginning, repeatedly, on the subscribers' instance.
+ * Measures the same time while replays on the subscribers' instance repeatedly read the feed from its beginning.
  */
 async function measureBesideReplays(instance: Server, streams: Streams): Promise<Fact[]> {
   const { gateway, platformId, authorization, customerIds, transfers, measureMs } = streams;
@@ -147,11 +147,11 @@ async function measureBesideReplays(instance: Server, streams: Streams): Promise
 /**
  * Measures subscribers with the same document that all follow the whole platform, so that each change is executed once
  * and sent to all. A hundred subscribers show the cost of a message; a thousand show the rate and the time of payments,
- * compared with those without subscribers.
+ * compared with payments without subscribers.
  */
 async function measureFollowersOfAll(instance: Server, streams: Streams): Promise<Fact[]> {
   const { gateway, transfers, measureMs } = streams;
-  // A transfer is two changes, so 50 changes/s are 50,000 messages/s for a thousand subscribers.
+  // A transfer causes two changes, so 50 changes/s are 50,000 messages/s for a thousand subscribers.
   const send = (perSecond: number, ms = measureMs) =>
     measure(requests({ ...transfers, rate: perSecond, connections: 32 }, gateway), { warmUpMs: 0, measureMs: ms });
   await send(25, 1_000);
@@ -190,7 +190,7 @@ async function measureReturn(streams: Streams): Promise<Fact> {
   const customerIds = streams.customerIds.slice(0, returning.customers);
   const missed = { ...transfers, bodies: transfers.bodies.slice(0, returning.customers), once: true, connections: 16 };
   const after = await feedEnd(gateway, { ...transfers.headers });
-  // A payment is two changes.
+  // A payment causes two changes.
   await measure(requests(missed, gateway), { warmUpMs: 0, measureMs: 60_000 });
   await drained(streams.databaseUrl);
   const clients = Math.min(returning.clients, Math.ceil((returning.clients * measureMs) / fullMs));
@@ -265,7 +265,6 @@ async function measureIdle(
   };
 }
 
-/** Starts subscribers in a separate process, each for one customer's payments, and waits until all are open. */
 /**
  * Waits for a load tool's next message.
  * @throws Error if the tool ends instead
@@ -284,6 +283,7 @@ async function answerOf<Message>(tool: ChildProcess): Promise<Message> {
   }
 }
 
+/** Starts subscribers in a separate process, each for one customer's payments or all, and waits until all are open. */
 async function subscribe(
   instance: Server,
   { authorization }: Streams,

@@ -8,7 +8,7 @@ import type { Fact } from './report.ts';
 /** The longest wait for the last delivery. */
 const patienceMs = 60_000;
 
-/** Replays all payment events since a cursor to one endpoint, which accepts everything immediately. */
+/** Measures the deliveries of all payment events since a cursor, replayed to one endpoint that accepts everything. */
 export async function measureDeliveries(
   gateway: Server,
   headers: Readonly<Record<string, string>>,

@@ -91,7 +91,7 @@ export async function writesOf(prepared: Prepared): Promise<Writes> {
   };
 }
 
-/** Builds a body for the hand-written handler. */
+/** Builds the bodies for the hand-written handler. */
 export function byHandBodies(name: string, values: readonly (readonly unknown[])[]): string[] {
   return values.map((each) => JSON.stringify({ name, values: each }));
 }

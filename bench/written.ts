@@ -30,8 +30,8 @@ const countStatement = `
   group by 1`;
 
 /**
- * Counts the row versions and index entries that each payment writes until it has settled and its events are in the
- * feed, by table. Needs Postgres 16 or later, and the login of a superuser.
+ * Counts, by table, the row versions and index entries that each payment writes until it has settled and its events are
+ * in the feed. Needs Postgres 16 or later, and the login of a superuser.
  * @param pay makes many payments and returns how many
  */
 export async function measureWritten(what: string, url: string, pay: () => Promise<number>): Promise<Fact> {

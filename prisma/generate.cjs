@@ -4,8 +4,8 @@ const { PrismaClientTsGenerator } = require('@prisma/client-generator-ts');
 const { getGenerators } = require('@prisma/internals');
 const { deserializeParamGraph, serializeParamGraph } = require('@prisma/param-graph');
 
-// `npm run generate` does what `prisma generate` does, with Prisma's own packages for it: the package `prisma` would
-// bring a studio and a development database besides, which weigh 170 MB. Then it makes the client lighter in memory.
+// `npm run generate` does what `prisma generate` does, using Prisma's own packages: the package `prisma` would also
+// install a studio and a development database, 170 MB. Then it reduces the memory that the client needs.
 
 const client = path.join(__dirname, '../src/infra/database/generated/client/internal');
 const runtime = path.join(path.dirname(require.resolve('@prisma/client/package.json')), 'runtime');
@@ -25,14 +25,14 @@ async function generate() {
   deleteOtherCompilers();
 }
 
-/** Returns the parts of `text` that `pattern` captures. A new version of Prisma may write another text. */
+/** Returns the parts of `text` that `pattern` captures. Throws if there are none, as after an update of Prisma. */
 function find(pattern, text) {
   const found = pattern.exec(text);
   if (!found) throw new Error(`${pattern} is not in the client that Prisma generated: see prisma/generate.cjs`);
   return found.slice(1);
 }
 
-/** Puts the query compiler into a file of its own. As a text in a module, it takes 9 MB of the heap for good. */
+/** Moves the query compiler to its own file. As a string in a module, it would occupy 9 MB of the heap forever. */
 function withCompilerInFile(text) {
   const [load, module] = find(/(const \{ wasm \} = await import\("@prisma\/client\/runtime\/(.+)"\)\s+return .+)/, text);
   const [base64] = find(/"(.+?)"/, readFileSync(path.join(runtime, module), 'utf8'));
@@ -42,12 +42,12 @@ function withCompilerInFile(text) {
   return text.replace(load, () => read);
 }
 
-/** The least index of its first element with which V8 keeps an object's elements in a hash table. */
+/** If the first index of an object is at least this, V8 stores its elements in a hash table, not in an array. */
 const leastSparse = 1_024;
 
 /**
- * Moves the keys in the graph of a query's fields, which are indices of strings. V8 keeps smaller ones in lists, almost
- * all of them holes: 24 MB for each client.
+ * Increases the keys in the graph of query fields, which are indices into `strings`. V8 would store smaller keys in
+ * almost empty arrays: 24 MB per client.
  */
 function withSparseGraph(text) {
   const [list, graph] = find(/strings: JSON\.parse\((".*")\),\s+graph: "(.+)"/, text);

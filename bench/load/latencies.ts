@@ -12,7 +12,7 @@ export interface Measured {
   readonly wrong: number;
   readonly firstWrong: string | undefined;
   readonly collected: readonly string[];
-  /** The requests a second in each turn. */
+  /** The requests per second in each turn. */
   readonly turns: readonly number[];
 }
 

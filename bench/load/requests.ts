@@ -14,7 +14,7 @@ export interface RequestJob {
   /** Sends each body once and then ends: for requests that succeed only once. */
   readonly once?: boolean;
   /**
-   * Requests a second, whether or not earlier ones are answered. Without a rate, each connection waits for its answer.
+   * Requests per second, whether or not earlier ones are answered. Without it, each connection waits for its answers.
    */
   readonly rate?: number;
   /** Collects the matches of this pattern's first group in the answers. */

@@ -26,7 +26,7 @@ export interface Returned {
 const query =
   'subscription ($id: ID!, $after: String) { transactionUpdates(of: { customerId: $id }, after: $after) { status cursor } }';
 /**
- * Returns a client's pause before the next attempt, like the client package: longer after each failure, with jitter.
+ * Returns a client's pause before the next attempt, as in the client package: longer after each failure, with jitter.
  */
 function pauseMs(failed: number): number {
   const ms = Math.min(30_000, 500 * 2 ** Math.min(failed, 6));

@@ -2,7 +2,7 @@ import { openPayments } from '../../src/apps/client/payments.ts';
 import { type App, type Following, followed } from './follow-transactions.ts';
 
 /**
- * Follows transactions over a WebSocket, in a browser or React Native. (Where there is no global WebSocket, give one as
+ * Follows transactions over a WebSocket, in a browser or React Native. (Where there is no global WebSocket, pass one as
  * `webSocketImpl`.) The package renews the token on the open socket, before it ends.
  */
 export function followOverWebSocket(app: App, webSocketImpl?: unknown): Following {

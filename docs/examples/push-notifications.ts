@@ -7,7 +7,7 @@ import { Webhook } from 'standardwebhooks';
 
 /** The message for your push service (APNs or FCM), which you send with any library. */
 export interface Notification {
-  /** The same in repeats: pass it as `apns-collapse-id` or FCM's `collapse_key`, so that a device shows only one. */
+  /** The same for repeats: pass it as `apns-collapse-id` or FCM's `collapse_key`, so that a device shows only one. */
   readonly id: string;
   readonly platformCustomerId: string;
   readonly title: string;

@@ -63,7 +63,7 @@ const gapsOfPrint = new RegExp(`[${spaces}]`, 'g');
 /** Additional separators in printed Brazilian tax numbers and telephone numbers. */
 const punctuation = String.raw`${spaces}.\/\(\)`;
 
-/** A run of characters in a number: their class, and how many there are at least and at most. */
+/** A run of characters in a number: their class, and their minimum and maximum number. */
 type Run = readonly [characters: string, least: number, most?: number];
 
 /** Describes the notation of a number: runs of characters, with the characters of `between` allowed anywhere. */
@@ -124,7 +124,7 @@ function misfit(characters: readonly string[], runs: readonly Run[]): string | u
   return count < least || count > places.length ? `it has ${count}` : undefined;
 }
 
-/** Suggests, as a question, the one exchange of similar characters that makes a value right, if exactly one does. */
+/** Suggests, as a question, the one substitution of similar characters that corrects a value, if exactly one does. */
 function exchanged(value: string, isRight: (value: string) => boolean): string | undefined {
   // Letters are typed instead of digits more often than digits instead of letters.
   const found = [['O0', 'I1'] as const, ['0O', '1I'] as const]
@@ -146,7 +146,7 @@ function exchangesOf(value: string, from: string, to: string) {
   return places.length > 1 ? [...each, { place: undefined, from, to, value: value.replaceAll(from, to) }] : each;
 }
 
-/** Creates a check of check digits. For wrong ones it suggests an exchange of similar characters that corrects them. */
+/** Creates a check of check digits. For wrong ones it suggests a substitution of similar characters. */
 export function checkDigits(
   which: string,
   isRight: (value: string, details: AccountDetails) => boolean,

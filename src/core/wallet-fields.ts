@@ -94,7 +94,7 @@ export function eip55(digits: string): string {
   return `0x${letters.join('')}`;
 }
 
-/** The address on a chain that uses Ethereum's address format. */
+/** The address of a wallet on a chain that uses Ethereum's address format. */
 export const evmAddress = numberField(
   'Address of the wallet: 0x and 40 hexadecimal digits.',
   written('0x and 40 hexadecimal digits', {

@@ -10,7 +10,7 @@ export function accountsPage(): string {
   const kinds = Object.entries(accountTypes) as [ExternalAccountType, AccountType][];
   return `# External accounts
 
-This page is printed from \`src/core/account-types.ts\` and \`src/core/account-examples.ts\` (\`npm run schema\`).
+This page is generated from \`src/core/account-types.ts\` and \`src/core/account-examples.ts\` (\`npm run schema\`).
 
 An external account has one of sixteen types. REST, GraphQL and the forms for payees (\`externalAccountForms\`) are generated from one declaration, so they cannot differ.
 

@@ -29,7 +29,7 @@ function sinceOf(element: Deprecable): Date | undefined {
   return day === undefined ? undefined : new Date(day);
 }
 
-/** Returns the names of deprecated elements whose reason does not say since when. */
+/** Returns the names of deprecated elements whose reason does not give the date. */
 export function undatedDeprecations(schema: DocumentNode): string[] {
   const undated: string[] = [];
   const look = (element: Deprecable) => {

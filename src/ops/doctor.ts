@@ -122,7 +122,7 @@ async function ofDatabase(config: Config, limits: Limits): Promise<Finding[]> {
   }
 }
 
-/** The SQLSTATEs of objects that do not exist or may not be read. The catalog checks report them. */
+/** The SQLSTATEs of objects that do not exist or that the login cannot read. The catalog checks report them. */
 const notThere = ['42501', '42P01', '42703', '42883'];
 
 /** The SQLSTATE of a statement that waited for a lock until `lock_timeout`. */

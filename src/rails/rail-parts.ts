@@ -145,10 +145,10 @@ export interface RailMovement {
 /** The methods of a rail for its provider's webhooks. A rail has either both or neither. */
 export interface RailWebhooks {
   /**
-   * Checks that a webhook comes from the provider, and returns its id. Undefined if it does not: then it is refused
-   * with 401, and nothing is stored. An exception means that this is unknown: then it is refused with 503, and the
-   * provider sends it again. The method has no effects: an accepted webhook is stored and answered, and then passed to
-   * `readWebhook`.
+   * Checks that a webhook comes from the provider, and returns its id. Undefined if it does not: the webhook is then
+   * refused with 401, and nothing is stored. An exception means that its origin is unknown: it is refused with 503, and
+   * the provider sends it again. The method has no effects: an accepted webhook is stored and answered, and then passed
+   * to `readWebhook`.
    */
   receiveWebhook?(webhook: RailWebhook): Promise<ReceivedWebhook | undefined>;
 
@@ -247,7 +247,7 @@ export interface RateLock {
   readonly sent: bigint;
   /** The amount that arrives, in the receiving currency. */
   readonly received: bigint;
-  /** Sending units per receiving unit, major units, fee-exclusive, at most 15 significant digits. */
+  /** Sending units per receiving unit, in major units, without fees, at most 15 significant digits. */
   readonly rate: string;
   /** The fees in `sent`, in the sending currency. */
   readonly fees: bigint;

@@ -152,7 +152,7 @@ export type AccountCheck =
 
 /** The terms of a conversion. */
 export interface RateTerms {
-  /** Sending units per receiving unit, major units, fee-exclusive, at most 15 significant digits. */
+  /** Sending units per receiving unit, in major units, without fees, at most 15 significant digits. */
   readonly rate: string;
   /** Fixed fee of the service, in the sending currency's smallest unit. */
   readonly serviceFixedFee: bigint;

@@ -89,7 +89,7 @@ export function readConfig(environment: Environment): Config {
 }
 
 /**
- * Reads the `<name>_FILE` files, without line ends. Throws ConfigError for a missing or empty file, or if both are set.
+ * Reads the `<name>_FILE` files, without line ends. Throws ConfigError if one is missing or empty, or `<name>` is set.
  */
 function readSecretFiles(environment: Environment): Record<string, string> {
   const secrets: Record<string, string> = {};

@@ -115,7 +115,7 @@ export const settings = {
     .meta({ description: 'how many subscriptions each client token may have open on all transports, 1 to 1000000' }),
   COMPRESS_STREAMS: onOff.default(false).meta({
     description:
-      '`on` or `off`: whether messages on WebSockets (permessage-deflate) and of event streams (gzip) are compressed for clients that accept it. [docs/streams.md](streams.md#compression) shows the cost',
+      '`on` or `off`: whether messages on WebSockets (permessage-deflate) and event streams (gzip) are compressed for clients that accept it. [docs/streams.md](streams.md#compression) shows the cost',
   }),
   KEEP_ALIVE_MS: wholeNumber(1_000, 120_000).default(12_000).meta({
     description:

@@ -84,7 +84,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await failed.first().click();
     await lab.isOpen('Timeline');
     expect(await lab.run('"FAILED"')).toContain('OFFRAMP_FAILED');
-    // Beside an open panel, the payment is shown whole, and the buttons are in one line.
+    // Beside an open panel, the payment is shown in full, and the buttons are in one line.
     await page.getByRole('button', { name: 'Explorer' }).click();
     await drawing.getByText('Liquidity → USD account').waitFor();
     expect(await drawing.evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)).toBe(0);
@@ -168,7 +168,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await page.close();
   });
 
-  test('shares an operation by its address, prettifies it, merges its fragments, and lists its shortcuts', async () => {
+  test('shares an operation by a link, prettifies it, merges its fragments, and lists its shortcuts', async () => {
     const page = await started.browser.newPage({ viewport: { width: 1400, height: 900 } });
     const query =
       'query Mine($id:ID!){...F} # kept\nfragment F on Query{accounts(filter:{customerId:$id}){totalCount}}';
@@ -225,7 +225,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await page.close();
   });
 
-  test('fits a phone, light and dark: a payment is made and seen by touch', async () => {
+  test('fits a phone in light and dark mode, and payments are made by touch', async () => {
     const context = await started.browser.newContext({
       ...{ viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, colorScheme: 'dark' },
     });
@@ -240,7 +240,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await spinner.scrollIntoViewIfNeeded();
     expect(await spinner.evaluate(isInSight)).toBe(true);
     answering.resolve();
-    // The answer is in sight, and nothing covers it.
+    // The answer is visible, and nothing covers it.
     const quote = lab.result.getByText('Quote:').first();
     await expect.poll(() => quote.evaluate(isInSight)).toBe(true);
     // There is room for the variables, and the explorer does not open the keyboard.

@@ -31,7 +31,7 @@ function openSubscriptions(page: Page): ReadonlySet<unknown> {
 describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
   const started = sandboxInBrowser({ SANDBOX_PACE_MS: '300', PAYMENT_APPROVAL_MS: '60000' });
 
-  /** Opens the wallet until the test ends; `quote` asks for a quote of an amount. */
+  /** Opens the wallet for the rest of the test; `quote` requests a quote for an amount. */
   async function openWallet(options: BrowserContextOptions = {}) {
     const page = await started.browser.newPage({ locale: 'en-US', ...options });
     onTestFinished(async ({ task }) => {
@@ -46,7 +46,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     return { page, pay, quote };
   }
 
-  test('pays, shows the payment move through a cut of the network, and is accessible in light and dark, on a phone', async () => {
+  test('pays, shows the payment’s progress across a network cut, and is accessible in light and dark, on a phone', async () => {
     const { page, pay, quote } = await openWallet({ viewport: phone, colorScheme: 'light' });
     const subscriptions = openSubscriptions(page);
     const problems: string[] = [];
@@ -221,7 +221,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     ['de-DE', '12.5', undefined],
     ['de-DE', '0.005', undefined],
     ['de-DE', '12,345', undefined],
-  ])('in %s the amount %s is read as its users mean it, or not accepted', async (locale, typed, paid) => {
+  ])('in %s the amount %s is read as people there mean it, or not accepted', async (locale, typed, paid) => {
     const { pay, quote } = await openWallet({ locale });
     await select(pay, 'From', 'USD account');
     await quote(typed);
@@ -257,7 +257,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await pay.getByRole('button', { name: 'Pay $2.00' }).waitFor();
     await amount.fill('3.00');
     expect(await pay.getByRole('button', { name: /^Pay/ }).count()).toBe(0);
-    // The answer about an amount that has been changed meanwhile is not shown.
+    // An answer about an amount that has changed in the meantime is not shown.
     const answered = page.waitForResponse((response) => /validateOnly":true/.test(response.request().postData() ?? ''));
     await page.route('**/graphql', async (route) => {
       if (/createQuote/.test(route.request().postData() ?? '')) await amount.fill('4.00');
@@ -403,7 +403,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await screenshot(page, 'wallet-long-name', { fullPage: true });
   });
 
-  test('a payee that needs exactly one of several details is added with neither none nor two of them', async () => {
+  test('a payee that needs exactly one of several details cannot be added with none or two of them', async () => {
     const { page, pay, quote } = await openWallet();
     await quote('1.00');
     await pay.getByRole('timer').waitFor();

@@ -285,7 +285,7 @@ test('Apollo: pages become one list, streams update it, and older data never rep
 test('Apollo parses BigInt and DateTime in results, its cache and stream messages, and serializes them in variables', async () => {
   const [id = ''] = await pays(1);
   const payments = open();
-  // The types of the options depend on the app's declarations: test/client/install.test.ts has them.
+  // The types of the options depend on the app's declarations: test/client/install.test.ts tests them.
   const cache = new InMemoryCache(apolloScalars() as never);
   const link = ApolloLink.split(
     ({ operationType }) => operationType === 'subscription',

@@ -33,7 +33,7 @@ const namesOf = async (on: pg.Client, text: string): Promise<string[]> =>
 const attempts = () =>
   namesOf(
     owner,
-    // Arguments from a subquery: given nulls, the planner itself would answer the call of a strict function.
+    // The arguments come from a subquery: the planner itself would evaluate a strict function of literal nulls.
     `select format('select %I.%I(%s) from (select %s offset 0) a', s.nspname, p.proname,
        (select string_agg('a' || n, ', ' order by n) from unnest(p.proargtypes::oid[]) with ordinality a (t, n)),
        (select string_agg(format('null::%s as a%s', format_type(t, null), n), ', ' order by n) from unnest(p.proargtypes::oid[]) with ordinality a (t, n))) as name

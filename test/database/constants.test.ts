@@ -42,7 +42,7 @@ test('every bound of an amount in SQL equals that of TypeScript', async () => {
     `select proname as name, prosrc as body from pg_proc where pronamespace = 'public'::regnamespace`,
   );
   const stated = rows.flatMap(({ name, body }) => bounds(body).map((bound) => ({ name, bound })));
-  // check_capacity checks more closely from a tenth of the bound.
+  // Above a tenth of the bound, check_capacity checks more closely.
   const known = [maxAmount, maxBalance, maxAmount / 10n];
   expect(stated.filter(({ bound }) => !known.includes(bound))).toEqual([]);
   const names = new Set(stated.map(({ name }) => name));

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../../src/infra/database/database.ts';
 
 // A server that dies right after it has accepted a connection: its error arrives in the same packet as "ready". The
-// error belongs to no statement, and must not end the process, as an unhandled error event does.
+// error belongs to no statement, and must not end the process, as an unhandled error event would.
 
 let server: Server;
 let url: string;

@@ -11,7 +11,7 @@ const servers = new EmbeddedServers();
 /** Long enough on a busy machine: the awaited event takes a fraction of a second. */
 const soon = { timeout: 30_000, interval: 10 };
 
-test('a killed server comes back on the same address with its committed data; both events are logged once', async () => {
+test('a killed server comes back at the same address with its committed data; both events are logged once', async () => {
   const { server, warnings } = await startHeard({ durable: true });
   await query(server.url, `create table words (word text); insert into words values ('committed')`);
   const { pid, url } = server;
@@ -121,7 +121,7 @@ test.runIf(canMount())('a server whose disk was full comes back once there is sp
   client.on('error', () => undefined);
   await client.connect();
   const change = `select pg_logical_emit_message(true, 'filler', repeat('x', 1000000))`;
-  // Enough that the recovery takes a moment, and then finds no space.
+  // Enough changes that the recovery takes a moment, and then runs out of space.
   for (let count = 0; count < 64; count += 1) await client.query(change);
   const filler = join(`/proc/${user.process.pid}/root`, servers.parent, 'filler');
   await expect(fill(filler)).rejects.toMatchObject({ code: 'ENOSPC' });
@@ -151,7 +151,7 @@ test("after a crash of one connection, another user's start and stop leave the s
   await isDown(first.url);
 });
 
-test('a user that comes back after the other has shut the server down starts it again', async () => {
+test('a user that returns after the other has shut down the server starts it again', async () => {
   const first = await servers.startInProcess();
   const second = await servers.start();
   const started = await startedAt(first.url);

@@ -50,7 +50,7 @@ describe('silent connections', () => {
     const frozen = proxy.freeze();
     expect(frozen).toBeGreaterThanOrEqual(12);
     await askUntilAnswered('{ customers { edges { node { id } } } }');
-    // No request waits for a second silent one: idle connections were closed with the first.
+    // No request waits for a second silent connection: idle ones were closed with the first.
     await vi.waitFor(() => expect(proxy.givenUp).toBeGreaterThanOrEqual(10), 60_000);
     await Promise.all(Array.from({ length: 20 }, () => platform.ask('{ customers { edges { node { id } } } }')));
 
@@ -115,7 +115,7 @@ describe('a command whose answer is lost on the way', () => {
 describe('while the database is unreachable', () => {
   const query = '{ customers { edges { node { id } } } }';
 
-  test('every API says so, that nothing was executed, and when to retry', async () => {
+  test('every API reports it, and says that nothing was executed and when to retry', async () => {
     await askUntilAnswered('{ viewer { kind } }');
     // These credentials are cached; unknown ones would have to be looked up.
     const remembered = await withNewCredentials(platform, t.url);

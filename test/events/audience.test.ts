@@ -48,7 +48,7 @@ test('payer and payee each get the events of their own side of a payment only', 
   }
   expect((await nextOf(arrives)).data.accountUpdates.newBalance.amount).toBe('10000');
 
-  // The whole feed of each has only its own account.
+  // The whole feed of each contains only its own account.
   for (const [device, scene] of [
     [from, payer],
     [to, payee],

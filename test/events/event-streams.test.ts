@@ -115,7 +115,7 @@ test('a stream resumes after Last-Event-ID, even if the request still has its fi
   expect(later.events.map(({ lastEventId }) => lastEventId)).toEqual(cursors.slice(3));
 });
 
-test('a Last-Event-ID that is not a cursor of this feed is refused by name, and the stream completes', async () => {
+test('a Last-Event-ID that is not a cursor of this feed is named in the error, and the stream completes', async () => {
   const { events } = await readUntil(({ events: all }) => all.length === 2, { lastEventId: 'nonsense' });
   expect(JSON.parse(events[0]?.data ?? '')).toMatchObject({
     errors: [{ message: 'Last-Event-ID is not a cursor of this feed', extensions: { code: 'INVALID_INPUT' } }],

@@ -114,7 +114,7 @@ test('a row that enters and leaves while the client waits is not sent; a changed
   expect(await all).toEqual(Array(5).fill('COMPLETED'));
 });
 
-test('a filter that cannot be followed is refused by name, and an unknown id is not found', async () => {
+test('a filter that cannot be followed is named in the refusal, and an unknown id is not found', async () => {
   const nobody = 'Customer:00000000-0000-7000-8000-000000000000';
   const refusals = [
     ['transactionChanges', 'TransactionFilter', { senderAccountIdentifier: '$ada@example.com' }, 'INVALID_INPUT'],
@@ -291,7 +291,7 @@ test('payloads of mutations contain the edge of the row in its list', async () =
   expect(transactions.edges).toEqual([{ cursor: transactionEdge.cursor, node: { id: transactionEdge.node.id } }]);
 });
 
-test('a payload with a quote has the edge of its payment, and a change in a live list that of its row', async () => {
+test('a payload with a quote has the edge of its payment; a change in a live list has that of its row', async () => {
   const own = await makeScene(t.platform);
   const edge = '{ cursor node { id status customer { id } } }';
   const stream = messagesOf(

@@ -61,7 +61,7 @@ test('a step does not read moved rows again, even while an old snapshot still se
   const slow = await step();
   expect([slow.count, slow.pages > 400]).toEqual([3, true]);
   // The first limit is the position that the first step reached, and the second is that of the last step. A transaction
-  // of another database on this server delays a limit until it ends.
+  // in another database on this server delays a limit until it ends.
   for (;;) {
     await waitLongEnough();
     await step();

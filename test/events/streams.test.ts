@@ -142,7 +142,7 @@ test('the feed is one log: its list pages both ways over the events of its strea
   await ours.return?.();
 });
 
-test('a cursor that is unreadable, foreign, too old or ahead of the feed is refused by name', async () => {
+test('an unreadable or foreign cursor is invalid, and one too old or ahead of the feed has expired', async () => {
   const { platformId } = t.platform;
   const codeOf = async (after: string, platform = t.platform) => {
     return (await nextOf(platform.watch(events, { after }))).errors[0].extensions.code;

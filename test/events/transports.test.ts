@@ -35,7 +35,7 @@ test('a client that vanishes is dropped without another event, on every transpor
 });
 
 test('a half-open socket is closed when a ping goes unanswered', async () => {
-  // A network that drops silently: the client's packets no longer arrive, and it gets no error.
+  // A network that drops packets silently: the client's no longer arrive, and it gets no error.
   const wires: Socket[] = [];
   const wire = createServer((near) => {
     const far = connectTcp(Number(new URL(hasty.url).port), '127.0.0.1');

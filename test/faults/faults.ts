@@ -70,7 +70,7 @@ async function nothingLeftOf(databaseUrl: string): Promise<void> {
 /** Waits until a process has read the clock: a step that is undone before that is invisible. */
 async function clockRead(databaseUrl: string): Promise<void> {
   const isRead =
-    "select from clock_reading where seen_at between now() - interval '1 minute' and now() + interval '1 minute'";
+    "select from feed_epoch where seen_at between now() - interval '1 minute' and now() + interval '1 minute'";
   while ((await query(databaseUrl, isRead)).length === 0) await delay(10);
 }
 

@@ -41,8 +41,8 @@ const answer = async (...args: string[]) => {
 };
 const audits = async () =>
   (
-    await t.owner.query(`select a.on_replica, a.covers_from, a.covers_until, c.run_id is not null as checkpoint
-      from audit_run a left join audit_checkpoint c on c.run_id = a.id order by a.id desc`)
+    await t.owner.query(`select a.on_replica, a.covers_from, a.covers_until, a.rules_digest is not null as checkpoint
+      from audit_run a order by a.id desc`)
   ).rows;
 
 test('an audit on a standby is stored on the primary, with its checkpoint and the time that it covers', async () => {
@@ -83,7 +83,7 @@ test('a standby that does not replay, or another server, cannot be audited', asy
   try {
     await standby.pause();
     await deposit();
-    await expect(runAudit(database, { replica: standby.url, replayMs: 300 })).rejects.toThrow('has not replayed');
+    await expect(runAudit(database, { replica: standby.url, replayMs: 300 })).rejects.toThrow('had not replayed');
     await standby.resume();
     const primary = servingUrl(servers.primary.url);
     await expect(runAudit(database, { replica: primary, replayMs: 300 })).rejects.toThrow(
@@ -95,7 +95,7 @@ test('a standby that does not replay, or another server, cannot be audited', asy
   }
 });
 
-/** Removes dead rows on the primary, and waits until the standby has replayed that, while this process is blocked. */
+/** Removes dead rows on the primary, and blocks this process until the standby has replayed that. */
 function vacuum(): void {
   const script = `
     import pg from 'pg';

@@ -11,7 +11,7 @@ import { connect, startTestGateway, type TestGateway, type TestPlatform } from '
 import { makeScene, serverOf } from '../setup/scene.ts';
 import { settledByHand } from '../setup/settled-by-hand.ts';
 
-/** A sound ledger with one of everything and a checkpoint after it, which each test copies and spoils. */
+/** A sound ledger with one of everything and a checkpoint after it, which each test copies and damages. */
 let before: ThrowawayDatabase;
 /** The same, with one of everything again after the checkpoint. */
 let after: ThrowawayDatabase;
@@ -155,7 +155,7 @@ const plants: Readonly<Record<string, readonly string[]>> = {
      where refund_reference is not null`,
   ],
   'a transfer between internal accounts is one journal': [
-    // A transfer that arrived as a different one, and one that is booked as a different kind.
+    // A transfer that arrived with a different amount, and one that is booked as a different kind.
     `update transaction t set received_amount = received_amount - 1 from arrival a
      where a.platform_id = t.platform_id and a.transaction_id = t.id`,
     `update journal set kind = 'debit' where kind = 'transfer'`,
@@ -211,11 +211,11 @@ test('there is a planted breach for every rule', () => {
   expect(Object.keys(plants)).toHaveLength(auditRules);
 });
 
-/** Spoils a copy of a ledger, and returns what `work` finds there. */
+/** Damages a copy of a ledger, and returns what `work` finds there. */
 async function spoiled<T>(ledger: ThrowawayDatabase, plant: string, work: (copy: ThrowawayDatabase) => Promise<T>) {
   const copy = await copyOf(ledger);
   try {
-    // As an intruder or a bug could do it below the triggers.
+    // As an intruder or a bug could do it, bypassing the triggers.
     const { rowCount } = await execute(copy.url, plant, 'set session_replication_role = replica');
     expect(rowCount).toBeGreaterThan(0);
     return await work(copy);

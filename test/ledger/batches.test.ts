@@ -9,9 +9,10 @@ const pays = (account: string, requireActive = {}): Plan => ({
   requireActive,
   journals: [{ kind: 'debit', legs: [on(account, -1n)] }],
 });
+const concludes = (...orders: string[]): Plan => ({ orders: orders.map((id) => ({ id, dueInMs: null })) });
 const batchesOf = (...plans: Plan[]) => divideIntoBatches(plans.map((plan) => [{ platformId: 'p', plan }]));
 
-test('plans with nothing in common are one batch, in their order', () => {
+test('plans with nothing in common form one batch, in their order', () => {
   expect(batchesOf(pays('a'), pays('b'), {}, pays('c'))).toEqual([[0, 1, 2, 3]]);
 });
 
@@ -20,21 +21,35 @@ test('plans that only read the same customers and external accounts share a batc
   expect(batchesOf(pays('a', ready), pays('b', ready))).toEqual([[0, 1]]);
 });
 
-test('plans on one account go into successive batches; the others need no batch of their own', () => {
-  expect(batchesOf(pays('hot'), pays('a'), pays('hot'), pays('b'), pays('hot'))).toEqual([[0, 1, 3], [2], [4]]);
+test('plans on one account share a batch, but none overtakes another', () => {
+  expect(batchesOf(pays('hot'), pays('a'), pays('hot'))).toEqual([[0, 1, 2]]);
+  const later: Plan = { ...concludes('x'), ...pays('hot') };
+  expect(batchesOf(concludes('x'), later, pays('hot'), pays('a'))).toEqual([[0, 3], [1, 2]]);
+});
+
+test('a plan that depends on the balance of an account follows earlier money, and precedes later money', () => {
+  const arrives: Plan = { capacity: [{ account: 'a', amount: 1n }] };
+  const showsAccount: Plan = { result: { type: 'Account', id: 'a' } };
+  for (const reader of [arrives, showsAccount]) {
+    expect(batchesOf(pays('a'), reader, pays('a'), pays('b'))).toEqual([[0, 3], [1], [2]]);
+  }
+});
+
+test('plans on one order go into successive batches; the others need no batch of their own', () => {
+  expect(batchesOf(concludes('x'), pays('a'), concludes('x'), pays('b'), concludes('x'))).toEqual([[0, 1, 3], [2], [4]]);
 });
 
 test('a plan follows all earlier ones with which it shares rows, and precedes all such later ones', () => {
-  const both: Plan = { journals: [{ kind: 'transfer', legs: [on('a', -1n), on('b')] }] };
-  expect(batchesOf(pays('a'), both, pays('b'), pays('a'), pays('c'))).toEqual([[0, 4], [1], [2, 3]]);
+  const orders = ['a', ['a', 'b'], 'b', 'a', 'c'].map((ids) => concludes(...ids));
+  expect(batchesOf(...orders)).toEqual([[0, 4], [1], [2, 3]]);
 });
 
 test('a group shares rows with other plans if any of its plans does', () => {
   const group = [
-    { platformId: 'p', plan: pays('a') },
-    { platformId: 'q', plan: pays('b') },
+    { platformId: 'p', plan: concludes('a') },
+    { platformId: 'q', plan: concludes('b') },
   ];
-  expect(divideIntoBatches([[{ platformId: 'p', plan: pays('b') }], group])).toEqual([[0], [1]]);
+  expect(divideIntoBatches([[{ platformId: 'p', plan: concludes('b') }], group])).toEqual([[0], [1]]);
 });
 
 test('an idempotency key is distinct on each platform', () => {
@@ -53,6 +68,13 @@ test('a deletion follows earlier money and payments, and precedes later ones', (
   expect(batchesOf(begins, deletion, begins)).toEqual([[0], [1], [2]]);
   expect(batchesOf(begins, begins)).toEqual([[0, 1]]);
   expect(batchesOf(pays('a'), rename, pays('b'), moves)).toEqual([[0, 1, 2, 3]]);
+});
+
+test('a payment that policies may limit follows an earlier one that ends undelivered, and precedes a later one', () => {
+  const spend = { transactionId: 't', kind: 'TRANSFER_OUT', amount: 1n, currency: 'USD', subjects: [] } as const;
+  const limited: Plan = { spend: { ...spend, accountId: null, country: null, umaAddress: null } };
+  const fails: Plan = { transactions: [{ id: 'payment', from: ['PROCESSING'], to: 'FAILED' }] };
+  expect(batchesOf(limited, limited, fails, limited)).toEqual([[0, 1], [2], [3]]);
 });
 
 test('an alternative that changes rows beyond those of its plan is refused before anything is sent', () => {

@@ -88,7 +88,7 @@ describe('a journal', () => {
     }
   });
 
-  test('accepts no leg of zero, and only legs of either an account or the system', async () => {
+  test('accepts no leg of zero, and only legs on an account or on a system account', async () => {
     const { platformId } = t.platform;
     const journal = await newJournal();
     expect(await refusalOf(toSystem, [platformId, journal, 1, 'FEES', 'USD', 0])).toBe('23514');
@@ -154,7 +154,7 @@ describe('a status moves only along the table of allowed moves', () => {
     const filled =
       table === 'quote' ? '' : `, failure_reason = 'QUOTE_EXPIRED', refund_reference = 'R', refund_amount = 1`;
     for (const from of statuses) {
-      // Planted without triggers, so that every status can be the start.
+      // Set without triggers, so that every status can be the starting point.
       await run('set local session_replication_role = replica');
       await run(
         `update ${table} set status = $2 ${filled} ${table === 'quote' ? '' : ', refund_initiated_at = now(), settled_at = now()'} where id = $1`,

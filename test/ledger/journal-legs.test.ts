@@ -142,7 +142,7 @@ test('each kind of journal has exactly the legs of decision 58', async () => {
       ...expectedLegs(decided.get(journal.kind) ?? [], journal).sort(),
     ]);
   }
-  // Every kind occurred, each with the platform's earning, if it has a part.
+  // Every kind occurred, and deliveries and returns have a leg for the platform's part of the fees.
   expect(new Set(rows.map(({ kind }) => kind))).toEqual(new Set(decided.keys()));
   const earned = rows.filter(({ legs, parties }) => legs.some(({ party }) => party === parties.platform));
   expect(new Set(earned.map(({ kind }) => kind))).toEqual(new Set(['delivery', 'return']));

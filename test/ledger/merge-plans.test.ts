@@ -6,7 +6,7 @@ import { mergePlans, type Plan } from '../../src/domain/ledger/plan.ts';
 const some = fc.array(fc.record({ id: fc.uuid() }), { maxLength: 3 });
 const one = fc.record({ id: fc.uuid() });
 
-// The compiler finds a field of a plan that these lists omit.
+// The compiler reports any field of a plan that these lists omit.
 const requireActive = { customers: some, accounts: some, unfrozen: some, lookups: some } satisfies Fields<
   Plan['requireActive']
 >;
@@ -66,7 +66,7 @@ test('a merge has exactly the fields of both plans, the first one’s before the
   );
 });
 
-test('three plans are merged alike in any grouping', () => {
+test('merging three plans gives the same result in any grouping', () => {
   fc.assert(
     fc.property(listedParts, listedParts, listedParts, (...three) => {
       const [a, b, c] = three as [Plan, Plan, Plan];
@@ -76,7 +76,7 @@ test('three plans are merged alike in any grouping', () => {
 });
 
 test.each(['claim', 'result', 'otherwise'])(
-  'two plans that both have one cannot be merged, and neither %s is lost',
+  'two plans that both have the field %s cannot be merged, and neither value is lost',
   (field) => {
     const plans = [{ [field]: { id: '1' } }, { [field]: { id: '2' } }] as [Plan, Plan];
     expect(() => mergePlans(...plans)).toThrow(`cannot merge two plans that both have a ${field}`);

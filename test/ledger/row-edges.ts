@@ -55,7 +55,7 @@ export const edges: Readonly<Record<Row, [what: string, sound: string, ...broken
     ['a quote whose fees all go to its platform', 'platform_fee = fees_included', 'platform_fee = fees_included + 1'],
     ['a quote with the smallest rate', 'exchange_rate = 1e-15', 'exchange_rate = 0'],
     [
-      "a lock of the amount sent without the platform's fee, of the amount received, and with a reference",
+      "a lock of the sent amount less the platform's fee and of the received amount, with a reference",
       locked(sent, received, `'r'`),
       ...[`${sent} - 1`, `${sent} + 1`, 'null'].map((other) => locked(other, received, `'r'`)),
       ...[`${received} - 1`, `${received} + 1`, 'null'].map((other) => locked(sent, other, `'r'`)),

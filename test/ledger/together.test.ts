@@ -11,7 +11,7 @@ import { makeScene, type Scene } from '../setup/scene.ts';
 
 // Plans that share a transaction are divided into batches, which are checked one by one and applied together
 // (src/domain/ledger/batches.ts, prisma/functions/commit/commit_batch.sql). Whatever the plans have in common, the
-// result must be the same as one after the other.
+// result must be the same as if they ran one after the other.
 
 /** The number of lists of plans to try. TOGETHER_RUNS overrides it. */
 const runs = Number(process.env.TOGETHER_RUNS ?? 150);
@@ -105,8 +105,8 @@ function payout(of: number, amount: bigint, key: string | undefined, limited: bo
 }
 
 /**
- * Collects money later: the account must have room if `asks`; otherwise its room is not checked, as for a payment from
- * another customer.
+ * Collects money later: the account must have capacity if `asks`; otherwise its capacity is not checked, as for a
+ * payment from another customer.
  */
 function collection(of: number, amount: bigint, asks: boolean): Group {
   const scene = sceneAt(of);
@@ -401,9 +401,10 @@ const told = (outcome: Outcome) =>
       : outcome;
 
 /** Returns the outcomes and the resulting rows, or the error, and undoes everything. */
-async function attempt(act: () => Promise<Outcome[]>): Promise<unknown> {
+async function attempt(limited: boolean, act: () => Promise<Outcome[]>): Promise<unknown> {
   await sql.query('begin');
   try {
+    if (!limited) await sql.query('delete from policy_use; delete from policy');
     const outcomes = await act();
     await sql.query('set constraints all immediate');
     return { outcomes: outcomes.map(told), state: await stateNow() };
@@ -420,10 +421,10 @@ test(
   async () => {
     let possible = 0;
     await fc.assert(
-      fc.asyncProperty(fc.array(anyGroup, { minLength: 2, maxLength: 9 }), async (makers) => {
+      fc.asyncProperty(fc.array(anyGroup, { minLength: 2, maxLength: 9 }), fc.boolean(), async (makers, limited) => {
         const groups = makers.map((make) => make());
-        const together = await attempt(() => commitGroupsOn(sql, groups));
-        const oneByOne = await attempt(async () => {
+        const together = await attempt(limited, () => commitGroupsOn(sql, groups));
+        const oneByOne = await attempt(limited, async () => {
           const outcomes: Outcome[] = [];
           for (const group of groups) outcomes.push(...(await commitGroupsOn(sql, [group])));
           return outcomes;

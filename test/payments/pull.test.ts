@@ -88,7 +88,7 @@ describe('a quote from an external account', () => {
     expect(await balanceOf(t.platform, poor.usd)).toBe(5_000n);
   });
 
-  test('whose payout fails leaves the pulled money on the owner’s internal account in that currency', async () => {
+  test('whose payout fails leaves the pulled money in the owner’s internal account in its currency', async () => {
     const own = await makeScene(t.platform, 0n);
     const closed = await externalAccount(t.platform, own.customerId, 'EUR', iban('DE89370400440532000003'));
     const quote = await createQuote(own.outsideUsd, closed);

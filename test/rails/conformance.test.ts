@@ -32,7 +32,7 @@ test('the sandbox passes everything that can be checked without a provider', asy
 });
 
 test.for<readonly [mistake: Mistake, check: string, reason: RegExp]>([
-  ['new keys', 'moves the money once if the answer to it is lost', /moved \d+ instead of 700/],
+  ['new keys', 'moves the money once, even if the answer is lost', /moved \d+ instead of 700/],
   ['guesses', 'treats a provider that is down as an unknown outcome', /did not answer, but the rail answered failed/],
   [
     'throws refusals',

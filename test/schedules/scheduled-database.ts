@@ -9,7 +9,7 @@ import pg from 'pg';
 /** Where an actor stops inside a function: before it, or after it, while its transaction is open. */
 const points: readonly { readonly of: string; readonly after: string }[] = [
   { of: 'lock_plans(jsonb)', after: 'locked' },
-  { of: 'check_group(jsonb)', after: 'checked' },
+  { of: 'check_group(jsonb, jsonb)', after: 'checked' },
   { of: 'apply_plans(jsonb)', after: 'applied' },
   { of: 'lease_rail_orders(integer, bigint)', after: 'leased' },
   { of: 'sequence_outbox(integer)', after: 'sequenced' },

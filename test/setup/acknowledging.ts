@@ -23,8 +23,8 @@ interface Message {
 const query = 'subscription Follow($filter: EventFilter) { events(filter: $filter) { id } }';
 
 /**
- * Stock clients of graphql-ws whose only code for resuming is `resume: true`, on two instances, are cut every 0.2 to 2
- * s while changes are committed out of order. At the end each must have received every change, in order, and each
+ * On two instances, stock graphql-ws clients with only `resume: true` are disconnected every 0.2 to 2 s while changes
+ * are committed out of order. At the end each must have received every change, in order, and each
  * repeat must be marked.
  * @param two another instance on the same database; its address may change
  */
@@ -83,7 +83,7 @@ export async function acknowledging(
     /** Messages that a client already had, and those that were marked as possible repeats. */
     repeated: sumOf(repeats, ({ repeated }) => repeated),
     marked: sumOf(repeats, ({ marked }) => marked),
-    /** The smallest number of successive connections of a client that had messages. */
+    /** The smallest number of a client's connections on which it received messages. */
     fewestConnections: Math.min(...followers.map(connectionsOf)),
   };
 }
@@ -126,7 +126,7 @@ function follow(one: TestGateway, two: { readonly url: string }, customerId: str
   return { customerId, connections, received, client, cut: () => socket?.terminate() };
 }
 
-/** Returns how many connections of a client had messages. */
+/** Returns on how many of its connections a client received messages. */
 function connectionsOf({ connections }: Pick<ReturnType<typeof follow>, 'connections'>): number {
   return connections.filter(({ length }) => length > 0).length;
 }
@@ -136,7 +136,7 @@ function hasLast(expected: readonly string[], connections: readonly (readonly Me
   return last === undefined || connections.some((messages) => messages.at(-1)?.id === last);
 }
 
-/** Checks that a client received every change in order, and that only marked ones came twice. */
+/** Checks that a client received every change in order, and that only messages marked as repeats came twice. */
 function countRepeats(expected: readonly string[], connections: readonly (readonly Message[])[]) {
   const places = new Map(expected.map((id, place) => [id, place]));
   let next = 0;

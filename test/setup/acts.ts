@@ -255,7 +255,7 @@ export async function lookUp(platform: TestPlatform, umaAddress: string, rest: o
   return made.lookup ?? made;
 }
 
-/** The data of a test's sender. */
+/** The information about the sender that tests give. */
 export const sender = [
   { name: 'FULL_NAME', value: 'Grace Hopper' },
   { name: 'BIRTH_DATE', value: '1986-12-09' },

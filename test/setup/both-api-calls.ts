@@ -42,7 +42,7 @@ export const results = {
 } as const;
 
 /**
- * Makes the call over one API and then, with the same key, over the other: one effect, and the same outcome in both.
+ * Makes the call over one API, then with the same key over the other, and requires one effect and the same outcome.
  */
 export async function madeOnBoth(
   { platform, rest }: { readonly platform: TestPlatform; readonly rest: RestClient },
@@ -106,7 +106,7 @@ const namesInRest: { readonly [Name in Operation]?: Readonly<Record<string, stri
   sandboxReceiveUma: { amount: 'receivingCurrencyAmount', currency: 'receivingCurrencyCode' },
 };
 
-/** Returns where REST has a field that GraphQL's inputs name differently. */
+/** Returns the path in REST of a field of GraphQL's inputs, which may have a different name. */
 function asRestField(
   mutation: Operation,
   [, first = '', ...path]: readonly string[],

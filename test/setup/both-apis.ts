@@ -2,8 +2,8 @@ import { expect } from 'vitest';
 import type { Data } from './gateway.ts';
 
 /**
- * GraphQL's fragments of every field that REST has, and their results in REST's form: written independently of the
- * service.
+ * GraphQL fragments that select every field that REST has, and their results in REST's form: written independently of
+ * the service.
  */
 
 const money = '{ amount currency { code name symbol decimals } }';

@@ -71,7 +71,7 @@ export async function compile(
   return found.match(/^(?!.*node_modules\/(?!payments-client)).*error TS.*$/gm) ?? [];
 }
 
-/** An app in TypeScript. A mistake in a variable or a result does not compile. */
+/** An app in TypeScript. It does not compile if a variable or a result has the wrong type. */
 export const app = `
 import { InMemoryCache } from '@apollo/client';
 import { openPayments } from 'payments-client';

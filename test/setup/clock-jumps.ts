@@ -16,7 +16,7 @@ async function change(databaseUrl: string, changes: readonly string[]): Promise<
 /** Returns the stored times, shifted as if the clock had just been moved by this much. */
 const shifted = (by: string) => [
   // The last reading of the clock can be a moment old.
-  `update clock_reading set seen_at = greatest(seen_at, clock_timestamp()) + ${by}`,
+  `update feed_epoch set seen_at = greatest(seen_at, clock_timestamp()) + ${by}`,
   `update rail_order set due_at = due_at + ${by}, created_at = created_at + ${by} where due_at is not null`,
   `update webhook_delivery set next_attempt_at = next_attempt_at + ${by}, leased_until = leased_until + ${by}`,
   `update transaction set approval_due_at = approval_due_at + ${by} where approval_due_at is not null`,

@@ -29,7 +29,7 @@ export interface Answer {
   }[];
 }
 
-/** A platform for the test, and ways to call a gateway as it. */
+/** A platform for the test, and ways to call a gateway as that platform. */
 export type TestPlatform = Readonly<ReturnType<typeof connect>>;
 
 export type TestGateway = Readonly<Awaited<ReturnType<typeof startTestGateway>>>;

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 const root = path.resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
-/** The guides, by their paths in the repository. */
+/** The paths of the guides in the repository. */
 export const guides = globSync('docs/guides/*.md', { cwd: root });
 export const readGuide = (guide: string) => readFileSync(path.join(root, guide), 'utf8');
 

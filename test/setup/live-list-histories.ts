@@ -44,7 +44,7 @@ export class LiveList {
     return this.#cursor;
   }
 
-  /** Follows the list until it is cut, from where it was before, or from its first page. */
+  /** Follows the list from where it was before, or from its first page, until the connection is cut. */
   async follow(): Promise<void> {
     const { list, filter, waitMs } = this.wanted;
     const type = types[list];

@@ -11,7 +11,7 @@ import { schema } from '../../src/api/graphql/server/schema.ts';
 import type { TestGateway } from './gateway.ts';
 import { type FilledTable, manyOf, type Parents, planOf, type Size, type Templates } from './plans.ts';
 
-/** A list of the schema below a type of parents. */
+/** A list of the schema under a parent type. */
 export interface ListBelow {
   readonly name: string;
   readonly parent: keyof Parents;
@@ -40,7 +40,7 @@ export const listsBelow: readonly ListBelow[] = Object.values(schema.getTypeMap(
     const table = tables[name];
     if (!table) throw new Error(`test/setup/plans-below.ts knows no table of ${type.name}.${name}`);
     const isPaged = args.some(({ name: arg }) => arg === 'first');
-    // Reading it shows that a parent has a different type.
+    // For a type that is not a parent, reading the list fails.
     return { name: `${type.name}.${name}`, parent: type.name as keyof Parents, field: name, args, isPaged, table };
   });
 
@@ -73,7 +73,7 @@ const filterValues = ({ Customer, InternalAccount }: Parents): Readonly<Record<s
   updatedBefore: '"2001-01-01T00:00:00Z"',
 });
 
-/** Returns the arguments to try for a list; `isWhole` means that their page can require all rows of the parent. */
+/** Returns the arguments to try for a list; `isWhole`: a page may have to read all rows of the parent. */
 function argumentsOf({ args, isPaged }: ListBelow, other: Parents, cursor: string | undefined) {
   const has = (name: string) => args.some((arg) => arg.name === name);
   const inPages = isPaged ? ['first: 5', 'last: 5', 'first: 5, sortOrder: ASC', 'last: 5, sortOrder: ASC'] : [];
@@ -106,7 +106,7 @@ const page = '{ edges { node { id } cursor } pageInfo { hasNextPage hasPreviousP
 
 /**
  * Returns the arguments for which a list reads more rows than its page or, if it must examine them all, than its parent
- * has; or for which Postgres plans it too often.
+ * has, or whose statement Postgres plans as it sees fit.
  */
 export async function readsTooMuch(
   t: TestGateway,
@@ -129,8 +129,8 @@ export async function readsTooMuch(
       { id },
       true,
     );
-    // Rows are found in two ways, each with a page of 5, one more row, and one on the other side of the cursor; and
-    // there are the parent's own accounts.
+    // Enough for two ways to find rows, each with a page of 5, one more row, and one on the other side of the cursor,
+    // and for the parent's own accounts.
     const most = 30 + (isWhole ? 2 * known : 0);
     if (!isPlannedAnew && !isPlannedOnce) found.push(`${size}, ${text}: planned as Postgres estimates`);
     if (rowsRead === undefined || rowsRead > most) found.push(`${size}, ${text}: ${rowsRead} rows`);
@@ -153,7 +153,7 @@ const naming: Readonly<Record<string, keyof Parents | 'filler-17' | '$nobody@nob
   umaAddress: '$nobody@nobody.example',
 };
 
-/** The lists of the query whose filters name the owner of rows, and the equivalent lists of REST. */
+/** The lists on Query whose filters name the owner of rows, and the equivalent lists of REST. */
 const rootLists = [
   { field: 'transactions', table: 'transaction', rest: '/transactions' },
   { field: 'quotes', table: 'quote', rest: '/quotes' },

@@ -13,7 +13,7 @@ import { makeScene } from './scene.ts';
 export type FilledTable = (typeof filledTables)[number];
 const filledTables = ['transaction', 'quote', 'customer', 'account', 'webhook_delivery', 'posting'] as const;
 
-/** A query of a list, and the index that must serve it. */
+/** A query for a list, and the index that must serve it. */
 export interface PlanCase {
   readonly name: string;
   readonly table: FilledTable;
@@ -100,14 +100,14 @@ export interface Templates {
   readonly parents: Readonly<Record<Size, Parents>>;
 }
 
-/** The objects that queries of lists name, and rows to copy. */
+/** The objects that list queries name, and rows to copy. */
 export interface PlanScene {
   readonly ids: Readonly<Record<'account' | 'endpoint', string>>;
   readonly templates: Templates;
   close(): Promise<void>;
 }
 
-/** Creates one row of each kind that the lists have, and the parents of rows. */
+/** Creates one row of each kind that the lists have, and the parents of these rows. */
 export async function makePlanScene({ platform }: TestGateway): Promise<PlanScene> {
   const receiver = await startReceiver();
   const made = async (size: Size): Promise<Parents> => {
@@ -313,7 +313,7 @@ export async function filling(owner: pg.Pool, work: (client: pg.PoolClient) => P
   }
 }
 
-/** What Postgres does for a query of a list. */
+/** What Postgres does for a list query. */
 export interface Plan {
   /** The indexes that the plan reads. */
   readonly indexes: readonly string[];
@@ -321,7 +321,7 @@ export interface Plan {
   readonly rowsRead: number | undefined;
   /** Whether the statement was sent without a name, and so is planned each time. */
   readonly isPlannedAnew: boolean;
-  /** Whether the statement is planned once for any values. */
+  /** Whether the statement is planned once for all values. */
   readonly isPlannedOnce: boolean;
 }
 
@@ -372,7 +372,7 @@ export async function planOf(
   }
   const statement = sent.find(({ text }) => text.includes(`"${table}"`));
   if (!statement) throw new Error(`no statement reads ${table}`);
-  // A named statement is planned for any values, or can be.
+  // A named statement is, or can be, planned once for all values.
   const isPlannedAnew = (statement.name ?? '') === '';
   const mode = `set local plan_cache_mode = force_${isPlannedAnew ? 'custom' : 'generic'}_plan`;
   const literals = statement.values.map((value) =>

@@ -11,7 +11,7 @@ import { type ChildGateway, startChildGateway, temporaryDataDirectory } from './
 // home, in two ways. The gateway must report that it is ready, and stop on SIGTERM.
 //
 // 1. As in the README: without development packages, with the embedded Postgres. 2. As in the image
-// (deploy/install.sh), for an external Postgres, in production: by a user without rights, in a read-only folder.
+// (deploy/install.sh), for an external Postgres, in production: by an unprivileged user, in a read-only folder.
 
 const root = path.resolve(import.meta.dirname, '../..');
 

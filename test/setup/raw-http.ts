@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 
 /** Connections without an HTTP client, or with one that sends exactly what it is given. */
 
-/** Sends a request unchanged, even with headers that `fetch` would not send; the body of a stream is chunked. */
+/** Sends a request unchanged, even with headers that `fetch` would not send; a stream is sent in chunks. */
 export async function answerTo(url: string | URL, options: RequestOptions, body: string | Uint8Array | Readable = '') {
   const sent = request(url, { agent: false, ...options });
   const answer: Promise<IncomingMessage[]> = once(sent, 'response');

@@ -35,7 +35,7 @@ export const neededQuery: Readonly<Record<string, readonly string[]>> = {
   getAccountStatement: ['from=2026-01-01T00:00:00Z', 'to=2026-01-02T00:00:00Z'],
 };
 
-/** Everything that a walk over all endpoints needs. */
+/** Everything that a test of all endpoints needs. */
 export type Catalog = Awaited<ReturnType<typeof openCatalog>>;
 
 /** Starts a gateway and reads its document. */

@@ -3,7 +3,7 @@ import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts
 import { mint, succeed } from './acts.ts';
 import { connect, type Data, type TestGateway, type TestPlatform } from './gateway.ts';
 
-/** A customer with money in USD and external accounts, as most tests need it. Ids are public ids. */
+/** A customer with money in USD and external accounts, as most tests need. Ids are public ids. */
 export interface Scene {
   readonly customerId: string;
   readonly usd: string;
@@ -118,7 +118,7 @@ export async function ownAccount(platform: TestPlatform, currency: string): Prom
   return accounts.edges[0].node.id;
 }
 
-/** A platform as the bearer of one of its tokens. */
+/** A platform that makes its calls with one of its tokens. */
 export interface Bearer extends TestPlatform {
   /** The public id of the token. */
   readonly tokenId: string;

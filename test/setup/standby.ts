@@ -29,8 +29,8 @@ async function follow(data: string, primary: EmbeddedPostgres): Promise<void> {
 }
 
 /**
- * Starts a migrated primary and this many standbys by streaming replication. Each server keeps its port when it is
- * restarted.
+ * Starts a migrated primary, and this many standbys that follow it by streaming replication. Each server keeps its port
+ * when it is restarted.
  */
 export async function startReplicated(count: number) {
   const folder = await mkdtemp(path.join(tmpdir(), 'replicated-'));

@@ -56,8 +56,7 @@ export async function respectLimits(
   }
   const euros = (one: Data) => one.currency.code === 'EUR';
   expect(BigInt(lookup.supportedCurrencies.find(euros).minAmount.amount)).toBeGreaterThan(1n);
-  // When the customer pays from its euro account: the limit is everything that can be sent, less the fees of its
-  // platform.
+  // If the customer pays from its euro account, the limit is everything that can be sent, less its platform's fees.
   const own = await lookUp(platform, receiver, { sender: { customerId: inEuros } });
   const most = await quote(platform, {
     source: { account: { accountId: await internalAccount(platform, inEuros, 'EUR') } },

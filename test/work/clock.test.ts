@@ -11,6 +11,8 @@ import { startReceiver } from '../webhooks/receiver.ts';
 const key = Buffer.alloc(32, 7);
 const database = await testDatabase();
 const sql = await testClient({ databaseUrl: database.url });
+// A worker has run before: it has begun the feed's epoch, which has its reading of the clock.
+await sql.query('select follow_server()');
 /** A gateway that only serves, without workers. */
 const serving = await testGateway({ ROLE: 'serve', SECRET_KEY: key }, database.url);
 const platform = await serving.newPlatform('timekeeper');
@@ -55,7 +57,7 @@ test('a correct clock changes nothing', async () => {
   const other = new pg.Client({ connectionString: database.url });
   await other.connect();
   await other.query('begin');
-  await other.query('select from clock_reading for update');
+  await other.query('select from feed_epoch for update');
   expect((await sql.query('select follow_clock() as back')).rows).toEqual([{ back: null }]);
   await other.end();
 });
@@ -71,7 +73,7 @@ describe('a step back of the clock', () => {
    */
   async function setBack(by: string, first = 'select'): Promise<number | null> {
     // In one message: almost no time passes in between.
-    const changes = [first, `update clock_reading set seen_at = clock_timestamp() + interval '${by}'`];
+    const changes = [first, `update feed_epoch set seen_at = clock_timestamp() + interval '${by}'`];
     const answers: unknown = await sql.query([...changes, 'select follow_clock() as step'].join('; '));
     return (answers as pg.QueryResult[]).at(-1)?.rows[0].step;
   }
@@ -151,10 +153,17 @@ describe('a step back of the clock', () => {
     expect(rows).toEqual([{ is_new: true }]);
   });
 
+  test('is detected on a server that takes over', async () => {
+    await sql.query("update feed_epoch set server = '1/00000001/1', seen_at = clock_timestamp() + interval '1 hour'");
+    expect((await sql.query('select follow_server() as has_begun')).rows).toEqual([{ has_begun: true }]);
+    const { rows } = await sql.query('select follow_clock() > 3590000 as is_back');
+    expect(rows).toEqual([{ is_back: true }]);
+  });
+
   test('is detected even after a step forward', async () => {
     expect(await setBack('-1 hour')).toBeNull();
     const { rows } = await sql.query(
-      `select abs(extract(epoch from seen_at - clock_timestamp())) < 60 as is_now from clock_reading`,
+      `select abs(extract(epoch from seen_at - clock_timestamp())) < 60 as is_now from feed_epoch`,
     );
     expect(rows).toEqual([{ is_now: true }]);
   });

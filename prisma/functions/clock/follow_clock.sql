@@ -12,19 +12,20 @@ create or replace function follow_clock() returns double precision
   security definer set search_path = public, pg_temp
 as $$
 declare
+  v_epoch int;
   v_seen timestamptz;
   v_now timestamptz;
   v_step interval;
   v_ahead timestamptz;
 begin
-  select seen_at into v_seen from clock_reading for update skip locked;
+  select id, seen_at into v_epoch, v_seen from feed_epoch where id = (select max(id) from feed_epoch) for update skip locked;
   if not found then
     return null;
   end if;
   v_now := clock_timestamp();
   v_step := v_seen - v_now;
   if v_step < interval '-1 second' then
-    update clock_reading set seen_at = v_now;
+    update feed_epoch set seen_at = v_now where id = v_epoch;
   end if;
   if v_step <= interval '1 second' then
     return null;
@@ -41,7 +42,7 @@ begin
     next_attempt_at = case when next_attempt_at > v_ahead then next_attempt_at - v_step else next_attempt_at end,
     leased_until = case when leased_until > v_ahead then leased_until - v_step else leased_until end
   where status = 'PENDING' and greatest(next_attempt_at, leased_until) > v_ahead;
-  update clock_reading set seen_at = v_now;
+  update feed_epoch set seen_at = v_now where id = v_epoch;
   return date_part('epoch', v_step) * 1000;
 end
 $$;

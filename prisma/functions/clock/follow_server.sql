@@ -18,7 +18,7 @@ begin
     return false;
   end if;
   if v_last.server <> v_server then
-    insert into feed_epoch (epoch, server) values (1 + floor(random() * 2147483646)::int, v_server);
+    insert into feed_epoch (epoch, server, seen_at) values (1 + floor(random() * 2147483646)::int, v_server, v_last.seen_at);
     return true;
   end if;
   return v_last.marked_at is null;

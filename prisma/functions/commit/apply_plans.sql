@@ -1,7 +1,7 @@
 -- Applies plans that check_group has accepted, given as a list of {platform, plan}: inserts rows, moves money,
 -- changes statuses and places orders for the rail. Each kind of change takes one statement for all plans. Triggers
--- write the events and update the balances. The events of a plan are written in the order of this function. The order
--- of different plans does not matter, because they do not conflict.
+-- write the events and update the balances. The events of a plan are written in the order of this function's
+-- statements. The order of different plans only matters for the balances of accounts that several of them move.
 create or replace function apply_plans(p_plans jsonb) returns void
   language plpgsql
 as $$

@@ -11,7 +11,9 @@
 -- excess is at most one payment at a time. But a thousand payments can be under way together, so exempt legs stop at
 -- 9,000,000,000,000,000,000, a thousand times the bound. A refund beyond that waits in SUSPENSE
 -- (src/domain/settlement/outcomes.ts), so no balance comes near 2^63 and no refund is retried forever.
-create or replace function check_balances(p_platform uuid, p_journals jsonb) returns jsonb
+-- p_moved is what the earlier groups of the batch will add to balances, as {account: amount}; null if no account is
+-- moved by two groups.
+create or replace function check_balances(p_platform uuid, p_journals jsonb, p_moved jsonb) returns jsonb
   language plpgsql
 as $$
 declare
@@ -21,7 +23,7 @@ begin
     return null;
   end if;
   for v_account in
-    select a.id, a.posted, a.currency, a.customer_id, a.frozen_at, c.frozen_at as owner_frozen_at, c.is_deleted as owner_is_deleted,
+    select a.id, a.posted + coalesce((p_moved ->> a.id::text)::bigint, 0) as posted, a.currency, a.customer_id, a.frozen_at, c.frozen_at as owner_frozen_at, c.is_deleted as owner_is_deleted,
       m.change, m.coming, m.bound
     from (
       select l.account, sum(l.amount) as change,

@@ -3,8 +3,8 @@
 -- with a single plan has an idempotency key. Nothing is written before all groups of a batch have been checked. A plan
 -- may have an alternative, under `otherwise`, which replaces it if it is refused because a quote has expired. The clock
 -- is read while the quote is locked. So a deposit that arrives at the moment of expiry either executes its quote or is
--- credited, and is never refused because of its timing.
-create or replace function check_group(p_group jsonb) returns jsonb
+-- credited, and is never refused because of its timing. p_moved is that of check_balances.
+create or replace function check_group(p_group jsonb, p_moved jsonb) returns jsonb
   language plpgsql
 as $$
 declare
@@ -22,10 +22,10 @@ begin
   for v_at in 0 .. jsonb_array_length(p_group) - 1 loop
     v_platform := p_group -> v_at ->> 'platform';
     v_plan := p_group -> v_at -> 'plan';
-    v_refusal := check_plan(v_platform, v_plan);
+    v_refusal := check_plan(v_platform, v_plan, p_moved);
     while v_refusal ->> 'code' = 'QUOTE_EXPIRED' and v_plan ? 'otherwise' loop
       v_plan := v_plan -> 'otherwise';
-      v_refusal := check_plan(v_platform, v_plan);
+      v_refusal := check_plan(v_platform, v_plan, p_moved);
       p_group := jsonb_set(p_group, array[v_at::text, 'plan'], v_plan);
     end loop;
     if v_refusal is not null then

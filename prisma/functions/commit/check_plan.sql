@@ -1,6 +1,6 @@
 -- Returns the first reason to refuse a plan, or null. lock_plans has locked the rows. A move marked is_new concerns a
--- row that the same plan inserts, so there is nothing to check yet.
-create or replace function check_plan(p_platform uuid, p_plan jsonb) returns jsonb
+-- row that the same plan inserts, so there is nothing to check yet. p_moved is that of check_balances.
+create or replace function check_plan(p_platform uuid, p_plan jsonb, p_moved jsonb) returns jsonb
   language plpgsql
 as $$
 begin
@@ -19,7 +19,7 @@ begin
     case when p_plan ? 'accounts' then check_accounts(p_platform, p_plan -> 'accounts') end,
     case when p_plan -> 'require_active' ? 'customers' then check_active_customers(p_platform, p_plan #> '{require_active,customers}') end,
     case when p_plan -> 'require_active' ? 'unfrozen' then check_unfrozen(p_platform, p_plan #> '{require_active,unfrozen}') end,
-    case when p_plan ? 'journals' then check_balances(p_platform, p_plan -> 'journals') end,
+    case when p_plan ? 'journals' then check_balances(p_platform, p_plan -> 'journals', p_moved) end,
     case when p_plan -> 'require_active' ? 'accounts' then check_active_accounts(p_platform, p_plan #> '{require_active,accounts}') end,
     case when p_plan ? 'capacity' then check_capacity(p_platform, p_plan -> 'capacity') end
   );

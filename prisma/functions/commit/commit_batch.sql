@@ -1,6 +1,7 @@
 -- Checks the groups of a batch one by one, applies the accepted ones together, and concludes each. They are applied
--- together because the fixed cost of statements is a large part of the cost of a payment. p_policies contains the
--- policies that lock_plans has locked. Returns answers as commit_batches does.
+-- together because the fixed cost of statements is a large part of the cost of a payment. If several of them move the
+-- money of one account, each check counts what the earlier ones will move. p_policies contains the policies that
+-- lock_plans has locked. Returns answers as commit_batches does.
 create or replace function commit_batch(p_groups jsonb, p_policies policy[]) returns jsonb[]
   language plpgsql
 as $$
@@ -10,9 +11,22 @@ declare
   v_answer jsonb;
   v_item jsonb;
   v_plans jsonb;
+  v_moved jsonb := case when v_count > 1 and moves_account_twice(p_groups) then '{}'::jsonb end;
 begin
+  -- A policy may refuse a group after its check, which would then have been counted wrongly for the groups after it.
+  if v_moved is not null and cardinality(p_policies) > 0 then
+    for v_at in 0 .. v_count - 1 loop
+      v_answers := v_answers || commit_batch(jsonb_build_array(p_groups -> v_at), policies_now(p_policies));
+    end loop;
+    return v_answers;
+  end if;
+
   for v_at in 0 .. v_count - 1 loop
-    v_answers := v_answers || check_group(p_groups -> v_at);
+    v_answer := check_group(p_groups -> v_at, v_moved);
+    v_answers := v_answers || v_answer;
+    if v_moved is not null then
+      v_moved := add_legs(v_moved, jsonb_path_query_array(v_answer, '$.plans[*].plan.journals[*].legs[*] ? (exists (@.account))'));
+    end if;
   end loop;
   if cardinality(p_policies) > 0 then
     v_answers := count_payments(v_answers, p_policies);

@@ -1,8 +1,8 @@
 -- Commits plans that share a transaction. A group is a list of {platform, plan} that is applied as a whole or not at
 -- all: one plan, like most commands and outcomes, or the two sides of a payment between platforms. A batch is a list of
--- groups that do not affect each other's checks, which the caller ensures (src/domain/ledger/batches.ts). Each group is
--- applied or refused on its own, as if the groups were committed one after another. Returns one answer for each group,
--- in the order of the batches:
+-- groups that do not affect each other's checks, except through balances, which the caller ensures
+-- (src/domain/ledger/batches.ts). Each group is applied or refused on its own, as if the groups were committed one
+-- after another. Returns one answer for each group, in the order of the batches:
 --   {outcome: now, refusal, result}    applied or refused by this call; with the row that its plan names as its result
 --   {outcome: first, refusal, result}  the outcome of the first call with its idempotency key
 --   {outcome: mismatch}                its idempotency key was used with different input
@@ -24,9 +24,7 @@ declare
 begin
   for v_at in 0 .. jsonb_array_length(p_batches) - 1 loop
     if v_at > 0 and cardinality(v_policies) > 0 then
-      -- The previous batch has counted payments.
-      v_policies := array(
-        select p from unnest(v_policies) l join policy p on p.platform_id = l.platform_id and p.id = l.id order by p.platform_id, p.id);
+      v_policies := policies_now(v_policies);
     end if;
     v_answers := v_answers || commit_batch(p_batches -> v_at, v_policies);
   end loop;

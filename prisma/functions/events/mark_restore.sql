@@ -9,7 +9,8 @@ declare
   v_epoch int := 1 + floor(random() * 2147483646)::int;
 begin
   perform follow_server();
-  insert into feed_epoch (epoch, server) values (v_epoch, server_name());
+  insert into feed_epoch (epoch, server, seen_at)
+  select v_epoch, server_name(), seen_at from feed_epoch order by id desc limit 1;
   update feed_epoch set marked_at = clock_ms() where marked_at is null;
   return v_epoch;
 end

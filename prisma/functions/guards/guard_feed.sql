@@ -1,5 +1,5 @@
--- Runs before inserts into stored_event. Only sequence_outbox may write the feed, from the outbox. The rows that the
--- outbox refers to belong to its platform (guard_outbox) and are never deleted, so no foreign keys are needed here.
+-- Runs before inserts into stored_event. Only sequence_outbox may write the feed, from the outbox. The rows that its
+-- events refer to belong to their platform (guard_outbox) and are never deleted, so no foreign keys are needed here.
 -- Foreign keys took a third of the time of sequence_outbox, and locked rows that payments were waiting to change.
 create or replace function guard_feed() returns trigger
   language plpgsql

@@ -1,4 +1,4 @@
--- Runs before each insert into a table with versions. Sets version 1 and the creation time, which is in the id. The
+-- Runs before each insert into a table with versions. Sets version 1, and the creation time from the id. The
 -- arguments of the trigger are the statuses in which a row may start; every later status is a move.
 create or replace function stamp_new_row() returns trigger
   language plpgsql

@@ -587,6 +587,7 @@ create table feed_epoch (
   server text,
   begun_at timestamptz(3) not null default clock_ms(),
   marked_at timestamptz(3),
+  seen_at timestamptz(3) not null default clock_ms(),
   primary key (id)
 );
 
@@ -728,12 +729,6 @@ create table reconciliation_difference (
 create unique index reconciliation_difference_platform_id_same_as_key on reconciliation_difference (platform_id, same_as);
 alter table reconciliation_difference add primary key (platform_id, id);
 
-create table clock_reading (
-  id boolean not null default true,
-  seen_at timestamptz(3) not null default clock_ms(),
-  primary key (id)
-);
-
 create table audit_run (
   id uuid not null default uuid_v7(),
   finished_at timestamptz(3) not null default clock_ms(),
@@ -742,18 +737,10 @@ create table audit_run (
   covers_from timestamptz(3),
   covers_until timestamptz(3),
   on_replica boolean not null default false,
-  primary key (id)
-);
-
-create table audit_checkpoint (
-  id boolean not null default true,
-  run_id uuid not null,
-  covers_until timestamptz(3) not null,
-  rules_digest bytea not null,
+  rules_digest bytea,
   epoch_id integer,
   primary key (id)
 );
-create unique index audit_checkpoint_run_id_key on audit_checkpoint (run_id);
 
 create table audit_mark (
   platform_id uuid not null,
@@ -833,7 +820,6 @@ alter table adjustment add constraint adjustment_platform_id_account_id_fkey for
 alter table adjustment add constraint adjustment_platform_id_journal_id_fkey foreign key (platform_id, journal_id) references journal(platform_id, id) on delete restrict on update restrict;
 alter table reconciliation add constraint reconciliation_platform_id_fkey foreign key (platform_id) references platform(id) on delete restrict on update restrict;
 alter table reconciliation_difference add constraint reconciliation_difference_platform_id_fkey foreign key (platform_id) references platform(id) on delete restrict on update restrict;
-alter table audit_checkpoint add constraint audit_checkpoint_run_id_fkey foreign key (run_id) references audit_run(id) on delete restrict on update restrict;
 alter table audit_mark add constraint audit_mark_platform_id_fkey foreign key (platform_id) references platform(id) on delete restrict on update restrict;
 
 create or replace function status_moves(p_noun text) returns text[]
@@ -1548,7 +1534,7 @@ begin
 end
 $$;
 
-create or replace function check_balances(p_platform uuid, p_journals jsonb) returns jsonb
+create or replace function check_balances(p_platform uuid, p_journals jsonb, p_moved jsonb) returns jsonb
   language plpgsql
 as $$
 declare
@@ -1558,7 +1544,7 @@ begin
     return null;
   end if;
   for v_account in
-    select a.id, a.posted, a.currency, a.customer_id, a.frozen_at, c.frozen_at as owner_frozen_at, c.is_deleted as owner_is_deleted,
+    select a.id, a.posted + coalesce((p_moved ->> a.id::text)::bigint, 0) as posted, a.currency, a.customer_id, a.frozen_at, c.frozen_at as owner_frozen_at, c.is_deleted as owner_is_deleted,
       m.change, m.coming, m.bound
     from (
       select l.account, sum(l.amount) as change,
@@ -1723,7 +1709,7 @@ begin
 end
 $$;
 
-create or replace function check_group(p_group jsonb) returns jsonb
+create or replace function check_group(p_group jsonb, p_moved jsonb) returns jsonb
   language plpgsql
 as $$
 declare
@@ -1741,10 +1727,10 @@ begin
   for v_at in 0 .. jsonb_array_length(p_group) - 1 loop
     v_platform := p_group -> v_at ->> 'platform';
     v_plan := p_group -> v_at -> 'plan';
-    v_refusal := check_plan(v_platform, v_plan);
+    v_refusal := check_plan(v_platform, v_plan, p_moved);
     while v_refusal ->> 'code' = 'QUOTE_EXPIRED' and v_plan ? 'otherwise' loop
       v_plan := v_plan -> 'otherwise';
-      v_refusal := check_plan(v_platform, v_plan);
+      v_refusal := check_plan(v_platform, v_plan, p_moved);
       p_group := jsonb_set(p_group, array[v_at::text, 'plan'], v_plan);
     end loop;
     if v_refusal is not null then
@@ -1805,7 +1791,7 @@ begin
 end
 $$;
 
-create or replace function check_plan(p_platform uuid, p_plan jsonb) returns jsonb
+create or replace function check_plan(p_platform uuid, p_plan jsonb, p_moved jsonb) returns jsonb
   language plpgsql
 as $$
 begin
@@ -1824,7 +1810,7 @@ begin
     case when p_plan ? 'accounts' then check_accounts(p_platform, p_plan -> 'accounts') end,
     case when p_plan -> 'require_active' ? 'customers' then check_active_customers(p_platform, p_plan #> '{require_active,customers}') end,
     case when p_plan -> 'require_active' ? 'unfrozen' then check_unfrozen(p_platform, p_plan #> '{require_active,unfrozen}') end,
-    case when p_plan ? 'journals' then check_balances(p_platform, p_plan -> 'journals') end,
+    case when p_plan ? 'journals' then check_balances(p_platform, p_plan -> 'journals', p_moved) end,
     case when p_plan -> 'require_active' ? 'accounts' then check_active_accounts(p_platform, p_plan #> '{require_active,accounts}') end,
     case when p_plan ? 'capacity' then check_capacity(p_platform, p_plan -> 'capacity') end
   );
@@ -1941,6 +1927,38 @@ begin
 end
 $$;
 
+create or replace function moves_account_twice(p_groups jsonb) returns boolean
+  language plpgsql
+as $$
+declare
+  v_accounts uuid[] := uuids(jsonb_path_query_array(p_groups, '$[*][*].plan.journals[*].legs[*].account'));
+begin
+  return cardinality(v_accounts) > (select count(distinct a) from unnest(v_accounts) a);
+end
+$$;
+
+create or replace function add_legs(p_sums jsonb, p_legs jsonb) returns jsonb
+  language plpgsql
+as $$
+declare
+  v_account text;
+begin
+  for v_at in 0 .. jsonb_array_length(p_legs) - 1 loop
+    v_account := p_legs -> v_at ->> 'account';
+    p_sums := p_sums || jsonb_build_object(
+      v_account, coalesce((p_sums ->> v_account)::bigint, 0) + (p_legs -> v_at ->> 'amount')::bigint);
+  end loop;
+  return p_sums;
+end
+$$;
+
+create or replace function policies_now(p_policies policy[]) returns policy[]
+  language sql stable
+as $$
+  select array(
+    select p from unnest(p_policies) l join policy p on p.platform_id = l.platform_id and p.id = l.id order by p.platform_id, p.id)
+$$;
+
 create or replace function commit_batch(p_groups jsonb, p_policies policy[]) returns jsonb[]
   language plpgsql
 as $$
@@ -1950,9 +1968,22 @@ declare
   v_answer jsonb;
   v_item jsonb;
   v_plans jsonb;
+  v_moved jsonb := case when v_count > 1 and moves_account_twice(p_groups) then '{}'::jsonb end;
 begin
+  -- A policy may refuse a group after its check, which would then have been counted wrongly for the groups after it.
+  if v_moved is not null and cardinality(p_policies) > 0 then
+    for v_at in 0 .. v_count - 1 loop
+      v_answers := v_answers || commit_batch(jsonb_build_array(p_groups -> v_at), policies_now(p_policies));
+    end loop;
+    return v_answers;
+  end if;
+
   for v_at in 0 .. v_count - 1 loop
-    v_answers := v_answers || check_group(p_groups -> v_at);
+    v_answer := check_group(p_groups -> v_at, v_moved);
+    v_answers := v_answers || v_answer;
+    if v_moved is not null then
+      v_moved := add_legs(v_moved, jsonb_path_query_array(v_answer, '$.plans[*].plan.journals[*].legs[*] ? (exists (@.account))'));
+    end if;
   end loop;
   if cardinality(p_policies) > 0 then
     v_answers := count_payments(v_answers, p_policies);
@@ -1991,9 +2022,7 @@ declare
 begin
   for v_at in 0 .. jsonb_array_length(p_batches) - 1 loop
     if v_at > 0 and cardinality(v_policies) > 0 then
-      -- The previous batch has counted payments.
-      v_policies := array(
-        select p from unnest(v_policies) l join policy p on p.platform_id = l.platform_id and p.id = l.id order by p.platform_id, p.id);
+      v_policies := policies_now(v_policies);
     end if;
     v_answers := v_answers || commit_batch(p_batches -> v_at, v_policies);
   end loop;
@@ -2177,19 +2206,20 @@ create or replace function follow_clock() returns double precision
   security definer set search_path = public, pg_temp
 as $$
 declare
+  v_epoch int;
   v_seen timestamptz;
   v_now timestamptz;
   v_step interval;
   v_ahead timestamptz;
 begin
-  select seen_at into v_seen from clock_reading for update skip locked;
+  select id, seen_at into v_epoch, v_seen from feed_epoch where id = (select max(id) from feed_epoch) for update skip locked;
   if not found then
     return null;
   end if;
   v_now := clock_timestamp();
   v_step := v_seen - v_now;
   if v_step < interval '-1 second' then
-    update clock_reading set seen_at = v_now;
+    update feed_epoch set seen_at = v_now where id = v_epoch;
   end if;
   if v_step <= interval '1 second' then
     return null;
@@ -2206,7 +2236,7 @@ begin
     next_attempt_at = case when next_attempt_at > v_ahead then next_attempt_at - v_step else next_attempt_at end,
     leased_until = case when leased_until > v_ahead then leased_until - v_step else leased_until end
   where status = 'PENDING' and greatest(next_attempt_at, leased_until) > v_ahead;
-  update clock_reading set seen_at = v_now;
+  update feed_epoch set seen_at = v_now where id = v_epoch;
   return date_part('epoch', v_step) * 1000;
 end
 $$;
@@ -2227,7 +2257,7 @@ begin
     return false;
   end if;
   if v_last.server <> v_server then
-    insert into feed_epoch (epoch, server) values (1 + floor(random() * 2147483646)::int, v_server);
+    insert into feed_epoch (epoch, server, seen_at) values (1 + floor(random() * 2147483646)::int, v_server, v_last.seen_at);
     return true;
   end if;
   return v_last.marked_at is null;
@@ -2723,7 +2753,8 @@ declare
   v_epoch int := 1 + floor(random() * 2147483646)::int;
 begin
   perform follow_server();
-  insert into feed_epoch (epoch, server) values (v_epoch, server_name());
+  insert into feed_epoch (epoch, server, seen_at)
+  select v_epoch, server_name(), seen_at from feed_epoch order by id desc limit 1;
   update feed_epoch set marked_at = clock_ms() where marked_at is null;
   return v_epoch;
 end
@@ -3055,9 +3086,6 @@ alter table webhook_endpoint
   add constraint webhook_endpoint_disabled check ((status = 'DISABLED') = (disabled_at is not null));
 -- A pending delivery has a next attempt, and no other has one.
 alter table webhook_delivery add constraint webhook_delivery_next check ((status = 'PENDING') = (next_attempt_at is not null));
--- Exactly one row.
-alter table clock_reading add constraint clock_reading_one check (id);
-alter table audit_checkpoint add constraint audit_checkpoint_single check (id);
 alter table key_in_use add constraint key_in_use_setting check (setting in ('SECRET_KEY', 'CLIENT_TOKEN_KEY'));
 -- An adjustment is either undecided, or decided by someone other than its proposer.
 alter table adjustment add constraint adjustment_sound check (
@@ -3070,7 +3098,8 @@ alter table adjustment add constraint adjustment_sound check (
   and (status <> 'APPROVED' or not same_person(proposed_by, decided_by)));
 alter table operator_act add constraint operator_act_sound check (
   length(operator) between 1 and 200 and length(act) between 1 and 100 and length(reason) between 1 and 1000);
-alter table audit_run add constraint audit_run_sound check (rules > 0 and broken is not null);
+alter table audit_run add constraint audit_run_sound check (rules > 0 and broken is not null
+  and (rules_digest is null or broken = '{}' and covers_until is not null));
 alter table audit_mark add constraint audit_mark_sound check (sequence >= 0);
 alter table audit_balance add constraint audit_balance_sound check (posted >= 0 and version > 0);
 alter table reconciliation add constraint reconciliation_sound check (period_from < period_to and length(started_by) between 1 and 200);
@@ -3089,7 +3118,6 @@ alter table rail_deposit add constraint rail_deposit_sound check (
   and (status not in ('UNATTRIBUTED', 'CLOSED') or length(reason) between 1 and 1000));
 -- Prisma sees events as a view, and cannot declare a foreign key to the table behind it.
 alter table webhook_delivery add constraint webhook_delivery_event foreign key (platform_id, event_sequence) references stored_event (platform_id, sequence);
-insert into clock_reading default values;
 
 -- One internal account per owner and currency; one external account that is not INACTIVE per owner, currency, bank and
 -- identifier;
@@ -3287,7 +3315,7 @@ grant insert (platform_id, webhook_id, body) on rail_webhook to gateway_serving;
 
 -- Background work and the operator's commands. Approving an adjustment moves money, so only commit_batches does it
 grant insert on platform, webhook_attempt, rail_case, rail_connection, rail_deposit, operator_act, audit_run to gateway_work;
-grant insert, update on reconciliation, reconciliation_difference, audit_checkpoint, audit_mark, audit_balance to gateway_work;
+grant insert, update on reconciliation, reconciliation_difference, audit_mark, audit_balance to gateway_work;
 grant insert (platform_id, id, account_id, amount, currency, reason, proposed_by, expires_at, status),
   update (status, decided_by, decided_reason, decided_at) on adjustment to gateway_work;
 grant insert (platform_id, customer_id, due_at), update (due_at, attempts) on identity_check to gateway_work;

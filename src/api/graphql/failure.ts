@@ -2,7 +2,7 @@ import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import type { RateLimited } from '../../domain/access/limits/rate-limits.ts';
 import { EventsUndone } from '../../domain/events/cursor.ts';
 
-/** The HTTP status of a request error: with `spec`, the error keeps 200 as application/json. */
+/** The HTTP status of a request error: with `spec`, a response as application/json keeps 200. */
 export interface HttpStatus {
   readonly status: number;
   readonly spec?: boolean;
@@ -11,7 +11,7 @@ export interface HttpStatus {
 
 /** The status of a document that cannot be parsed, and of a request that lacks the value of a required variable. */
 export const incompleteStatus: HttpStatus = { status: 400, spec: true };
-/** The status of a well-formed document or variables that the schema or the limits do not allow. */
+/** The status of a request whose document or variables are well-formed but not allowed by the schema or the limits. */
 export const unprocessableStatus: HttpStatus = { status: 422, spec: true };
 
 /** Creates an error for `errors[]` with a code that clients can act on, as for every refusal outside mutations. */

@@ -142,7 +142,7 @@ export class Connections {
   }
 }
 
-/** Adds `Connection: close` to a response, or to a later one of its connection: the first whose headers are written. */
+/** Adds `Connection: close` to a response or, if more requests have arrived on its connection, to the last response. */
 function announceEnd(connection: Connection, response: ServerResponse): void {
   // Passes all arguments on: one signature cannot express the overloads of writeHead.
   const writeHead = response.writeHead.bind(response) as (...args: unknown[]) => ServerResponse;

@@ -58,8 +58,8 @@ export class Turns {
 
   /**
    * Begins expensive work of a request that has its turn; `endExpensive` must follow. A statement that reads a lot
-   * occupies a processor of the database, so while other platforms send requests, each platform gets little such work
-   * at a time.
+   * occupies a processor of the database, so while other platforms send requests, each platform may run only a little
+   * such work at a time.
    * @returns the wait for it; undefined if it need not wait
    */
   beginExpensive(platformId: string): Promise<void> | undefined {

@@ -2,7 +2,7 @@ import { requiredCurrency } from '../../core/currencies.ts';
 import type { Metadata } from '../../domain/commands/metadata.ts';
 import { trustedJson } from '../../infra/database/rows.ts';
 
-/** Defines the fields that several records have in the same form. Unknown ones are left out (decision 13). */
+/** Defines the fields that several records have in the same form. Unknown values are left out (decision 13). */
 
 export function withoutNulls<T extends object>(record: T): { [K in keyof T]: Exclude<T[K], null> } {
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== null && value !== undefined)) as {

@@ -133,7 +133,7 @@ function rateDetailsRecord(column: unknown): RateDetailsRecord | undefined {
 
 /**
  * Converts a row to the record of a payment, in REST responses and webhook bodies (specification 2.6, decisions 3 and
- * 13). Unknown fields are left out, except `settledAt` and the two ids of a platform's own payment, which are null.
+ * 13). Unknown values are left out, except `settledAt` and the two ids of a platform's own payment, which are null.
  * @throws UnrepresentableAmount beyond 2^53
  */
 export function transactionRecord(row: Transaction, parties: PaymentParties) {

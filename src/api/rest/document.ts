@@ -115,7 +115,7 @@ interface Operation {
 
 const customer = {
   customerId: id('Customer', 'The customer who owns the account; absent if the platform itself does.').optional(),
-  platformCustomerId: z.string().optional().describe("The platform's own id of the customer."),
+  platformCustomerId: z.string().optional().describe("The platform's own id for the customer."),
 };
 
 /** The descriptions of each type of webhook, and the fields that it has in addition to the common ones. */

@@ -140,7 +140,7 @@ export const examples: Readonly<Record<string, Readonly<Record<string, Example>>
     },
   },
   updateExternalAccount: {
-    ownId: { summary: "The platform's own id of the account", value: { platformAccountId: 'payee-1001' } },
+    ownId: { summary: "The platform's own id for the account", value: { platformAccountId: 'payee-1001' } },
   },
   createPlatformExternalAccount: {
     us: {

@@ -57,7 +57,7 @@ export function newestVersions() {
   };
 }
 
-/** Tracks the highest version seen of each object, to recognise older data: a late response or a repeated message. */
+/** Tracks the highest version seen of each object, to recognize older data: a late response or a repeated message. */
 class Versions {
   readonly #highest = new Map<string, number>();
 

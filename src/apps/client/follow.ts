@@ -47,7 +47,7 @@ export interface Following {
   readonly stop: () => void;
 }
 
-/** Refusals that are retried. After one about the cursor, the stream starts again; all others end it. */
+/** Refusals that are retried. A refused cursor makes the stream start again; all other refusals end it. */
 const passing = new Set(['UNAUTHENTICATED', 'RATE_LIMITED', 'SERVICE_UNAVAILABLE', 'TIMEOUT', 'INTERNAL_SERVER_ERROR']);
 const ofCursor = new Set(['CURSOR_EXPIRED', 'INVALID_INPUT']);
 

@@ -66,7 +66,7 @@ function endOf(status: string, { failureReason, fees, receivedAmount, refund }: 
     failureReason && `because of ${failureReason}`,
     status === 'COMPLETED' && receivedAmount && `${receivedAmount.formatted} received`,
     fees && `${fees.formatted} fees`,
-    refund && `${refund.amount.formatted} ${refund.settledAt ? 'given back' : 'to be given back'}`,
+    refund && `${refund.amount.formatted} ${refund.settledAt ? 'refunded' : 'to be refunded'}`,
   ].filter((fact) => typeof fact === 'string');
   return `\n${status}${facts.length > 0 ? `: ${facts.join(', ')}` : ''}`;
 }

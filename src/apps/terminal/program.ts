@@ -67,7 +67,7 @@ function printFailure({ screen, json }: Job, error: unknown): number {
   return 1;
 }
 
-/** Runs a command line. Returns 0 on success, 1 for something wrong or refused, 2 for invalid arguments. */
+/** Runs a command line. Returns 0 on success, 1 if something is wrong or was refused, 2 for invalid arguments. */
 export async function run(program: Program, args: readonly string[]): Promise<number> {
   try {
     await program.parseAsync(args, { from: 'user' });

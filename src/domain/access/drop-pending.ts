@@ -1,6 +1,6 @@
 import { type Queryable, statement } from '../../infra/database/statement.ts';
 
-/** The maximum number of deliveries per statement: small enough that it finishes well within the statement timeout. */
+/** The maximum number of deliveries per statement: small enough for it to finish well within the statement timeout. */
 const batchSize = 5_000;
 
 /** Bypasses Prisma, which would pass the status as a parameter and so rule out the partial index (docs/prisma.md). */

@@ -5,11 +5,11 @@ import type { Caller } from './caller.ts';
 /**
  * The operations of every API, with the permission that each needs. The name is that of the GraphQL mutation and the
  * scope of its idempotency keys, so that a key means the same in every API. `or`: an alternative permission; the
- * command defines what it permits. `client`: an app may run it, too, within the scope of its token; otherwise only
- * platforms may. `grant`: a customer's app may run it for that customer if the platform granted this when it created
- * the token, even without the permission. `reads`: it controls who reads the platform's events, so it also needs VIEW.
- * `showsExisting`: it may return an existing record unchanged, which amounts to reading (decision 62). `changes`: it
- * changes a record that its input names, and accepts the version that the caller expects.
+ * command defines what that one permits. `client`: an app may run it, too, within the scope of its token; otherwise
+ * only platforms may. `grant`: a customer's app may run it for that customer if the platform granted this when it
+ * created the token, even without the permission. `reads`: the operation controls who reads the platform's events, so
+ * it also needs VIEW. `showsExisting`: it may return an existing record unchanged, which amounts to reading (decision
+ * 62). `changes`: it changes a record that its input names, and accepts the version that the caller expects.
  */
 export const operations = {
   createCustomer: { permission: 'MANAGE' },

@@ -25,7 +25,7 @@ type Effect<Answer> = (transaction: Transaction) => Promise<{ readonly result: S
 
 type Declared<Answer> = {
   readonly operation: Operation;
-  /** Whether a null clears a field of the input, while an absent field stays unchanged. */
+  /** Whether null in the input clears a field, while an absent field stays unchanged. */
   readonly nullClears?: true;
   readonly repeat: (result: StoredResult) => Promise<Answer>;
 } & (
@@ -76,7 +76,7 @@ export function recordCommand<Input extends object, Answer>(
 
 /**
  * Runs a command on plain records once per idempotency key, in the transaction that stores the key. (Commands that move
- * money or statuses are plans: commands/command.ts.)
+ * money or change statuses are plans: commands/command.ts.)
  * @throws Refusal FORBIDDEN (the caller may not run it), IDEMPOTENCY_MISMATCH, CONFLICT (the first call with the key is
  *   still running), and whatever the command throws. If another transaction holds a row that the effect needs, the
  *   failure is temporary: the caller gets SERVICE_UNAVAILABLE.

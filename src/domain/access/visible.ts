@@ -12,8 +12,8 @@ import type { Viewer } from './viewer.ts';
 export type Scope = Pick<Caller, 'platformId' | 'bound'>;
 
 /**
- * For each kind of bound, the field of a row that must equal the customer, or the payment's transaction, that the
- * caller is bound to; null if a caller with that bound sees no rows.
+ * For each kind of bound, the field of a row that must match it: the customer, or the transaction of the payment; null
+ * if a caller with that bound sees no rows.
  */
 interface Rule<Field extends string = string> {
   readonly CUSTOMER: Field | null;
@@ -43,7 +43,7 @@ export const visibleCustomers = (scope: Scope): Prisma.CustomerWhereInput => whe
 export const visibleAccounts = (scope: Scope): Prisma.AccountWhereInput => where(rules.account, scope);
 export const visibleEvents = (scope: Scope): Prisma.EventWhereInput => where(rules.event, scope);
 
-/** Returns the condition for the lookups that a caller may see, which matches nothing without the permission. */
+/** Returns the condition for the lookups that a caller may see. It matches none for a caller who may not look up. */
 export function visibleLookups(caller: Caller): Prisma.LookupWhereInput {
   return seesLookups(caller) ? where(rules.lookup, caller) : { AND: [matchesNothing] };
 }
@@ -85,7 +85,7 @@ export function visiblePolicies({ platformId, bound, permissions }: Viewer): Pri
 }
 
 /**
- * Returns whether the caller may see the policy that refused its payment. An app sees those of its token and customer.
+ * Returns whether the caller may see the policy that refused its payment. An app sees only its own and its customer's.
  */
 export function maySeePolicyOf(caller: Caller, subjectId: string): boolean {
   const { bound, permissions, tokenId } = caller;
@@ -140,7 +140,7 @@ export function forCaller<Row>(statement: Statement<Row>) {
 }
 
 /**
- * Like `forCaller`, for a statement that takes an array of each value and returns a row for each element, in order. The
+ * Like `forCaller`, for a statement that takes each value as an array and returns a row for each element, in order. The
  * calls of one turn of the event loop with the same bounds share a statement, which saves more than a quarter of a
  * command's CPU time under load (bench/LOG.md).
  */

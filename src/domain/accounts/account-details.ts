@@ -17,7 +17,7 @@ export interface GivenAccount {
 }
 
 /**
- * Validates all details of an account against the table of its type and the requested currency. In PRODUCTION, check
+ * Validates all details of an account against the rules of its type and the requested currency. In PRODUCTION, check
  * digits must be valid, too; the sandbox's magic suffixes would break them.
  * @param now the database's clock, by which an invoice expires
  * @returns the details as stored, and the identifier of the account
@@ -207,8 +207,8 @@ export function displayName({ accountType, beneficiary, currency }: Account): st
 
 /**
  * Returns the last four characters of an account's identifier for display, or fewer if it is short: at least half stays
- * hidden. For an address user@domain, they come from the user, and the domain follows. The identifier of an
- * internal account is its id. The SQL equivalent is account_number.
+ * hidden. For an address user@domain, they come from the part before the @, and the domain follows. The identifier of
+ * an internal account is its id. The SQL equivalent is account_number.
  */
 export function maskedNumber({ kind, id, identifier }: Pick<Account, 'kind' | 'id' | 'identifier'>): string {
   const [number = '', domain] = (kind === 'INTERNAL' ? id.toUpperCase() : (identifier ?? '')).split('@');

@@ -173,7 +173,7 @@ function checkBeneficiary({ environment }: Caller, input: CreateExternalAccount,
 /** The input of updateExternalAccount. An absent field stays unchanged. */
 export interface UpdateExternalAccount extends Expecting {
   readonly accountId: string;
-  /** The platform's own id of the account; null removes it. */
+  /** The platform's own id for the account; null removes it. */
   readonly platformAccountId?: string | null | undefined;
   readonly defaultUmaDepositAccount?: boolean | null | undefined;
   /** Replaces all metadata. */
@@ -184,7 +184,7 @@ const anyStatus = Object.values(ExternalAccountStatus);
 const conflict = { reason: 'the external account cannot be changed' };
 
 /**
- * Changes the platform's own id of an external account, its metadata, and whether it is the default for its customer's
+ * Changes the platform's own id for an external account, its metadata, and whether it is the default for its customer's
  * incoming UMA payments. A new default replaces the previous one. The details that identify the account at its bank
  * cannot change: that would be a different account.
  * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, CONFLICT (it is deleted), IDEMPOTENCY_MISMATCH

@@ -96,7 +96,7 @@ export function directArrival(payment: DirectPayment, to: Pick<Party, 'id' | 'cu
   };
 }
 
-/** Creates the final move of a receiving transaction from its current status. A concurrent decision wins. */
+/** Creates the final status change of a receiving transaction. A concurrent decision wins. */
 export function receiverMove(
   transaction: Transaction,
   to: 'COMPLETED' | 'FAILED' | 'REJECTED',

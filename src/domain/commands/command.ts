@@ -46,7 +46,7 @@ export interface Payments {
 export interface Validated {
   readonly row: SnapshotRows[ResultType];
   /**
-   * The limits, including the payment, of the policies that would count it; only of policies that the caller may see.
+   * The limits, with the payment included, of the policies that would count it and that the caller may see.
    */
   readonly limits: readonly LimitState[];
   /** The deadline for its approval; null if it needs none. */
@@ -116,9 +116,9 @@ export interface Command<Type extends ResultType> extends RefusalOptions {
   /** The input without the key: a repeat must match it. Its `expectedVersion` refers to the row of the result. */
   readonly input: object;
   readonly idempotencyKey: string | null | undefined;
-  /** The input field that is an amount, and how to find its currency: its decimal and integer form count as equal. */
+  /** The input field that is an amount, and how to find its currency, by which decimals and integers are compared. */
   readonly amount?: { readonly field: string; readonly currency: () => Promise<string | undefined> };
-  /** Whether a null clears a field of the input, while an absent field stays unchanged. */
+  /** Whether null in the input clears a field, while an absent field stays unchanged. */
   readonly nullClears?: true;
   /**
    * Validates the input, reads what it needs, and builds the plan.
@@ -217,7 +217,7 @@ async function run<Type extends ResultType>(payments: Payments, caller: Caller, 
   }
 }
 
-/** Returns the plan of a command with the row of its result, and the version of it that the caller expects. */
+/** Returns the plan of a command with the row of its result, and the version of that row that the caller expects. */
 function withRow(
   { type, input }: Pick<Command<ResultType>, 'type' | 'input'>,
   { result: id, ...plan }: CommandPlan,

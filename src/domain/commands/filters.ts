@@ -48,7 +48,7 @@ export interface QuoteFilter extends CreationFilter {
   readonly status?: Given<readonly QuoteStatus[]>;
 }
 
-/** A filter of transactions (specification 4.4). Identifiers are account ids or UMA addresses (decision 15). */
+/** A filter for transactions (specification 4.4). Identifiers are account ids or UMA addresses (decision 15). */
 export interface TransactionFilter extends ChangeFilter {
   readonly customerId?: Given<string>;
   readonly platformCustomerId?: Given<string>;
@@ -188,9 +188,9 @@ export function whereAccounts(caller: Scope, filter: Given<AccountFilter>): Pris
 }
 
 /**
- * Matches payments that have begun. A quote's payment is PENDING until the quote is executed or funded, and EXPIRED if
- * that never happens or if nobody approves the payment of the executed quote in time. The SQL must match the condition
- * of the index transaction_begun.
+ * Matches payments that have begun. A quote's payment is PENDING until the quote is executed or funded. If it is
+ * EXPIRED, it has begun only if its approval timed out. The SQL must match the condition of the index
+ * transaction_begun.
  */
 const begun: Prisma.TransactionWhereInput = {
   OR: [
@@ -204,7 +204,7 @@ const notBegun: Prisma.TransactionWhereInput = {
   OR: [{ status: 'PENDING' }, { status: 'EXPIRED', failureReason: 'QUOTE_EXPIRED' }],
 };
 
-/** Returns the condition for payments with an amount in a range, on either side, in a currency. */
+/** Returns the condition for payments whose sent or received amount is in this currency and range. */
 function ofAmount({ currency, min, max }: AmountRange): Prisma.TransactionWhereInput | object {
   const range = { ...(min != null && { gte: min }), ...(max != null && { lte: max }) };
   return byText(currency, (code) => ({

@@ -134,7 +134,7 @@ export function reservation(journal: Journal): Journal {
   return { ...journal, kind: 'debit', legs };
 }
 
-/** Moves from CLEARING to SUSPENSE, where it is visible, money that the rail has neither delivered nor returned. */
+/** Moves money that the rail has neither delivered nor returned from CLEARING to SUSPENSE, where it is visible. */
 export function suspension(flow: Flow): Journal {
   const legs = move(clearing, { system: 'SUSPENSE' }, waitingMoney(flow));
   return { kind: 'suspension', transactionId: flow.transactionId, legs };
@@ -163,7 +163,7 @@ export interface Moves {
 }
 
 /**
- * Books on DIFFERENCES how the amounts that the provider moved differ from the promised ones: a debit is the
+ * Books to DIFFERENCES how the amounts that the provider moved differ from the promised ones: a debit is the
  * operator's loss (decision 95). Undefined if the amounts agree.
  */
 export function difference(transactionId: string, promised: Moves, moved: Moves): Journal | undefined {

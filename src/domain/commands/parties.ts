@@ -34,11 +34,11 @@ export interface Parties extends TransferParties {
   readonly platformFee: PlatformFeeTerms;
 }
 
-/** Returns the SQL source of the account that a call names, if the caller may see it. */
+/** Returns SQL, to follow `from`, for the account that a call names, if the caller may see it. */
 const namedAccount = (name: 'source' | 'destination') =>
   `public.account a where ${visibleRow('account', 'a')} and a.id = named.${name}`;
 
-// With an array, Postgres keeps one plan of each statement for all calls.
+// The ids come from an array: with generate_series, Postgres would plan the statements again for each call.
 /** Reads the accounts that a call names, and creates as many ids as it needs. */
 const transferPartiesSql = `
   (select account_snapshot(a) from ${namedAccount('source')}) as source,

@@ -128,7 +128,7 @@ export function only<T>(...messages: readonly T[]): AsyncIterableIterator<T> {
 
 /**
  * Maps the messages of a channel. A message without a `value` is skipped, and the channel ends after one with `last`.
- * The values of `firsts` come before these values. `return` releases the channel at once.
+ * The values of `firsts` come first. `return` releases the channel at once.
  */
 export function mapChannel<T, U>(
   channel: Channel<T>,

@@ -7,8 +7,8 @@ import { type FollowedNoun, latestEventsOf } from './row-events.ts';
 const waitMs = 2_000;
 
 /**
- * Returns the latest event of each row, all as of one moment, by the ids that the feed uses for the rows. Waits for the
- * events to reach the rows' versions. Omits a row whose events are not there in time, because no sequencer runs.
+ * Returns the latest event of each row, as of one moment, keyed by the ids that the feed uses for the rows. Waits for
+ * the events to reach the rows' versions. Omits a row whose events do not arrive in time, because no sequencer runs.
  */
 export async function latestEvents(
   database: Pick<Database, 'pool'>,

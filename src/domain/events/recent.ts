@@ -7,7 +7,7 @@ export const newestEvents = 2_000;
  */
 export const maxBytes = 32 * 1024 * 1024;
 
-/** The memory that the events of all platforms take, and may take. */
+/** The memory that the events of all platforms use, and its maximum. */
 export interface RecentMemory {
   readonly limit: number;
   used: number;

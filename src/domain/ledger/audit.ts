@@ -124,7 +124,7 @@ async function momentOf({ pool }: Database): Promise<Moment> {
   return moment;
 }
 
-/** Waits until a standby has replayed everything that the primary had committed at a moment. */
+/** Waits until a standby has replayed everything that the primary had committed by a moment. */
 async function replay(client: pg.Client, { lsn, history }: Moment, withinMs: number): Promise<void> {
   const until = performance.now() + withinMs;
   for (;;) {
@@ -138,7 +138,7 @@ async function replay(client: pg.Client, { lsn, history }: Moment, withinMs: num
     }
     if (performance.now() > until) {
       throw new ReplicaUnfit(
-        `The replica has not replayed everything that was committed before the audit began within ${withinMs / 1_000} s.`,
+        `After ${withinMs / 1_000} s, the replica had not replayed everything committed before the audit began.`,
       );
     }
     await delay(100);
@@ -221,7 +221,8 @@ const rulesDigest = createHash('sha256')
 const found = `select c.run_id, c.covers_until, c.rules_digest, c.epoch_id, e.id as present_epoch_id, e.server as server,
     coalesce(cardinality(r.broken), 0) as broken
   from (select) one
-  left join audit_checkpoint c on true
+  left join (select id as run_id, covers_until, rules_digest, epoch_id from audit_run
+    where rules_digest is not null order by id desc limit 1) c on true
   left join (select id, server from feed_epoch order by id desc limit 1) e on true
   left join (select broken from audit_run order by id desc limit 1) r on true`;
 
@@ -269,6 +270,9 @@ export interface FinishedAudit {
   readonly onReplica: boolean;
 }
 
+/** The advisory lock of an audit that stores its result ("audi" in ASCII). */
+const checkpointLock = 0x61756469;
+
 /**
  * Stores an audit on the primary and, if it was sound, the checkpoint of its snapshot, in one transaction.
  * @param client the connection in whose snapshot the audit has read
@@ -277,8 +281,12 @@ export interface FinishedAudit {
  */
 export async function storeAudit(database: Database, client: pg.Client, finished: FinishedAudit, before: Checkpoint) {
   return inTransaction(database, async ({ client: primary, prisma }) => {
-    const { id } = await prisma.auditRun.create({ data: { ...finished, broken: [...finished.broken] } });
-    if (finished.broken.length > 0 || !(await claim(primary, id, finished, before))) return false;
+    await primary.query('select pg_advisory_xact_lock($1)', [checkpointLock]);
+    const newest = await prisma.auditRun.findFirst({ where: { rulesDigest: { not: null } }, orderBy: { id: 'desc' } });
+    const isCheckpoint = finished.broken.length === 0 && (newest?.id ?? null) === before.runId;
+    const checkpoint = isCheckpoint ? { rulesDigest, epochId: before.epochId } : {};
+    await prisma.auditRun.create({ data: { ...finished, broken: [...finished.broken], ...checkpoint } });
+    if (!isCheckpoint) return false;
     // The primary's connection is idle while the next page is read.
     await primary.query('set local idle_in_transaction_session_timeout = 0');
     for await (const page of pagesOf(client, marks)) await storeMarks(primary, ...page);
@@ -286,21 +294,6 @@ export async function storeAudit(database: Database, client: pg.Client, finished
     return true;
   });
 }
-
-/** Moves the checkpoint to this audit, unless another audit has replaced the checkpoint that this one saw. */
-async function claim(primary: pg.ClientBase, runId: string, { coversUntil }: FinishedAudit, before: Checkpoint) {
-  const claimed = await storeCheckpoint(primary, runId, coversUntil, rulesDigest, before.epochId, before.runId);
-  return claimed.length === 1;
-}
-
-const storeCheckpoint = statement<{ runId: string }>(
-  'store_audit_checkpoint',
-  `insert into audit_checkpoint (run_id, covers_until, rules_digest, epoch_id) values ($1, $2, $3, $4)
-   on conflict (id) do update set run_id = excluded.run_id, covers_until = excluded.covers_until,
-     rules_digest = excluded.rules_digest, epoch_id = excluded.epoch_id
-   where audit_checkpoint.run_id is not distinct from $5
-   returning run_id`,
-);
 
 /** Selects where the rows after this audit begin (rows-since.ts), per platform. */
 const marks = `select p.id, coalesce(f.sequence, 0),

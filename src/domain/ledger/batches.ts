@@ -1,15 +1,23 @@
 import type { Alternative, Plan, PlanGroup } from './plan.ts';
 
-/** The conflict keys of a group of plans, as names: rows that it changes, and rows that decide its checks or result. */
+/**
+ * The conflict keys of a group of plans, as names: rows that it changes, and rows that affect its checks or result. Two
+ * groups conflict if one writes a key that the other reads. Groups with a common key in `inOrder` may share a batch,
+ * whose checks take account of the earlier groups (commit_batch.sql), but none may overtake another.
+ */
 interface ConflictKeys {
   readonly writes: Set<string>;
   readonly reads: Set<string>;
+  readonly inOrder: Set<string>;
 }
+
+const noKeys = (): ConflictKeys => ({ writes: new Set(), reads: new Set(), inOrder: new Set() });
 
 /**
  * Divides groups of plans that share a transaction into batches. In a batch, all groups are checked one by one before
- * any is applied, so no group may change data that the check of another depends on. Of two groups that conflict, the
- * earlier is in an earlier batch. The result is the same as if the groups were committed one after another.
+ * any is applied, so no group may change data that the check of another depends on, except balances. Of two groups
+ * that conflict, the earlier is in an earlier batch. The result is the same as if the groups were committed one after
+ * another.
  * @returns the batches in order, each a list of positions in `groups`
  * @throws Error when a plan's alternative changes something that the plan does not name
  */
@@ -17,30 +25,27 @@ export function divideIntoBatches(groups: readonly PlanGroup[]): number[][] {
   const batches: number[][] = [];
   const lastWrites = new Map<string, number>();
   const lastReads = new Map<string, number>();
-  let lastSpend = 0;
+  const lastInOrder = new Map<string, number>();
   for (const [position, group] of groups.entries()) {
-    const { writes, reads } = keysOf(group);
-    // Policies count payments one after another (count_payments.sql), even within a batch, so that none overtakes
-    // another.
-    const spends = group.some(({ plan }) => plan.spend);
-    let batch = spends ? lastSpend : 0;
+    const { writes, reads, inOrder } = keysOf(group);
+    let batch = 0;
+    for (const key of inOrder) batch = Math.max(batch, lastInOrder.get(key) ?? 0);
     for (const key of reads) batch = Math.max(batch, (lastWrites.get(key) ?? -1) + 1);
     for (const key of writes) batch = Math.max(batch, (lastReads.get(key) ?? -1) + 1);
     for (const key of reads) lastReads.set(key, Math.max(batch, lastReads.get(key) ?? 0));
     for (const key of writes) lastWrites.set(key, Math.max(batch, lastWrites.get(key) ?? 0));
-    if (spends) lastSpend = batch;
+    for (const key of inOrder) lastInOrder.set(key, batch);
     batches[batch] = [...(batches[batch] ?? []), position];
   }
   return batches;
 }
 
 /**
- * Returns the conflict keys of a group. Two groups conflict if one writes a key that the other reads; most keys are
- * both read and written. Rows that many plans read and few change (customers, and external accounts that take part)
- * share one key.
+ * Returns the conflict keys of a group. Most keys are both read and written. Rows that many plans read and few change
+ * (customers, and external accounts that take part) share one key.
  */
 function keysOf(group: PlanGroup): ConflictKeys {
-  const keys: ConflictKeys = { writes: new Set(), reads: new Set() };
+  const keys = noKeys();
   for (const { platformId, plan } of group) {
     addPlan(keys, platformId, plan);
     if (plan.otherwise) checkAlternative(keys, plan.otherwise);
@@ -54,7 +59,7 @@ function keysOf(group: PlanGroup): ConflictKeys {
  * @throws Error for an alternative that changes more
  */
 function checkAlternative(planKeys: ConflictKeys, alternative: Alternative): void {
-  const keys: ConflictKeys = { writes: new Set(), reads: new Set() };
+  const keys = noKeys();
   addMoves(keys, alternative);
   if ([...keys.writes].some((key) => !planKeys.writes.has(key))) {
     throw new Error('an alternative changes rows that its plan does not name');
@@ -89,7 +94,10 @@ function addPlan(keys: ConflictKeys, platformId: string, plan: Plan): void {
   if (requireActive?.accounts) keys.reads.add('external accounts');
   if (expected) keys.reads.add(rowKey(expected.type, expected.id));
   if (result) addBoth(keys, rowKey(result.type, result.id));
-  if (spend) keys.reads.add('counted payments');
+  if (spend) {
+    keys.reads.add('counted payments');
+    keys.inOrder.add('counted payments');
+  }
   if (endsUndelivered(plan)) keys.writes.add('counted payments');
 
   // A customer's deletion depends on all its balances and payments, which the plan does not name.
@@ -118,7 +126,12 @@ function addMoves(keys: ConflictKeys, { quotes = [], expired = [], transactions 
     keys.writes.add('payments under way');
   }
   for (const { legs } of journals) {
-    for (const leg of legs) if ('account' in leg) addBoth(keys, rowKey('Account', leg.account));
+    for (const leg of legs) {
+      if ('account' in leg) {
+        keys.writes.add(rowKey('Account', leg.account));
+        keys.inOrder.add(rowKey('Account', leg.account));
+      }
+    }
     keys.writes.add('balances');
   }
 }

@@ -95,7 +95,7 @@ export interface Spend {
 }
 
 /**
- * The plan that replaces one that is too late for its quote, which the database decides under the quote's lock. It
+ * The plan that replaces one that is too late for its quote: the database decides that under the quote's lock. It
  * changes nothing that the replaced plan does not name. It may itself be too late, and have an alternative in turn.
  */
 export interface Alternative extends Pick<Plan, 'quotes' | 'transactions' | 'journals'> {
@@ -203,7 +203,7 @@ export interface SettledCase {
   readonly orderId: string;
   readonly by: string;
   readonly reason: string;
-  /** The amounts that the provider debited from and credited to the platform's account; null if neither was due. */
+  /** The amounts that the provider debited from and credited to the platform's account; null where none was due. */
   readonly movedOut: bigint | null;
   readonly movedIn: bigint | null;
 }

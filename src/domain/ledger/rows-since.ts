@@ -4,11 +4,11 @@ import type { Scope } from './rule.ts';
 /**
  * The rows that are newer than a checkpoint, or may still change (decision 94).
  *
- * Events and legs are exact: the events after the feed's last number at the checkpoint, and an account's legs after its
- * version then. Both numbers are assigned under a lock, so no later commit can have a lower one. Journals have only
- * ids. Each belongs to a change in a payment or a balance, whose event is written in the same transaction, soon
- * after the journal. So a new journal is not older than the oldest new event, however late it was committed, even if
- * the clock was set back.
+ * Events and legs are exact: the events after the feed's last number at the checkpoint, and an account's legs after the
+ * version that it had then. Both numbers are assigned under a lock, so no later commit can have a lower one. Journals
+ * have only ids. Each belongs to a change in a payment or a balance, whose event is written in the same transaction,
+ * soon after the journal. So a new journal is not older than the oldest new event, however late it was committed, even
+ * if the clock was set back.
  */
 
 /** How much older a journal can be than its first event: a hundred times the duration of a transaction. */

@@ -69,7 +69,7 @@ export interface Receiver {
   readonly depositAccountId: string | null;
 }
 
-/** An INCOMING transaction under way, with its destination and the time to its platform's deadline in milliseconds. */
+/** An INCOMING transaction under way, with its destination and the time left until its platform's deadline (ms). */
 export interface Incoming {
   readonly transaction: Transaction;
   readonly destination: Party | null;
@@ -101,8 +101,8 @@ export async function leaseOrders(on: Queryable, limit: number): Promise<DueOrde
 }
 
 /**
- * Ends the leases of orders without an outcome, except of those that were woken or concluded in the meantime: their
- * lease has changed.
+ * Ends the leases of orders without an outcome, except leases that have changed, because the order was woken or
+ * concluded in the meantime.
  */
 export const postponeOrders = postponing(orders);
 
@@ -267,7 +267,7 @@ export async function railAnswer<Answer>(answer: Promise<Answer>): Promise<Answe
 }
 
 /**
- * Waits for an answer of the rail that a request needs before anything is written.
+ * Waits for a rail's answer that a request needs before anything is written.
  * @throws Refusal SERVICE_UNAVAILABLE if the rail throws or does not answer in time: nothing has happened
  */
 export async function neededOf<Answer>({ log }: { readonly log: Logger }, answer: Promise<Answer>): Promise<Answer> {
@@ -345,7 +345,7 @@ export async function performOrder(payments: Payments, order: DueOrder, settled:
 
 /**
  * Queries the state of an order without sending it, if the rail supports that.
- * @returns undefined if the rail does not have it
+ * @returns undefined if the rail does not have the order
  */
 export async function findOrder(payments: Payments, order: DueOrder): Promise<RailOutcome | undefined> {
   const find = connectedRail(payments, order)?.findOrder;

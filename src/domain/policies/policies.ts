@@ -154,7 +154,7 @@ function checkPolicy(input: Expecting, found: Policy | null): void {
   checkVersion(input, found && publicId('Policy', found.id), found?.version ?? 0);
 }
 
-/** Serializes changes to the platform's policies, and refuses a token limited by a policy of its own or a maker's. */
+/** Serializes changes to the platform's policies, and refuses a token limited by its own or a maker's policy. */
 async function begin({ client, prisma }: Transaction, caller: Caller): Promise<void> {
   await lockPlatform(client, caller);
   const own = { platformId: caller.platformId, subjectId: { in: [...caller.makers] } };
@@ -255,7 +255,7 @@ function each(
   return [...new Set((list ?? []).map((one, position) => check(one, [...path, position])))];
 }
 
-/** Validates the hours. They are compared as text, which sorts in order of time. */
+/** Validates the hours. They are compared as text, which sorts chronologically. */
 function checkHours(from: string | null, to: string | null): void {
   const form = /^([01]\d|2[0-3]):[0-5]\d$/;
   if (from !== null && !form.test(from)) throw invalid('expected a time in the form HH:MM', at('hoursFrom'));

@@ -35,7 +35,7 @@ const askedStatement = statement<object>(
   'update rail_connection set deposits_from = greatest(deposits_from, $2) where platform_id = $1',
 );
 
-/** Stores deposits for the customer's account in their currency; unassigned if the customer is deleted. */
+/** Stores deposits for the customer's account in their currency, or as unassigned if there is no such account. */
 const storeStatement = statement<object>(
   'store_deposits',
   `insert into rail_deposit (platform_id, id, reference, held_at, began_at, amount, currency, payer, memo, account_id, status,

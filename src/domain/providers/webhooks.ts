@@ -46,7 +46,7 @@ export async function receiveWebhook(
   });
 }
 
-/** How long the worker pauses when no webhook waits, in milliseconds. Storing one in this process ends the pause. */
+/** How long the worker pauses when no webhook waits, in milliseconds. Storing a webhook in this process ends it. */
 export const webhookIdleMs = 1_000;
 
 interface StoredWebhook extends Lease {
@@ -96,7 +96,7 @@ async function workOn(payments: Payments, { platformId, webhookId, environment, 
   });
 }
 
-/** Sorts reports by order, so that all transactions lock orders in the same sequence, which prevents deadlocks. */
+/** Returns the reports about orders, sorted by order id: orders locked in the same sequence cannot deadlock. */
 function ordersIn(news: readonly RailNews[]): readonly OrderNews[] {
   const orders = news.filter((one) => one.kind === 'order');
   return orders.toSorted((one, other) => one.orderId.localeCompare(other.orderId));

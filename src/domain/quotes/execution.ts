@@ -90,7 +90,7 @@ export function execution(
 }
 
 /**
- * Returns the rail for a quote's payment: it pays out, and pulls from an external source.
+ * Returns the rail for a quote's payment, which can pay out and, if the source is external, pull.
  * @throws Refusal SERVICE_UNAVAILABLE if it cannot
  */
 export function payingRail(payments: Payments, caller: Caller, source: Account): Rail {

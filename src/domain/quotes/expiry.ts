@@ -28,8 +28,8 @@ export async function nextQuoteExpiry(payments: Payments): Promise<number | unde
 }
 
 /**
- * Expires up to `limit` quotes after their expiry, with their transactions. The row lock decides a race with an
- * execution: the first to hold it wins, and the other is refused.
+ * Marks up to `limit` quotes as EXPIRED after their expiry, with their transactions. The row lock decides a race with
+ * an execution: the first to hold it wins, and the other is refused.
  * @returns the number of quotes found, and of those that expired now
  */
 export async function expireQuotes(payments: Payments, limit: number) {

@@ -33,7 +33,7 @@ export interface ToLock {
  * Locks the rate of a quote at its rail, before the quote is stored (decision 83). No money moves, so there is nothing
  * to undo if the quote is then refused: its lock expires unused.
  * @returns undefined for a quote without a lock: the rail does not lock rates, nothing is converted, or the money does
- *   not go from an internal account to one that the rail knows
+ *   not go from an internal account to an account that the rail knows
  * @throws Refusal AMOUNT_OUT_OF_RANGE, INVALID_BANK_ACCOUNT, INVALID_CURRENCY (the rail refuses), SERVICE_UNAVAILABLE
  */
 export async function lockRate(payments: Payments, caller: Caller, quote: ToLock): Promise<LockedPrice | undefined> {
@@ -74,8 +74,8 @@ export async function lockRate(payments: Payments, caller: Caller, quote: ToLock
 }
 
 /**
- * Returns whether the rail locks the rate of a quote. It does so for a conversion of money in an internal account that
- * goes to a known account, and for any payment to a UMA address that the rail has found.
+ * Returns whether the rail locks the rate of a quote. It does so for a conversion of money that goes from an internal
+ * account to a known account, and for any payment to a UMA address that the rail has found.
  * @throws Refusal INVALID_INPUT (such an address would be paid from an external account, but a pull takes longer than a
  *   lock lasts)
  */

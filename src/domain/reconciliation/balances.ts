@@ -60,7 +60,7 @@ const bookedStatement = statement<{ currency: string; booked: string; less: stri
    ) l group by l.currency`,
 );
 
-/** The longest time, in milliseconds, by which a change may have begun before a query and been committed after it. */
+/** The longest time, in milliseconds, for which a change committed after a query can already have been under way. */
 const commitMs = 60_000;
 
 /**

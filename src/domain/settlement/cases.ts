@@ -149,7 +149,7 @@ export async function closeCases(database: Database, transactionId: string, oper
 
 /**
  * Settles a payment by hand if its provider moved a different amount from the promised one (decision 95): the customer
- * and the receiver get the amounts of the payment, and the difference is booked on DIFFERENCES. Not offered by any API.
+ * and the receiver get the amounts of the payment, and the difference is booked to DIFFERENCES. Not offered by any API.
  */
 
 interface SettledByHand {
@@ -158,7 +158,7 @@ interface SettledByHand {
   readonly isPull: boolean;
   readonly said: string;
   readonly stands: string;
-  /** The parts of the difference as booked on DIFFERENCES; negative is the operator's loss. */
+  /** The parts of the difference as booked to DIFFERENCES; negative is the operator's loss. */
   readonly differences: readonly Money[];
   /** The shortfall of the external receiver; undefined if it got the promised amount. */
   readonly short: Money | undefined;

@@ -38,8 +38,8 @@ export async function withOrder<Done>(payments: Payments, id: string, work: (ord
 }
 
 /**
- * Queries the rail once more, with the method that sends nothing if it has one.
- * @param advice the end of the refusal if the rail cannot be queried
+ * Queries the rail once more, through the method that sends nothing, if the rail has it.
+ * @param advice text to append to the refusal if the rail cannot be queried
  * @returns undefined if the provider has no such payment
  * @throws RefusedByHand
  */
@@ -149,7 +149,7 @@ function waitsForPlatform({ receiver, incoming }: DueOrder): boolean {
 }
 
 /**
- * Queries the rail once more, with the method that sends nothing if the rail has one.
+ * Queries the rail once more, through the method that sends nothing, if the rail has it.
  * @returns the rail's report, if the rail does not know the outcome
  * @throws RefusedByHand if the rail knows it
  */

@@ -190,7 +190,7 @@ export function planReturn(order: DueOrder, reason: string): PlanGroup {
   });
 }
 
-/** Plans the announcement of a payment to the receiving platform here, whose decision the sender's order waits for. */
+/** Plans the announcement of a payment to its receiver's platform here. The sender's order waits for the decision. */
 export function planAnnouncement(payments: Payments, order: DueOrder, receiver: Receiver): PlanGroup {
   const { transaction, senderUmaAddress } = order;
   const { depositAccountId } = receiver;
@@ -235,7 +235,7 @@ export function planClose(order: DueOrder): PlanGroup {
   return groupOf(order, { orders: [{ id: order.id, dueInMs: null }] });
 }
 
-/** Returns the default failure reason of the receiving side; a transferIn fails like any payment. */
+/** Returns the default failure reason of the receiving side; a transferIn has that of an outgoing payment. */
 function defaultReason({ transaction }: DueOrder): FailureReason {
   return transaction.type === 'INCOMING' && transaction.sourceKind === 'ACCOUNT'
     ? 'QUOTE_EXECUTION_FAILED'

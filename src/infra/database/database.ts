@@ -209,7 +209,7 @@ export function openPool(connection: ConnectionConfig, { role, poolSize, acquire
     // A session caches the catalog entries that it has read until it ends, so it must end now and then.
     maxLifetimeSeconds: 1_800,
   });
-  // Without this listener, an idle connection closed by the server would end the process. The pool replaces it.
+  // Without this listener, an idle connection closed by the server would end the process. The pool opens another.
   pool.on('error', () => undefined);
 
   const idle = new Set<pg.PoolClient>();

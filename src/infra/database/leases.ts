@@ -11,7 +11,7 @@ export interface LeasedTable {
   readonly table: string;
   /** The plural noun of its rows, for statement names such as `lease_account_checks`. */
   readonly rows: string;
-  /** The column of its primary key besides `platform_id`, and its type. Absent if a platform has one row. */
+  /** The column of its primary key besides `platform_id`, and its type. Absent if each platform has only one row. */
   readonly key?: readonly [column: string, type: 'text' | 'uuid'];
   /** The column with the due time of a row, and with the end of the lease of a leased row: `due_at` by default. */
   readonly dueAt?: string;
@@ -30,7 +30,7 @@ interface Claim {
   readonly counter?: string | null;
   /** The condition of the index of due rows, if it has one that the due time does not imply. */
   readonly where?: string;
-  /** Common table expressions ending with `due`, the `ctid as row` of rows to lease. By default the $1 earliest due. */
+  /** Common table expressions ending with `due`: the `ctid as row` of the rows to lease, by default the $1 earliest. */
   readonly due?: string;
   /** The column with the end of the lease, if it is not the column of the due time. */
   readonly until?: string;

@@ -71,7 +71,7 @@ interface Written {
   readonly planning: Planning;
 }
 
-/** Queries by everything that determines their text. Writing one takes longer than the rest of a statement. */
+/** Written queries, by everything that determines their text: writing one takes longer than the rest of a read. */
 // `max` would allocate all of it up front (core/bounded-cache.ts).
 const written = new LRUCache<string, Written>({ maxSize: 2_000, sizeCalculation: () => 1 });
 

@@ -184,7 +184,7 @@ export class ReferredRows {
     for (const { model, field } of references) {
       const ids = new Set(rows.map((row) => row[field]).filter((id) => typeof id === 'string'));
       const missing = [...ids].filter((id) => !this.#known.has(keyOf(model, id)));
-      // Rows of the models that a feed follows refer only to rows of other such models.
+      // Rows of models with followed events refer only to rows of other such models.
       if (missing.length > 0) await this.#read(platformId, model as Noun, missing);
     }
     return (model, id) => this.#known.get(keyOf(model, id));

@@ -41,8 +41,8 @@ const noProvider = 'the trial has no provider to inject faults into';
 export const checks: readonly Check[] = [
   { name: 'settles an order, and moves its money once', run: settles },
   { name: 'ends an order that the provider refuses, with an explanation, and moves nothing', run: refuses },
-  { name: 'moves the money once if the answer to it is lost', run: losesAnswers },
-  { name: 'moves the money once if two processes have the same order', run: answersTwice },
+  { name: 'moves the money once, even if the answer is lost', run: losesAnswers },
+  { name: 'moves the money once, even if two processes have the same order', run: answersTwice },
   { name: 'reports no other outcome after settling', run: contradicts },
   { name: 'reports a slow order as pending, and settles it', run: takesTime },
   { name: 'treats a late answer as an unknown outcome', run: isSilent('is-slow', 1) },
@@ -232,7 +232,7 @@ export const lockChecks: readonly Check[] = [
   { name: 'locks the requested amount, on either side, and moves no money', run: locks },
   { name: 'takes and delivers the locked amounts', run: keepsAmounts },
   { name: 'keeps a lock for as long as it promises', run: keepsTime },
-  { name: 'moves the money of a lock once if the answer is lost', run: losesLockAnswers },
+  { name: 'moves the money of a lock once, even if the answer is lost', run: losesLockAnswers },
   { name: 'locks nothing if the provider does not answer', run: isDown },
 ];
 

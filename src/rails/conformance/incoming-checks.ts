@@ -14,7 +14,7 @@ const webhookChecks: readonly ReadyCheck[] = [
 ];
 const depositChecks: readonly ReadyCheck[] = [
   { kind: 'DEPOSIT', name: 'lists a deposit once, starting at its own time', run: lists },
-  { kind: 'DEPOSIT', name: 'takes a deposit once, even if the answer to it is lost', run: takesOnce },
+  { kind: 'DEPOSIT', name: 'takes a deposit once, even if the answer is lost', run: takesOnce },
 ];
 
 /** Returns the promises of the port about webhooks and deposits, for the methods that a rail has. */

@@ -109,7 +109,7 @@ function decimalText(fault: (text: string) => string | undefined) {
 /** The entry that replaces the table's for a pair. Omitted fees keep the table's values. */
 const overrideSchema = z.strictObject(
   {
-    /** Sending units per receiving unit, major units, fee-exclusive: used unchanged, without a spread. */
+    /** Sending units per receiving unit, in major units, without fees: used unchanged, without a spread. */
     rate: decimalText(rateFault),
     /** Smallest units of the sending currency. */
     fixedFee: z

@@ -253,8 +253,7 @@ interface Course<Status> {
 }
 
 /**
- * The verification of an owner, by suffix of the identifier (decision 21). The delayed ones, 108 and 109, are additions
- * of this sandbox.
+ * The verification of an owner, by suffix of the identifier (decision 21). 108 and 109 are additions of this sandbox.
  */
 const verifications: Readonly<Record<string, Course<BeneficiaryVerificationStatus>>> = {
   '102': { first: 'NOT_MATCHED' },

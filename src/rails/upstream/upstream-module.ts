@@ -167,7 +167,7 @@ const pageSize = 100;
 export class UpstreamDeposits {
   readonly #client: UpstreamClient;
   readonly #accounts: UpstreamAccounts;
-  /** Upstream's ids of customers just created there, for the creation of their accounts here right afterwards. */
+  /** Upstream's ids of newly created customers, for creating their accounts here right afterwards. */
   readonly #customers = boundedCache<string>(10_000);
 
   constructor(client: UpstreamClient, accounts: UpstreamAccounts) {

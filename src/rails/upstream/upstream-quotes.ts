@@ -53,7 +53,7 @@ export async function lockRate(
   }
 }
 
-/** Returns the parties of an upstream quote: one of the platform's accounts, and an external one or another of them. */
+/** Returns the parties of an upstream quote: a platform account, and an external or another platform account. */
 async function parties(accounts: UpstreamAccounts, { sending, receiving, account }: LockRequest) {
   const source = await accounts.internalId(sending.code).catch(noAccount);
   const destination = account

@@ -3,7 +3,7 @@ import { DatabaseClient } from '../../infra/database/connections/hosts.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { firstDue } from '../../infra/database/leases.ts';
 
-/** The time limit for reading the figures, in milliseconds. The scrape omits those that come later. */
+/** The time limit for reading the figures, in milliseconds. The scrape omits figures that arrive later. */
 const limitMs = 2_000;
 /** The maximum number of rows counted: enough for an alert, so that a backlog does not slow down the scrape. */
 const maxCount = 100_000;

@@ -6,9 +6,9 @@ const growthPercent = 100;
 
 /**
  * Sets how V8 uses memory, before anything else is loaded.
- * - The heap may double before its old generation is collected. By default, that of a mostly idle process may grow only
- *   by a third. Then the buffers of large bodies trigger a collection every two seconds, and each delays all requests
- *   by about 20 ms (docs/limits.md). The heap of an idle service is small, so this costs next to no memory.
+ * - The heap may double before its old generation is collected. By default, the heap of a mostly idle process may grow
+ *   only by a third. Then the buffers of large bodies trigger a collection every two seconds, and each delays all
+ *   requests by about 20 ms (docs/limits.md). An idle service has a small heap, so this costs next to no memory.
  * - Prisma's query compiler (WebAssembly) is compiled function by function, on the first call: most are never called.
  */
 export function setMemoryFlags(): void {

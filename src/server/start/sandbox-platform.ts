@@ -49,7 +49,7 @@ export async function prepareSandboxPlatform(payments: Payments): Promise<LocalS
   };
 }
 
-/** Finds the first sample person who can pay, or creates one: users may have spent the money of all. */
+/** Finds the first sample person who can pay, or creates one: users may have spent everyone's money. */
 async function findPayer(payments: Payments, caller: Caller): Promise<SandboxPayer> {
   const found = await findAblePerson(payments, caller);
   // Under the lock, since another process may be creating one.

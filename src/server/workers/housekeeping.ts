@@ -3,7 +3,7 @@ import type { Database } from '../../infra/database/database.ts';
 import { statement } from '../../infra/database/statement.ts';
 
 /**
- * The maximum number of rows that one statement deletes: so few that other statements need not wait long for its locks.
+ * The maximum number of rows that one statement deletes: few enough that no other statement waits long for its locks.
  */
 const batchSize = 500;
 /** The SQL for the time before which expired rows are deleted (decision 6). */

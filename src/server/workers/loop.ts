@@ -14,7 +14,7 @@ export interface Loop {
  * follows after a second, and the reason is logged once (FaultStates). After a `wake` during a round the pause is only
  * `restMs` long, so no work is missed.
  * @param restMs the first part of each pause, which no `wake` ends, so that one round does all work that has arrived
- *   during it
+ *   in that time
  */
 export function startLoop(name: string, log: Logger, round: () => Promise<number>, restMs = 0): Loop {
   const succeeded = loopSuccess.labels(name);

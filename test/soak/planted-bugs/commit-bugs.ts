@@ -191,6 +191,12 @@ export const commitBugs: Bugs = {
         "    when 'Account' then v_version := (p_expected ->> 'version')::int;",
     },
   },
+  'prisma/functions/commit/commit_batch.sql': {
+    'ledger/together › plans that share a transaction have the same result as one after another, whatever they share': {
+      'check_group(p_groups -> v_at, v_moved)': 'check_group(p_groups -> v_at, null)',
+      'if v_moved is not null and cardinality(p_policies) > 0 then': 'if false then',
+    },
+  },
   'prisma/functions/commit/commit_batches.sql': {
     'ledger/together › plans that share a transaction have the same result as one after another, whatever they share': {
       'if v_at > 0 and cardinality(v_policies) > 0 then': 'if v_at < 0 then',

@@ -127,13 +127,16 @@ export const domainBugs: Bugs = {
     'ledger/batches › a deletion follows earlier money and payments, and precedes later ones': {
       'if (customers?.some(({ set }) => set.isDeleted)) {': 'if (false) {',
     },
-    'ledger/batches › plans on one account go into successive batches; the others need no batch of their own': {
-      "for (const leg of legs) if ('account' in leg) addBoth(keys, rowKey('Account', leg.account));":
-        'for (const leg of legs) void leg;',
+    'ledger/batches › plans on one account share a batch, but none overtakes another': {
+      "keys.inOrder.add(rowKey('Account', leg.account));": '',
     },
+    'ledger/batches › a plan that depends on the balance of an account follows earlier money, and precedes later money': {
+      "keys.writes.add(rowKey('Account', leg.account));": '',
+    },
+    'ledger/batches › a payment that policies may limit follows an earlier one that ends undelivered, and precedes a later one':
+      { "keys.reads.add('counted payments');": '' },
     'ledger/together › plans that share a transaction have the same result as one after another, whatever they share': {
-      'let batch = spends ? lastSpend : 0;': 'let batch = spends ? 0 : 0;',
-      "if (spend) keys.reads.add('counted payments');": '',
+      "keys.inOrder.add('counted payments');": '',
     },
   },
   'src/domain/ledger/commit.ts': {

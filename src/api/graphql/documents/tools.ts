@@ -33,7 +33,7 @@ import { Refusal } from '../../../core/refusal.ts';
 /** The place of a value among the variables: a variable, or a field of a variable. */
 type Place = readonly [variable: string, field?: string];
 
-/** Where among a mutation's variables its two settings are: the dry run, and the key that makes it safe to repeat. */
+/** The places of a mutation's two settings among its variables: the dry run, and the idempotency key. */
 export interface PaymentPlaces {
   readonly validateOnly: Place;
   readonly idempotencyKey: Place;
@@ -176,14 +176,14 @@ export function withValueAt(variables: Readonly<Record<string, unknown>>, [varia
   return isJsonObject(holder) ? { ...variables, [variable]: { ...holder, [field]: value } } : { ...variables };
 }
 
-/** The JSON Schema of an object, whose properties may be changed before it is sent. */
+/** The JSON Schema of an object. Its properties can be changed before the schema is sent. */
 interface ObjectSchema extends JsonSchema {
   readonly type: 'object';
   readonly properties: Record<string, JsonSchema>;
   readonly required: string[];
 }
 
-/** The JSON Schema of an operation's variables, and those of the named types that it refers to. */
+/** The JSON Schema of an operation's variables, and the schemas of the named types that it refers to. */
 interface VariablesSchema extends ObjectSchema {
   readonly $defs: Record<string, JsonSchema>;
 }
@@ -250,7 +250,7 @@ function descriptionsByUse(schema: GraphQLSchema, document: DocumentNode): Reado
   return found;
 }
 
-/** Returns the schema of a type, and adds those of the named types in it to `$defs`. */
+/** Returns the schema of a type, and adds the schemas of the named types in it to `$defs`. */
 function schemaOf(type: GraphQLInputType, $defs: Record<string, JsonSchema>): JsonSchema {
   const nullable = getNullableType(type);
   if (isListType(nullable)) {
@@ -289,7 +289,7 @@ function fieldSchema({ type, description, defaultValue }: GraphQLInputField, $de
   return withFacts(schemaOf(type, $defs), { description, fallback: node });
 }
 
-/** Returns a schema with a description and a default, which is converted from its literal. */
+/** Adds a description and a default to a schema. The default is given as a literal. */
 function withFacts(
   schema: JsonSchema,
   facts: { readonly description?: string | null | undefined; readonly fallback?: ValueNode | null | undefined },

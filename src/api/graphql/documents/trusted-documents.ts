@@ -12,10 +12,10 @@ import type { TrustedDocument } from '../../../infra/database/generated/client/c
 import { statement } from '../../../infra/database/statement.ts';
 import { inTransaction } from '../../../infra/database/transaction.ts';
 
-/** The maximum number of documents of a platform: many versions of several apps. */
+/** The maximum number of documents per platform: enough for many versions of several apps. */
 export const maxDocuments = 10_000;
 
-/** How long an instance trusts its cache, in milliseconds, for known and for unknown documents. */
+/** How long an instance trusts a cache entry, in milliseconds, for known and for unknown documents. */
 const cacheMs = { found: 10_000, absent: 1_000 } as const;
 /** The capacity of the cache, in characters of text. */
 const cacheSize = 2 ** 24;
@@ -78,7 +78,7 @@ export class TrustedDocuments {
   }
 
   /**
-   * Registers documents. A registered document stays unchanged.
+   * Registers documents. One that is already registered stays unchanged.
    * @param problemIn returns why a document could not be executed, or undefined
    * @returns the number of new documents
    * @throws Refusal FORBIDDEN, INVALID_INPUT (a document cannot be executed; too many documents): then no document
@@ -133,7 +133,7 @@ export class TrustedDocuments {
     });
   }
 
-  /** Drops a platform's cache entries. Those of other instances expire. */
+  /** Drops this instance's cache entries for a platform. Those of other instances expire. */
   #forget(platformId: string): void {
     for (const key of this.#known.keys()) if (key.startsWith(platformId)) this.#known.delete(key);
   }
@@ -158,7 +158,7 @@ const textsByHash = z
 
 const algorithms: Readonly<Record<number, string>> = { 32: 'md5', 40: 'sha1', 64: 'sha256' };
 
-/** Reads a manifest in any known format. Throws INVALID_INPUT for any other, or if a name is not its text's hash. */
+/** Reads a manifest in any known format. Throws INVALID_INPUT for others, and if a hash is not that of its text. */
 export function readManifest(json: object): readonly HashedDocument[] {
   const { data: documents } = z.union([apolloManifest, textsByHash]).safeParse(json);
   if (!documents)

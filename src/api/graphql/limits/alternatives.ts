@@ -10,7 +10,7 @@ interface Cost {
   readonly costliest: CostlyField | undefined;
 }
 
-/** The cost of a selection set for every row, and the additional cost for rows of one object type. */
+/** The cost of a selection set for every row, and the additional costs for rows of certain object types. */
 export interface SelectionCost extends Cost {
   /** The additional costs by object type; undefined if no fragment applies only to certain types. */
   readonly alternatives: ReadonlyMap<string, Cost> | undefined;

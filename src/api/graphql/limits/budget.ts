@@ -25,7 +25,7 @@ export const documentBudget = {
   directives: 20,
   mutationFields: 5,
   /**
-   * Leaves room for a page of 100 payments with its total count and everything that an app shows of each: customer,
+   * Leaves room for a page of 100 payments with its total count and everything that an app shows for each: customer,
    * both accounts, all amounts with currencies, the quote (19,200; 15,200 for the page, answered in 50 ms). The worst
    * documents found, lists of lists with ledger entries, took 0.7 to 1.2 s on two shared cores (0.35 s in this process)
    * for 3.2 MB, or 4.2 MB with `__typename` throughout. A hundred rows below each of a hundred rows are refused.

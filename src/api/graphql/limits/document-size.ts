@@ -25,7 +25,7 @@ import {
 import { argumentReader, isConnection, listSizeOf, ownCostOf, type SentDocument } from './list-sizes.ts';
 
 /**
- * The size of a document: each count is the largest of any of its operations or fragments, used or not. Beyond 2^53 a
+ * The size of a document: each count is the largest among its operations and fragments, used or not. Beyond 2^53 a
  * count is approximate or infinite.
  *
  * Client libraries add `__typename` to every selection set, so one without an alias does not count: it does not
@@ -69,12 +69,12 @@ interface VariableField {
   readonly definition: GraphQLField<unknown, unknown>;
 }
 
-/** The measures of a document, by the sizes and costs of its variable fields: nothing else in a request changes them. */
+/** The measures of a document, by the sizes and costs of its variable fields; nothing else in a request matters. */
 interface Measured {
   readonly schema: GraphQLSchema;
   readonly variableFields: readonly VariableField[];
   readonly measures: Map<string, Measure>;
-  /** The measures by the variables of a request, since each request needs its measure several times. */
+  /** The measure of each request, by its variables object, since a request needs its measure several times. */
   readonly ofRequests: WeakMap<object, readonly [operationName: string | null | undefined, measure: Measure]>;
 }
 
@@ -152,7 +152,7 @@ function measureAnew(request: DocumentRequest) {
     if (dearest.cost > size.cost) costliest = dearest.costliest;
     size.cost = Math.max(size.cost, dearest.cost);
   }
-  // The parser sets it; the type is optional because trees can be built without a parser.
+  // The parser sets it; it is optional in the type because trees can be built without a parser.
   size.tokens = (document.tokenCount ?? 0) - pass.freeTypenames;
   size.aliases = Math.max(size.aliases, pass.aliasesWritten);
   size.directives = pass.directivesWritten;
@@ -160,7 +160,7 @@ function measureAnew(request: DocumentRequest) {
   return { measure, variableFields: pass.variableFields };
 }
 
-/** The counts of a selection set with fragments expanded, relative to its own level: equal wherever it is spread. */
+/** The counts of a selection set with fragments expanded, relative to its own level: the same wherever it is spread. */
 interface Expansion extends SelectionCost {
   readonly depth: number;
   /** Fragments directly inside one another, counted from here. */
@@ -183,7 +183,7 @@ const nothing: Expansion = {
   aliases: 0,
 };
 
-/** A field that adds a level and no other count. */
+/** A field that adds a level and nothing else. */
 const uncounted: Expansion = { ...nothing, depth: 1 };
 
 /** A field without subfields: shared, since it is the most frequent kind. */
@@ -275,7 +275,7 @@ function inFragment({ schema }: Pass, inner: Expansion, on: Type, parent: Type):
 
 const ofUnknown = { cost: 1, isVariable: false };
 
-/** Counts a field, even if the type does not define it, with its children, since validation comes later. */
+/** Counts a field and its children, even if the type does not define the field: validation comes later. */
 function expandField(pass: Pass, field: FieldNode, parent: Type): Expansion {
   const name = field.name.value;
   const alias = field.alias === undefined ? 0 : 1;

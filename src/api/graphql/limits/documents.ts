@@ -28,7 +28,7 @@ interface DocumentsOptions {
   readonly rules?: readonly ValidationRule[];
 }
 
-/** Parses, limits and validates documents of every transport, with a cache. Limits are checked for each request. */
+/** Parses, limits and validates documents from every transport, with a cache. Limits are checked for each request. */
 export class Documents {
   readonly #options: DocumentsOptions;
   /**
@@ -175,10 +175,10 @@ const mebibyte = 2 ** 20;
 const kibibyte = 2 ** 10;
 
 function tokensOf(document: DocumentNode): number {
-  // The parser sets it; the type is optional because trees can be built without a parser.
+  // The parser sets it; it is optional in the type because trees can be built without a parser.
   return document.tokenCount ?? maxTokensParsed;
 }
 
-/** The capacity of the cache of query plans, with space for about eight hundred, and the size of a document's plan. */
+/** The capacity of the cache of query plans, enough for about eight hundred, and the size of a document's plan. */
 export const maxPlanBytes = 16 * mebibyte;
 export const planBytes = (source: DocumentNode) => 2 * kibibyte + 600 * tokensOf(source);

@@ -32,7 +32,7 @@ export interface SentDocument {
 const maxRows = 1_000_000;
 
 /**
- * Computes the size of a list of a document.
+ * Computes the size of a list in a document.
  * - A connection (any type with `edges` and `pageInfo`) can have `first` or `last` rows, or the default size.
  * - A list with a list argument (`nodes(ids:)`) has a row for each value. A repeated value counts again: it is read
  *   once, but returned each time. With the largest selection, ten repeats of an id took 1.3 s of CPU and returned
@@ -79,7 +79,7 @@ export function argumentReader({ document, operationName, variables }: SentDocum
   return (value) => valueFromASTUntyped(value, sent);
 }
 
-/** Prices a field: its own price, the values in its list arguments, and its search. */
+/** Prices a field: its own price, the values in its list arguments, and the search for its rows. */
 export function ownCostOf(argumentValue: ArgumentReader, field: FieldNode, definition: Definition) {
   let [cost, isVariable] = [definition.extensions.price ?? 1, false];
   const search: Record<string, unknown> = {};
@@ -155,7 +155,7 @@ function clampSize(size: number): number {
  * - `created`: a range in order of creation;
  * - `updated`: a range in order of last change;
  * - `any`: it excludes no rows;
- * - `kind`: few of a customer's rows are INTERNAL, which an index has; all others are EXTERNAL.
+ * - `kind`: an index has a customer's few INTERNAL rows; all other rows are EXTERNAL.
  *
  * Any other field requires a search.
  */

@@ -10,9 +10,9 @@ import { instant, leaf, type Read } from './reads.ts';
 import { literal } from './sql.ts';
 
 /**
- * Defines how fields with their own `resolve` are read: it computes the value while the answer is completed, from the
- * columns in the field's `select` or from the JSON value that contains the field, so that no second definition in SQL
- * is needed.
+ * Defines how fields with their own `resolve` are read: the resolver computes the value while the answer is completed,
+ * from the columns in the field's `select` or from the JSON value that contains the field, so that no second definition
+ * in SQL is needed.
  */
 
 /** The columns that a field selects from its own row and from related rows. */
@@ -20,7 +20,7 @@ export interface Select {
   readonly [name: string]: true | { readonly select: Select };
 }
 
-/** The part of the context that a computed field's resolver receives: the caller, and how its cursors are built. */
+/** The part of the context that a computed field's resolver receives: the caller, and the cursors of the instance. */
 interface Known {
   readonly viewer: Viewer;
   readonly payments: { readonly cursors: Cursors };
@@ -34,7 +34,7 @@ type Field = GraphQLField<unknown, unknown>;
 /** Names the function (prisma/functions) that computes the same as `resolve`: `...alsoInDatabase('account_name')`. */
 export const alsoInDatabase = (sqlFunction: string) => ({ extensions: { sqlFunction } }) as const;
 
-/** Writes the JSON of a row's selection. Integers and decimals become text, since parsing would round JSON numbers. */
+/** Writes SQL that selects columns as JSON. Integers and decimals become text: parsing would round JSON numbers. */
 function selectedJson(model: string, select: Select, row: string): string {
   const pairs = Object.entries(select).map(([name, selected]) => {
     const relation = relationOf(model, name);
@@ -116,7 +116,7 @@ function placeholder(
   );
 }
 
-/** Reads a field that uses no column, or one enum column: its values are computed when the schema is built. */
+/** Derives the read of a field that uses no column, or one enum column, by computing all its values in advance. */
 function tabulated(model: string, field: Field, select: Select, resolve: Resolve): Read | undefined {
   const [name, ...more] = Object.keys(select);
   if (more.length > 0 || resolve.length > 1) return undefined;

@@ -18,7 +18,7 @@ import { inJson, type MadeRead, valueFields } from './kinds.ts';
 import { type Costs, exposedRead, leaf, plainReadText, type Read, type TypeRead } from './reads.ts';
 
 /**
- * Derives the reads of all fields from what the schema's files declare: exposed columns, the words of schema/words.ts,
+ * Derives the reads of all fields from what the schema's files declare: exposed columns, methods of schema/words.ts,
  * and `select` with `resolve`. Startup fails if a field is read by a statement that cannot read one of the fields below
  * it.
  */
@@ -29,7 +29,7 @@ type Fields = GraphQLObjectType | GraphQLInterfaceType;
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
     read?: Read;
-    /** How the field is read, as a word of the schema declares it. */
+    /** How the field is read, as declared by a method of schema/words.ts. */
     made?: MadeRead;
     costs?: Costs;
     /** The database function that computes the same value from the columns of `select` as `resolve` does. */
@@ -132,7 +132,7 @@ function readOf(type: GraphQLObjectType, field: Field): Read {
 
 function notReadable(field: string): Error {
   return new Error(
-    `no statement can read ${field}: expose a column, use a word of schema/words.ts, or give \`select\` beside \`resolve\`; mark it as \`executed\` if graphql-js is to resolve it`,
+    `no statement can read ${field}: expose a column, use a method of schema/words.ts, or give \`select\` beside \`resolve\`; mark it as \`executed\` if graphql-js is to resolve it`,
   );
 }
 

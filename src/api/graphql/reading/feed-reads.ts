@@ -60,7 +60,7 @@ function sequenceIn(text: string, run: KeyRun, argument: CursorArgument): bigint
 /** A model whose rows are the subject of events. */
 type Changed = NonNullable<(typeof modelOfEvent)[EventRow['type']]>;
 
-/** Writes the list of event types that are about rows of a model. */
+/** Writes the SQL list of the event types that are about rows of a model. */
 const typesOf = (model: Changed) =>
   Object.entries(modelOfEvent)
     .flatMap(([type, of]) => (of === model ? [literal(type)] : []))

@@ -20,7 +20,7 @@ import {
 import { type Env, leaf, type PageRead, type Read } from './reads.ts';
 import { literal, type Sql, sql } from './sql.ts';
 
-/** Defines the SQL of each kind of value that a field can be declared as (schema/words.ts), in one place per kind. */
+/** Defines the SQL for each kind of value that a field can be declared to have (schema/words.ts). */
 
 /** The data about a field from which its read is built. */
 export interface FieldOf {
@@ -33,7 +33,7 @@ export type MadeRead = (of: FieldOf) => Read;
 
 type Visible = (viewer: Viewer) => object;
 
-/** Reads money: an amount and its currency. Null if either is null; with `seen`, if that row is missing or not visible to the caller. */
+/** Reads money: an amount and its currency. Null if either is null; with `seen`, if the caller sees no such row. */
 export const moneyAt =
   (amount: Path, currency: Path, seen?: { readonly relation: string; readonly visible: Visible }): MadeRead =>
   ({ model }) => {
@@ -75,7 +75,7 @@ export const madeOf =
     return { kind: 'value', env, unless: (of) => isNull(Object.values(env(of))[0] ?? '') };
   };
 
-/** The values of a list that SQL writes with their positions. */
+/** The items of a list. `list` returns SQL for their values and positions. */
 const eachOf = (list: (env: Env, alias: string) => string): Extract<Read, { kind: 'values' }> => ({
   kind: 'values',
   from: (env, alias) => ({ from: [list(env, alias)], orderBy: `${alias}.position`, env: { json: `${alias}.value` } }),
@@ -256,7 +256,7 @@ const currencyOf = (property: 'name' | 'symbol' | 'decimals'): Read => {
   return leaf((env) => [`case ${env.code} ${cases.join(' ')} end`]);
 };
 
-/** SQL cases from a currency code to its smallest unit in major units: a numeric with the scale of the currency. */
+/** SQL that maps each currency code to the currency's smallest unit in major units, as a numeric with its scale. */
 const smallestUnit = currencies
   .map(
     ({ code, decimals }) => `when ${literal(code)} then ${decimals === 0 ? '1' : `0.${'1'.padStart(decimals, '0')}`}`,

@@ -25,7 +25,7 @@ export interface SelectedField {
   readonly below: readonly FieldNode[];
 }
 
-/** The part of the planner that writes pages. */
+/** The part of the planner that a PageWriter uses. */
 export interface DocumentWalker {
   alias(): string;
   value(type: GraphQLCompositeType, nodes: readonly FieldNode[], env: Env): Sql;

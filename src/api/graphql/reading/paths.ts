@@ -53,7 +53,7 @@ export function pairsOf(relation: ModelField): readonly (readonly [here: string,
   return (back.relationFromFields ?? []).map((field, position) => [key[position] ?? '', field]);
 }
 
-/** Writes the condition that joins a row to the row `there`, to which a relation of it leads. */
+/** Writes the condition that joins a row to the row `there`, to which one of its relations leads. */
 export function joinOf(relation: ModelField, row: string, there: string): string {
   return pairsOf(relation)
     .map(([from, to]) => `${there}.${columnName(to)} = ${row}.${columnName(from)}`)

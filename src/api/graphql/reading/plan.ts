@@ -101,7 +101,7 @@ export class Planner implements DocumentWalker {
     return inScope(this.object(type, nodes, (selected) => this.openField(selected, env)));
   }
 
-  /** Writes a field that needs no permission of its own: the executor, which checks permissions, resolves the others. */
+  /** Writes a field that needs no permission of its own. The executor, which checks permissions, resolves the others. */
   openField(selected: SelectedField, env: Env): Sql {
     const { key, field } = selected;
     if (field?.extensions.pothosOptions?.authScopes) throw new LeftToExecutor(`${key} needs a permission`);

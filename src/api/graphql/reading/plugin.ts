@@ -44,7 +44,7 @@ export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> 
 
   /** Reads a relation, and anything else that its row lacks, with its own statement if no plan has read it. */
   override onOutputFieldConfig(field: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
-    // The input of a mutation is checked after its permission (schema/mutation.ts).
+    // A mutation's permission is checked before its input (schema/mutation.ts).
     if (field.kind === 'Mutation' || field.kind === 'Subscription') return field;
     // The Prisma plug-in stores the relation of `t.relation` here, which is undocumented.
     const { pothosPrismaRelationField: relation } = (field.extensions ?? {}) as {

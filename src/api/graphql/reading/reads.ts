@@ -193,5 +193,5 @@ function plainText(sql: Sql): string {
     .join(' ');
 }
 
-/** Reads that cost more than a column although their kind does not show it (derive.ts). */
+/** Reads whose kind does not show that they cost more than a column (derive.ts). */
 export type Costs = 'rows' | 'legs' | 'past' | 'read' | 'all' | 'sums';

@@ -36,7 +36,7 @@ interface SchemaConfig {
 export type Types = PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>;
 export type InputBuilder = PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>;
 
-/** The builder of the schema. Each type is defined in the file of its subject. */
+/** The builder of the schema. Each type is defined in the file for its subject. */
 export const builder = new SchemaBuilder<SchemaConfig>({
   plugins: [ReadingPlugin, ScopeAuthPlugin, RelayPlugin, PrismaPlugin, WordsPlugin],
   defaultFieldNullability: false,

@@ -68,7 +68,7 @@ const edgeDescription =
   'This object as an edge of its list, ready to be inserted into a cached list. The cursor is for the default order, by creation.';
 
 interface ListOptions<Filter> {
-  /** The name of a row, used in the list's type names and cursors, and of its model. */
+  /** The name of the rows' type and model, which the list's type names and cursors contain. */
   readonly name: string;
   readonly visible: (viewer: Viewer) => object;
   /** The input that filters the list, and the conditions that it translates to. */
@@ -99,7 +99,7 @@ export function listOf<Row, Filter = never>(
     read: {
       kind: 'page',
       list: cursors,
-      // Every list is named for its model.
+      // Every list is named after its model.
       model: name as Model,
       key: ({ orderBy }) => (isOrdered && orderBy === 'UPDATED' ? byChange : key),
       // The arguments defined below.

@@ -150,7 +150,7 @@ function edgesIn<Success, Field>(
   return Object.fromEntries(fields);
 }
 
-/** Builds the edge of a quote's payment, created or changed together with the quote. Reads the row if selected. */
+/** Builds the edge of a quote's payment, created or changed together with the quote. Reads `node` only if selected. */
 const paymentEdge =
   ({ cursorOf }: NonNullable<ReturnType<typeof edgeOf>>) =>
   ({ row: quote }: { readonly row: QuoteRow }, _args: unknown, { payments }: Context) => {

@@ -67,7 +67,7 @@ const codes: Readonly<Record<Code, readonly [member: MemberName, meaning: string
   ],
   CUSTOMER_FROZEN: ['ForbiddenError', 'The operator of the service has frozen the customer.'],
   ACCOUNT_FROZEN: ['ForbiddenError', 'The operator of the service has frozen the account.'],
-  LIMIT_EXCEEDED: ['LimitExceededError', 'A policy does not allow the payment, or does not allow it now.'],
+  LIMIT_EXCEEDED: ['LimitExceededError', 'A policy forbids the payment, at least for now.'],
   QUOTE_NOT_FOUND: ['NotFoundError', 'There is no such quote.'],
   TRANSACTION_NOT_FOUND: ['NotFoundError', 'There is no such transaction.'],
   USER_NOT_FOUND: ['NotFoundError', 'There is no such customer.'],

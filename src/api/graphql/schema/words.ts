@@ -69,7 +69,7 @@ interface PageOptions<Types extends SchemaTypes> extends Options {
   readonly authScopes?: Types['AuthScopes'];
 }
 
-/** The options of a type whose rows have ids, for `prismaNode`: every node must declare who may see them. */
+/** The options of a type whose rows have ids, for `prismaNode`: each such type must declare who may see them. */
 export const node = (visible: Visible, description = 'The public id of the object: its type, a colon and a UUID.') => ({
   id: { resolve: (row: { readonly id: string }) => row.id, description },
   // The plug-in's type of a unique condition differs per model, but every model of a node has this key.

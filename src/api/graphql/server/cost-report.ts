@@ -12,7 +12,7 @@ export function costReport({ schema, document, operationName, variableValues }: 
   return { cost, limit, depth, fields, aliases, limits };
 }
 
-/** Adds the cost of a document to `extensions.cost` of its answer. */
+/** Adds the cost of a document to its answer, as `extensions.cost`. */
 export function withCost(answer: ExecutionResult | TextAnswer, args: ExecutionArgs): ExecutionResult | TextAnswer {
   const cost = costReport(args);
   return answer instanceof TextAnswer

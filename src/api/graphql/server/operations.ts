@@ -65,7 +65,7 @@ export interface OperationsOptions {
   readonly replicas?: Replicas | undefined;
   /** The maximum number of open subscriptions per token, and of resume keys per subject. */
   readonly streams: TokenCap;
-  /** Waits for the turn of a message among all work of its platform. */
+  /** Waits until it is a message's turn among all the work of its platform. */
   readonly takeTurn: TakeTurn;
   /** Counts the further requests that an expensive document counts as. Returns an error if they exceed the limit. */
   readonly countMore: (context: Context, requests: number) => Promise<GraphQLError | undefined>;
@@ -180,7 +180,7 @@ export class Operations {
   async #run(args: ExecutionArgs, context: Context, reads?: ReadScope): Promise<ExecutionResult | TextAnswer> {
     const answer = context.isStock ? undefined : await answerByPlan(args, context);
     if (answer) return answer;
-    // The executor may send several reads, some of them to the primary, and older data would contradict newer data.
+    // The executor may send several reads, some of them to the primary: a replica's older data would contradict those.
     reads?.requireLatest();
     // Read before the operation's other reads: a list in the same query then shows all changes before that cursor. With
     // parallel reads, a change could fall between the two and be missed by both.

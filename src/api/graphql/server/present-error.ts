@@ -90,7 +90,7 @@ export function asOutcomeUnknown(error: GraphQLError): GraphQLError {
 }
 
 /**
- * Returns whether a stream could not be opened for reasons other than its request: the database is unreachable or too
+ * Returns whether a stream could not be opened for a reason other than its request: the database is unreachable or too
  * slow. Stock clients treat an error as final, but reconnect and resume if the connection is cut or closed with 1013.
  */
 export function isTemporaryFailure({ errors = [] }: ExecutionResult): boolean {

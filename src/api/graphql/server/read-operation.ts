@@ -10,7 +10,7 @@ const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'QUERY']);
 
 export const graphqlMethods: ReadonlySet<string> = new Set([...safeMethods, 'POST']);
 
-/** Returns whether a method may only read. */
+/** Returns whether requests with this method are only allowed to read. */
 export function isSafe(method: string | undefined): boolean {
   return method !== undefined && safeMethods.has(method);
 }

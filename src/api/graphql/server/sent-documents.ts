@@ -93,7 +93,7 @@ function maySend({ documents }: Viewer, hashes: readonly string[]): boolean {
   return documents.length === 0 ? hashes.length > 0 : hashes.some((hash) => documents.includes(hash));
 }
 
-/** Returns the hash of an operation: from GraphQL over HTTP, or from Apollo's extension, which others use, too. */
+/** Returns an operation's hash: from GraphQL over HTTP, or from Apollo's extension, which other clients use, too. */
 function hashIn({ documentId, extensions }: SentOperation): string | undefined {
   if (documentId) return plainHash(documentId);
   const persisted = extensions?.persistedQuery;

@@ -54,7 +54,7 @@ export function createGraphqlServer(options: GraphqlOptions) {
     contextOf: (transport) => contextOf(options, transport),
     present: (error) => presentError(error, log),
   });
-  // Yoga responds over HTTP to event streams with their own connection, and to unusual or malformed requests.
+  // Over HTTP, Yoga serves event streams with their own connection, and unusual or malformed requests.
   return { operations, yoga: createYogaServer(operations, options) };
 }
 

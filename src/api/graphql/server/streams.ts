@@ -49,7 +49,7 @@ export class SharedResults {
   readonly #serialize: (result: ExecutionResult, args: ExecutionArgs) => string;
   readonly #takeTurn: TakeTurn;
 
-  /** `serialize` writes the JSON that clients get; `takeTurn` waits for the turn of an execution in its platform. */
+  /** `serialize` writes the JSON that clients get; `takeTurn` waits for an execution's turn in its platform. */
   constructor(serialize: (result: ExecutionResult, args: ExecutionArgs) => string, takeTurn: TakeTurn) {
     this.#serialize = serialize;
     this.#takeTurn = takeTurn;
@@ -213,7 +213,7 @@ function placeOf(payload: unknown): Place | undefined {
 /** A reader counts as disconnected after taking nothing from its event stream for this long. */
 const stallTimeoutMs = 30_000;
 
-/** The time between the last message to a reader and the close of its connection. */
+/** The time between the last message to a reader and the closing of its connection. */
 const closeDelayMs = 200;
 
 /** Writes the last message of a stream, which gives the reason for cutting its connection. */

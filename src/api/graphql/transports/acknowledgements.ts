@@ -1,7 +1,7 @@
 import type { FeedPosition } from '../../../domain/events/cursor.ts';
 import type { ResumePoint } from '../../../domain/events/resume-points.ts';
 
-/** A client is pinged for its progress after this time, in milliseconds, or after this many messages. */
+/** A ping asks a client for its progress after this many milliseconds, or after this many messages. */
 const askMs = 250;
 const askMessages = 50;
 

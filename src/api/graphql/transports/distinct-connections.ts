@@ -20,7 +20,7 @@ const reconnect = { leastMs: 500, spreadMs: 2_000 } as const;
 /**
  * Serves subscriptions as event streams with one connection each (the distinct connections mode of graphql-sse's
  * PROTOCOL.md). The `id` of each message is its cursor, and a stream resumes after the request's Last-Event-ID, so that
- * clients of the HTML standard resume by themselves. The returned function returns false, before execution, for any
+ * EventSource clients resume by themselves. The returned function returns false, before execution, for any
  * request that is not for such a subscription.
  */
 export function createDistinctConnections({

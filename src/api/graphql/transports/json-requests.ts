@@ -11,7 +11,7 @@ export const mediaTypes = [...jsonTypes, eventStream] as const;
 
 type MediaType = (typeof mediaTypes)[number];
 
-/** A media type of responses; clients may specify its charset, too. */
+/** Returns a media type of responses with its charset, which clients may specify, too. */
 const inUtf8 = (type: string) => `${type}; charset=utf-8`;
 
 /** The media types by the value of Accept: clients send few different ones, and parsing one takes 9 µs. */

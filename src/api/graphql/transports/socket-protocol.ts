@@ -132,7 +132,7 @@ export function send(socket: WebSocket, text: string): Promise<void> {
   });
 }
 
-/** Pings a client, and cuts its connection if it does not answer before the next ping. Returns the function to stop. */
+/** Pings a client, and cuts its connection if it does not answer before the next ping. Returns a stop function. */
 function watch(socket: WebSocket, everyMs: number): () => void {
   let isThere = true;
   socket.on('pong', () => {
@@ -169,7 +169,7 @@ class SocketOrder {
   readonly #running = new Map<string, Promise<void>>();
   /** The promise that the next message with the same id waits for. */
   readonly #waits = new Map<string, Promise<void>>();
-  /** The numbers of the operations that are open for the client, by id. */
+  /** The sequence number of each operation that is open for the client, by id. */
   readonly #open = new Map<string, number>();
   #begun = 0;
   #underWay = 0;

@@ -30,7 +30,7 @@ export const socketLimits = {
 
 /**
  * "Try again later": the reader was too slow, the token has too many sockets or requests, the database is unreachable,
- * or the server is stopping. Stock clients reconnect after this code and the next one, but take 4429 (too many
+ * or the server is stopping. Stock clients reconnect after this code and after 1012, but take 4429 (too many
  * requests) as final.
  */
 export const closeTryAgain = 1013;
@@ -40,7 +40,7 @@ const closeForbidden = 4403;
 
 export type Extra = {
   readonly socket: WebSocket;
-  /** Its TCP connection. The request that opened it is not kept: it takes as much memory as the socket's own part. */
+  /** Its TCP connection. The request that opened it is not kept: a request takes as much memory as the socket. */
   readonly connection: Socket;
   /** The address of its client, as limits count it. */
   readonly address: string;

@@ -266,7 +266,7 @@ async function openSocketStream(
 function sendNext({ socket, connection }: Extra, id: string, payload: string): Promise<void> {
   if (socket.readyState !== socket.OPEN) return Promise.resolve();
   if (connection.writableCorked === 0) {
-    // Until it is uncorked, messages of this socket's other operations join this one: the system gets all in one call.
+    // Until the connection is uncorked, messages of the socket's other operations join this one in one system call.
     connection.cork();
     process.nextTick(() => connection.uncork());
   }

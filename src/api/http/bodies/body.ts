@@ -27,7 +27,7 @@ export function unsupportedBody(headers: {
       };
 }
 
-/** Returns whether a media type's parameter allows UTF-8: it is either no charset, or the charset UTF-8. */
+/** Returns whether a media type's parameter allows UTF-8: it is the charset UTF-8, or not a charset at all. */
 function allowsUtf8(parameter: string): boolean {
   const [name = '', value = ''] = parameter.split('=', 2);
   return name.trim() !== 'charset' || /^("?)utf-?8\1$/.test(value.trim());

@@ -129,7 +129,7 @@ const ExternalAccountSchema = z
     currency: z.string().openapi({ description: 'The code of the currency.', example: 'EUR' }),
     accountInfo: AccountInfoSchema,
     customerId: id('Customer', 'The customer who owns the account; null if the platform itself does.').nullable(),
-    platformAccountId: z.string().optional().describe("The platform's own id of the account."),
+    platformAccountId: z.string().optional().describe("The platform's own id for the account."),
     defaultUmaDepositAccount: z
       .boolean()
       .describe(
@@ -151,7 +151,7 @@ const ExternalAccountSchema = z
 const accountFields = {
   currency: z.string().openapi({ description: 'The ISO 4217 or asset code of the currency.', example: 'EUR' }),
   accountInfo: AccountInfoInputSchema,
-  platformAccountId: ownKey().optional().describe("The platform's own id of the account."),
+  platformAccountId: ownKey().optional().describe("The platform's own id for the account."),
   metadata: newMetadata,
 };
 
@@ -244,7 +244,7 @@ function changeEndpoints(endpoints: Endpoints, payments: Payments): void {
     params,
     body: z
       .strictObject({
-        platformAccountId: ownKey().nullish().describe("The platform's own id of the account; null removes it."),
+        platformAccountId: ownKey().nullish().describe("The platform's own id for the account; null removes it."),
         defaultUmaDepositAccount: z
           .boolean()
           .nullish()

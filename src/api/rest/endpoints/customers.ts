@@ -39,7 +39,7 @@ import {
 const umaAddress = z
   .string()
   .openapi({ description: 'UMA address, $name@domain, in the domain of the platform.', example: '$grace@example.com' });
-const platformCustomerId = ownKey().describe("The platform's own id of the customer.");
+const platformCustomerId = ownKey().describe("The platform's own id for the customer.");
 
 const individualFields = { fullName: text(longest.name).optional().describe('Full name.'), ...personFields };
 

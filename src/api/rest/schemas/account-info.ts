@@ -83,7 +83,7 @@ export const AccountInfoInputSchema = z
     typeSchemas('Input', (type) => ({
       ...(type.beneficiary && { beneficiary: BeneficiarySchema }),
       // Requests can send this field here or next to accountInfo (decision 25).
-      platformAccountId: ownKey().optional().describe("The platform's own id of the account."),
+      platformAccountId: ownKey().optional().describe("The platform's own id for the account."),
     })),
   )
   .openapi('ExternalAccountInfoInput', {

@@ -28,7 +28,7 @@ export function amount(description: string, minimum = 0) {
   return z.int().openapi({ type: 'integer', format: 'int64', minimum, maximum, description, example: 12550 });
 }
 
-/** Defines a number of things, or of milliseconds. */
+/** Defines a count, or a number of milliseconds. */
 export const whole = (description: string) => z.int().min(0).max(maximum).describe(description);
 
 /** Defines a rate in a response: a number with at most 15 digits. */

@@ -133,7 +133,7 @@ export const TransactionSchema = z
     source: SourceSchema.optional(),
     destination: DestinationSchema,
     customerId: id('Customer', "The customer whose payment this is; null if it is the platform's own.").nullable(),
-    platformCustomerId: z.string().nullable().describe("The platform's own id of the customer."),
+    platformCustomerId: z.string().nullable().describe("The platform's own id for the customer."),
     quoteId: id('Quote', 'The quote of the payment.').optional(),
     exchangeRate: exchangeRate.optional(),
     fees: amount('All fees, in the smallest unit of the sending currency.').optional(),

@@ -15,8 +15,8 @@ import { findConfigEndpoint, findEndpointByUrl, lockEndpoint } from './endpoint-
 import { announceTest, sendTest } from './test-event.ts';
 
 // Creates, changes and removes endpoints in the caller's transaction. Revoking the token that created an endpoint, or
-// last changed its URL, enabled it or subscribed it to approvals, disables it; so the caller's token must be valid.
-// Locks are taken in the order platform, tokens, endpoint.
+// last changed its URL, enabled it or subscribed it to approvals, disables the endpoint; so the caller's token must be
+// valid. Locks are taken in the order platform, tokens, endpoint.
 
 const maxEndpoints = 20;
 

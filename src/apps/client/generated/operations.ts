@@ -717,7 +717,7 @@ export type RefusalCode =
   | 'INVALID_RECEIVER'
   /** The UMA address is malformed, not in the platform's domain, or refused by the receiving side. */
   | 'INVALID_UMA_ADDRESS'
-  /** A policy does not allow the payment, or does not allow it now. */
+  /** A policy forbids the payment, at least for now. */
   | 'LIMIT_EXCEEDED'
   /** There is no such lookup, or it has expired. */
   | 'LOOKUP_REQUEST_NOT_FOUND'

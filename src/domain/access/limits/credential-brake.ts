@@ -3,7 +3,7 @@ import { boundedCache } from '../../../core/bounded-cache.ts';
 import type { Rate } from '../rates.ts';
 import { type Clock, RateLimited, secondsUntil, TokenBucket } from './rate-limits.ts';
 
-/** The maximum number of addresses whose failures are counted. The least recently seen is dropped. */
+/** The maximum number of addresses whose failures are counted. The least recently seen one is dropped. */
 const maxAddresses = 20_000;
 /** The minimum time between two log lines about a slowed-down address, in milliseconds. */
 const logMs = 60_000;
@@ -15,8 +15,8 @@ interface Attempts {
 }
 
 /**
- * Slows down the guessing of credentials. Each address gets a limited number of lookups of wrong credentials per
- * minute. Beyond that, all unknown credentials are refused without a lookup, including valid ones not seen before.
+ * Slows down the guessing of credentials. For each address, only a limited number of wrong credentials per minute are
+ * looked up. Beyond that, all unknown credentials are refused without a lookup, including valid ones not seen before.
  */
 export class CredentialBrake {
   readonly #rate: Rate;

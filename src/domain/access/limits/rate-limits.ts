@@ -150,7 +150,7 @@ function refusalOf(lacking: readonly Quota[], wantedOf: (rate: Rate) => number):
 /**
  * Returns the header fields RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers): all limits, and the
  * state of the one with the fewest requests left. `w` is the number of seconds in which an empty bucket fills up, `t`
- * the number of seconds until that one is full.
+ * the number of seconds until the bucket of that limit is full.
  */
 export function rateLimitFields([first, second]: readonly Quota[]): { policy: string; state: string } | undefined {
   if (!first) return undefined;
@@ -180,7 +180,7 @@ export class TokenCap {
   readonly #cap: Cap;
   readonly #open = new Map<string, number>();
 
-  /** @param things the name of the counted resources in the refusal */
+  /** @param things what the refusal calls the counted resources */
   constructor(things: string, cap: Cap) {
     this.#things = things;
     this.#cap = cap;

@@ -7,7 +7,7 @@ import type { Clock } from './rate-limits.ts';
 const refusalRate = { atOnce: 50, perSecond: 20 } as const;
 /** The longest delay of a refusal, in milliseconds: less than clients usually wait for a response. */
 const maxWaitMs = 12_000;
-/** Refusals that would wait longer are spread over the end of that delay, which has this length in milliseconds. */
+/** Refusals that would wait longer are spread over the last part of that delay: this many milliseconds. */
 const spreadMs = 3_000;
 /** The golden ratio: the fractional parts of its multiples are evenly distributed, however many there are. */
 const goldenRatio = (Math.sqrt(5) - 1) / 2;
@@ -22,8 +22,8 @@ interface Source {
 }
 
 /**
- * Slows down refusals to a source that keeps sending despite them. A refusal is cheap, but a client that sends its next
- * request as soon as it is refused could receive tens of thousands per second, and delay everybody else.
+ * Slows down refusals to a source that keeps sending requests despite them. A refusal is cheap, but a client that sends
+ * its next request as soon as it is refused could receive tens of thousands per second, and delay everybody else.
  */
 export class RefusalPace {
   readonly #now: Clock;

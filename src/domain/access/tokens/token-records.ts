@@ -5,7 +5,7 @@ import type { ApiToken, ClientToken, Permission, Prisma } from '../../../infra/d
 import { statement } from '../../../infra/database/statement.ts';
 import { hashSecret } from './api-tokens.ts';
 
-/** A filter of API tokens. Its fields combine with AND; both ends of a range of date-times are inclusive. */
+/** A filter for API tokens. Its fields combine with AND; both ends of a range of date-times are inclusive. */
 export interface ApiTokenFilter extends ChangeFilter {
   readonly name?: Given<string>;
   readonly permission?: Given<Permission>;

@@ -7,7 +7,7 @@ import type { Connection } from './platform-statement.ts';
 import { trackStatements } from './statement-names.ts';
 import { traceQuery } from './traced-query.ts';
 
-/** The time limit for a server's answer to whether it is writable, in milliseconds. */
+/** The time limit for a server to report whether it is writable, in milliseconds. */
 const answerMs = 2_000;
 
 const probe = `select not (pg_is_in_recovery() or current_setting('transaction_read_only')::boolean) as writable`;

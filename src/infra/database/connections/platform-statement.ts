@@ -35,7 +35,7 @@ export const localPlatformText = (value: string) => `select set_config('gateway.
 /** The same, prepared: for sessions that a connection pooler shares between clients. */
 export const localPlatformStatement = { name: 'set_local_platform', text: localPlatformText('$1') } as const;
 
-/** The names of both. They belong to no request: later queries on the connection execute them by name. */
+/** The names of both statements, which belong to no request: later queries on the connection use the names. */
 export const platformStatementNames = [platformStatement.name, localPlatformStatement.name] as const;
 
 /** A platform to set before a query runs. */

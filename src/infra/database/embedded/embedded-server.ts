@@ -78,7 +78,7 @@ async function runProgram(location: ServerLocation, name: string, args: readonly
   });
 }
 
-/** Returns the user, and a minimal environment: this process's own may contain secrets and settings (`PG…`, `LC_…`). */
+/** Returns the user and a minimal environment, without this process's own secrets and settings (`PG…`, `LC_…`). */
 function processOptions({ user }: ServerLocation) {
   return { cwd: '/', env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }, ...user };
 }
@@ -119,7 +119,7 @@ export async function startOrJoin(cluster: Cluster, onlyPort?: number): Promise<
   });
 }
 
-/** A running server that this process uses until its presence has `ended`. The last process's `leave` ends both. */
+/** A running server that this process uses until its presence has `ended`. The last process to `leave` stops it. */
 export type JoinedServer = NonNullable<Awaited<ReturnType<typeof enter>>>;
 
 /** Opens the presence of this process. @returns undefined if the server is shutting down */

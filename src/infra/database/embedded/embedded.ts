@@ -24,7 +24,7 @@ export interface EmbeddedPostgres {
 
 export interface EmbeddedOptions {
   readonly dataDir: string;
-  /** false is faster, but the data does not survive a crash of the machine. For tests. */
+  /** Whether the data survives a crash of the machine; if not, the server is faster, for tests. */
   readonly durable?: boolean;
   /** Called when the server goes away, with a reason if it cannot be restarted, and when it is back. */
   readonly warn?: Warn;

@@ -11,7 +11,7 @@ export type Catalog = Readonly<Record<string, readonly string[]>>;
 /** Returns the path of the migrations' catalog. `npm run migration -- --catalog` writes it. */
 export const catalogFile = (prismaDirectory = projectPrisma) => join(prismaDirectory, 'catalog.json');
 
-/** Reads the catalog of a database with all migrations (prisma/catalog.json). */
+/** Reads the catalog of a fully migrated database (prisma/catalog.json). */
 export async function expectedCatalog(): Promise<Catalog> {
   return JSON.parse(await readFile(catalogFile(), 'utf8'));
 }

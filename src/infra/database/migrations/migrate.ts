@@ -201,7 +201,7 @@ interface Attempts {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Applies a migration, rolling back and retrying as a whole when a lock wait is too long. @throws MigrationError */
+/** Applies a migration. If it waits too long for a lock, rolls it back and tries again. @throws MigrationError */
 async function applyPatiently(migration: Migration, { client, locks, patience, log, signal }: Attempts): Promise<void> {
   const until = performance.now() + patience.forMs;
   let waitMs = patience.lockMs;

@@ -21,7 +21,7 @@ export interface Migration {
 export interface SqlFunction {
   readonly name: string;
   readonly sql: string;
-  /** Whether column defaults call it, so that it must exist before the tables. Others may use a table's row type. */
+  /** Whether column defaults call it: then it must exist before the tables. Other functions may use their row types. */
   readonly beforeTables: boolean;
 }
 

@@ -37,7 +37,7 @@ export async function withSchemaEngine<T>(databaseUrl: string, work: (engine: Sc
   }
 }
 
-/** The types "char" and "char"[]. The engine reads the former from the catalog; adapter-pg knows only the latter. */
+/** The types "char" and "char"[]. The engine reads "char" from the catalog; adapter-pg knows only "char"[]. */
 const [CHAR, CHAR_ARRAY] = [18, 1002];
 
 class CatalogAdapter extends PrismaPg {

@@ -151,7 +151,7 @@ export class Replica {
     if (this.isUsable) this.#isBehind = !(await this.reach(position).catch(() => false));
   }
 
-  /** Records the state of the replica, and returns why it serves no reads; undefined if it serves some. */
+  /** Records the state of the replica, and returns why it serves no reads; undefined if it does serve reads. */
   #judge(
     position: Position,
     at: number,

@@ -159,7 +159,7 @@ export class Replicas {
   }
 
   /**
-   * Returns the position that a token requires; undefined if only the primary can tell: for a foreign or newer token.
+   * Returns the position that a token requires; undefined if only the primary can tell, as for a newer token.
    */
   #positionOf(platformId: string, token: string): Position | undefined {
     const known = this.#primary.last;

@@ -115,7 +115,7 @@ builder.prismaInterfaceFields(Account, (t) => ({
   }),
   maskedNumber: t.string({
     description:
-      'The end of the account number for display, such as "•••• 6789". A short number shows fewer than four characters, an address its domain, too: "•••• ce@example.com". An internal account, which has no number, shows the end of its id.',
+      'The end of the account number for display, such as "•••• 6789". A short number shows fewer than four characters, and an address also shows its domain: "•••• ce@example.com". An internal account, which has no number, shows the end of its id.',
     select: { kind: true, id: true, identifier: true },
     ...alsoInDatabase('account_number'),
     resolve: maskedNumber,
@@ -155,7 +155,7 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
   }),
   accountInfo: t.sameRow(ExternalAccountInfo, { description: 'The details of the account, which depend on its type.' }),
   platformAccountId: t.optional('platformAccountId', 'String', {
-    description: "The platform's own id of the account; null if it has none.",
+    description: "The platform's own id for the account; null if it has none.",
   }),
   metadata: t.entries('metadata', MetadataEntry, ['key', 'value'], noted),
   beneficiary: t.json('beneficiary', BeneficiaryType, {
@@ -186,7 +186,7 @@ export const accounts = listOf(Account, {
   filter: AccountFilter,
   where: whereAccounts,
   page: 'A page of accounts.',
-  edge: 'An account in a page.',
+  edge: 'An account on a page.',
   variants: [InternalAccount, ExternalAccount],
 });
 
@@ -264,7 +264,7 @@ mutation('createExternalAccount', {
 
 mutation('updateExternalAccount', {
   description:
-    "Changes the platform's own id of an external account, its metadata, and whether incoming UMA payments to its customer go to it. To change the details that identify it at its bank, register another account.",
+    "Changes the platform's own id for an external account, its metadata, and whether incoming UMA payments to its customer go to it. To change the details that identify it at its bank, register another account.",
   input: (t) => ({
     accountId: t.id({ required: true, description: 'The account to change: ExternalAccount:…' }),
     platformAccountId: t.string({

@@ -82,7 +82,7 @@ const CustomerDetails = builder.unionType('CustomerDetails', {
 });
 
 builder.prismaObjectFields(Customer, (t) => ({
-  platformCustomerId: t.exposeString('platformCustomerId', { description: "The platform's own id of the customer." }),
+  platformCustomerId: t.exposeString('platformCustomerId', { description: "The platform's own id for the customer." }),
   customerType: t.expose('customerType', {
     type: CustomerType,
     description: 'Whether the customer is a person or a company.',
@@ -117,7 +117,7 @@ export const customers = listOf(Customer, {
   where: whereCustomers,
   isOrdered: true,
   page: 'A page of customers.',
-  edge: 'A customer in a page.',
+  edge: 'A customer on a page.',
 });
 
 builder.queryFields((t) => ({

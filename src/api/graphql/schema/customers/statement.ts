@@ -72,7 +72,7 @@ const ledgerEntries = {
   connection: connectionOf(LedgerEntry, {
     name: 'LedgerEntry',
     page: 'A page of ledger entries.',
-    edge: 'A ledger entry in a page.',
+    edge: 'A ledger entry on a page.',
   }),
   read: entriesRead,
   args: (t) => ({

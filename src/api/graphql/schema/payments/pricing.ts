@@ -38,7 +38,7 @@ export const RateDetailsType = builder.objectRef<PricedRateDetails>('RateDetails
   }),
 });
 
-const PricingStepName = enumOf('PricingStepName', 'An amount in the price of a quote that was rounded.', {
+const PricingStepName = enumOf('PricingStepName', 'A rounded amount in the price of a quote.', {
   COUNTERPARTY_FIXED_FEE: 'The fixed fee of the receiving side, converted to the sending currency.',
   TOTAL_SENDING_AMOUNT: 'The amount that the source is debited.',
   TOTAL_RECEIVING_AMOUNT: 'The amount that the destination receives.',

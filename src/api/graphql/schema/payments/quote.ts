@@ -89,7 +89,7 @@ export const quotes = listOf(Quote, {
   filter: QuoteFilter,
   where: whereQuotes,
   page: 'A page of quotes.',
-  edge: 'A quote in a page.',
+  edge: 'A quote on a page.',
 });
 
 builder.queryFields((t) => ({
@@ -164,7 +164,7 @@ const PaymentDestinationInput = builder.inputType('PaymentDestinationInput', {
 
 mutation('createQuote', {
   description:
-    'Creates a quote: locks a rate and fees for a few minutes. No money moves until the quote is executed, which must happen before `expiresAt`, or is funded by a deposit.',
+    'Creates a quote: locks a rate and fees for a few minutes. No money moves until the quote is executed or funded by a deposit, which must happen before `expiresAt`.',
   input: (t) => ({
     source: t.field({
       type: PaymentSourceInput,

@@ -101,7 +101,7 @@ mutation('transferInternal', {
     transferInternal(payments, viewer, { ...input, amount: givenAmount(amount), metadata: metadataOf(metadata) }, key),
 });
 
-/** Payments that await approval, by their platform (incoming ones) or by a second person (others). */
+/** Payments that await approval, by their platform (incoming ones) or by a second person (all others). */
 
 builder.prismaObjectFields(Transaction, (t) => ({
   approvalDueAt: t.optional('approvalDueAt', 'DateTime', {

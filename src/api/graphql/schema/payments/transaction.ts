@@ -139,7 +139,7 @@ export const transactions = listOf(Transaction, {
   where: whereTransactions,
   isOrdered: true,
   page: 'A page of transactions.',
-  edge: 'A transaction in a page.',
+  edge: 'A transaction on a page.',
 });
 
 builder.queryFields((t) => ({

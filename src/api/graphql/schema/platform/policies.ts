@@ -213,7 +213,7 @@ const PolicyApprovalInput = builder.inputType('PolicyApprovalInput', {
       required: true,
       defaultValue: [],
       description:
-        'The amounts above which a payment needs an approval. If any is given, every payment in another currency needs one, too.',
+        'The amounts above which a payment needs an approval. If any are given, so do all payments in unlisted currencies.',
     }),
     newReceivers: t.boolean({
       required: true,

@@ -86,7 +86,7 @@ const apiTokens = listOf(ApiToken, {
   filter: ApiTokenFilter,
   where: (_viewer, filter: Given<ApiTokenFilterOf>) => whereApiTokens(filter ?? {}),
   page: 'A page of API tokens.',
-  edge: 'An API token in a page.',
+  edge: 'An API token on a page.',
 });
 
 builder.queryField('apiTokens', (t) =>
@@ -288,7 +288,7 @@ const clientTokens = listOf(ClientToken, {
   filter: ClientTokenFilter,
   where: (_viewer, filter: Given<ClientTokenFilterOf>) => whereClientTokens(filter ?? {}),
   page: 'A page of client tokens.',
-  edge: 'A client token in a page.',
+  edge: 'A client token on a page.',
 });
 
 builder.queryField('clientTokens', (t) =>

@@ -41,7 +41,7 @@ import { visibleId } from './visible-ids.ts';
 const referred = ['Transaction', 'Quote', 'Customer'] as const;
 type Referred = (typeof referred)[number];
 
-/** Returns the id of the row of a model that an event concerns, or null. */
+/** Returns the id of the row of this model that an event concerns, or null. */
 const idIn = ({ transactionId, quoteId, customerId }: EventRow, model: Referred) =>
   ({ Transaction: transactionId, Quote: quoteId, Customer: customerId })[model];
 
@@ -65,7 +65,7 @@ function subjectOf(event: EventRow): object | null {
   if (model === undefined) return null;
   const row = rowFromSnapshot(model, event.snapshot);
   const type = 'kind' in row ? (row.kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount') : model;
-  // Pothos' parameter is the union of the builder's type names, which includes the models and these two.
+  // The type of Pothos' parameter is the union of the builder's type names: the models, these two and others.
   brandWithType(row, type as never);
   return row;
 }
@@ -196,7 +196,7 @@ const events = listOf(Event, {
   key: feedOrder,
   cursors: 'feed',
   page: 'A page of the feed.',
-  edge: 'An event in a page.',
+  edge: 'An event on a page.',
   args: (t) => ({
     ...pageArgs(t),
     filter: t({ type: EventFilter, description: 'Returns only events that match this filter.' }),

@@ -31,7 +31,7 @@ export interface RowUpdate<Noun extends FollowedNoun> extends Message {
   readonly change: Event | undefined;
 }
 
-/** Converts an event to a message, the same object for all followers of a kind, so that they share its execution. */
+/** Converts an event to a message. All followers get the same object, so that they share its execution. */
 export type ToUpdate<Update extends Message> = (event: Event, cursors: Cursors) => Update;
 
 /** Returns the part of a message that contains its position, encrypted once per event for all followers. */

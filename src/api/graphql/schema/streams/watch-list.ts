@@ -77,7 +77,7 @@ interface Following {
   readonly first: ListMessage | undefined;
 }
 
-/** Returns the messages of one followed list. Its `return` takes effect at once, like that of its channel. */
+/** Returns the stream of a followed list's messages. Its `return` takes effect at once, like that of its channel. */
 function listStream(
   context: Context,
   channel: Channel<Event>,
@@ -155,7 +155,7 @@ function listStream(
 }
 
 /**
- * Merges the changes of each row into one, at the position of the last: clients store the rows of a message by id, and
+ * Merges the changes to each row into one, at the position of the last: clients store the rows of a message by id, and
  * would keep an arbitrary one of several. A row that entered and left again is left out.
  */
 function eachRowOnce(changes: readonly ListChange[]): ListChange[] {

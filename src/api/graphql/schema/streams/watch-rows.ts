@@ -23,7 +23,7 @@ export interface RowStream<Noun extends FollowedNoun> {
    */
   readonly hasEnded?: (row: SnapshotRows[Noun]) => boolean | Promise<boolean>;
   /**
-   * Ends a row whose end creates no event. Returns a function to be called with each version that the reader is shown.
+   * Watches a row whose end creates no event. Returns a function to call with each version that the reader is shown.
    */
   readonly endLater?: (
     row: SnapshotRows[Noun],
@@ -31,7 +31,7 @@ export interface RowStream<Noun extends FollowedNoun> {
   ) => (version: number) => void;
 }
 
-/** Returns the id under which the feed stores the events of a row: for a quote, it is that of its transaction. */
+/** Returns the id under which the feed stores the events of a row: for a quote, the id of its transaction. */
 const subjectId = (row: SnapshotRows[FollowedNoun]) => ('transactionId' in row ? row.transactionId : row.id);
 
 interface OpenRow {
@@ -93,7 +93,7 @@ export async function watchRows<Noun extends FollowedNoun>(
   return open.size === 0 ? only(...firsts) : follow(from, subject, firsts);
 }
 
-/** Returns the functions that show the current states of a stream's rows, and follow those that are open. */
+/** Returns the functions that show the current states of a stream's rows and follow the rows that are still open. */
 function rowsFollower<Noun extends FollowedNoun>(
   context: Context,
   { noun, isLast, endLater }: RowStream<Noun>,
@@ -108,7 +108,7 @@ function rowsFollower<Noun extends FollowedNoun>(
     return isLast?.(event) || (state?.hasEnded === true && event.version === state.row.version);
   };
 
-  /** Returns the current states of all rows in feed order: a client that resumes after one of them gets the others. */
+  /** Returns the current states of all rows in feed order: a client that resumes after one of them gets the rest. */
   function presentStates(latest: ReadonlyMap<string, Event>, head: FeedPosition): RowUpdate<Noun>[] {
     const states = rows.map((row) => {
       const id = subjectId(row);

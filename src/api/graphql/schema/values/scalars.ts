@@ -37,7 +37,7 @@ function parsers<T>(parse: (value: unknown) => T | WrongValue, kinds: readonly K
   return { parseValue, parseLiteral };
 }
 
-/** Creates the parsers of a scalar that is text. `read` returns undefined for text in any other form. */
+/** Creates the parsers of a scalar that is text. `read` returns undefined for text in the wrong form. */
 function textParsers<T>(read: (text: string) => T | undefined, ...wrong: ConstructorParameters<typeof WrongValue>) {
   const parse = (value: unknown) => (typeof value === 'string' ? read(value) : undefined) ?? new WrongValue(...wrong);
   return parsers<T>(parse, [Kind.STRING]);

@@ -48,7 +48,7 @@ const deliveries = listOf(WebhookDelivery, {
   filter: WebhookDeliveryFilter,
   where: whereDeliveries,
   page: 'A page of webhook deliveries.',
-  edge: 'A webhook delivery in a page.',
+  edge: 'A webhook delivery on a page.',
 });
 
 const WebhookEndpoint = builder.prismaNode('WebhookEndpoint', {
@@ -91,7 +91,7 @@ const endpoints = listOf(WebhookEndpoint, {
   name: 'WebhookEndpoint',
   visible: visibleToPlatform,
   page: 'A page of webhook endpoints.',
-  edge: 'A webhook endpoint in a page.',
+  edge: 'A webhook endpoint on a page.',
   totalCount: 'The number of webhook endpoints, on all pages.',
 });
 
