@@ -24,7 +24,10 @@ test('plans that only read the same customers and external accounts share a batc
 test('plans on one account share a batch, but none overtakes another', () => {
   expect(batchesOf(pays('hot'), pays('a'), pays('hot'))).toEqual([[0, 1, 2]]);
   const later: Plan = { ...concludes('x'), ...pays('hot') };
-  expect(batchesOf(concludes('x'), later, pays('hot'), pays('a'))).toEqual([[0, 3], [1, 2]]);
+  expect(batchesOf(concludes('x'), later, pays('hot'), pays('a'))).toEqual([
+    [0, 3],
+    [1, 2],
+  ]);
 });
 
 test('a plan that depends on the balance of an account follows earlier money, and precedes later money', () => {
@@ -36,7 +39,11 @@ test('a plan that depends on the balance of an account follows earlier money, an
 });
 
 test('plans on one order go into successive batches; the others need no batch of their own', () => {
-  expect(batchesOf(concludes('x'), pays('a'), concludes('x'), pays('b'), concludes('x'))).toEqual([[0, 1, 3], [2], [4]]);
+  expect(batchesOf(concludes('x'), pays('a'), concludes('x'), pays('b'), concludes('x'))).toEqual([
+    [0, 1, 3],
+    [2],
+    [4],
+  ]);
 });
 
 test('a plan follows all earlier ones with which it shares rows, and precedes all such later ones', () => {

@@ -1,7 +1,8 @@
 import { composeIBAN } from 'ibantools';
+import { expect } from 'vitest';
 import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts';
-import { mint, succeed } from './acts.ts';
-import { connect, type Data, type TestGateway, type TestPlatform } from './gateway.ts';
+import { fieldsOf, idsIn, listed, mint, succeed } from './acts.ts';
+import { connect, type TestGateway, type TestPlatform } from './gateway.ts';
 
 /** A customer with money in USD and external accounts, as most tests need. Ids are public ids. */
 export interface Scene {
@@ -45,11 +46,8 @@ export async function newCustomer(platform: TestPlatform, fullName = 'Grace Hopp
 
 /** Returns the id of a customer's internal account in a currency. */
 export async function internalAccount(platform: TestPlatform, customerId: string, currency: string): Promise<string> {
-  const { accounts } = await platform.ask(
-    'query ($customerId: ID!, $currency: CurrencyCode!) { accounts(filter: { kind: INTERNAL, customerId: $customerId, currency: $currency }) { edges { node { id } } } }',
-    { customerId, currency },
-  );
-  return accounts.edges[0].node.id;
+  const [id] = await idsIn(platform, 'accounts', { kind: 'INTERNAL', customerId, currency });
+  return id ?? expect.fail(`no account in ${currency}`);
 }
 
 /** Returns the details of an account in the United States. */
@@ -72,11 +70,9 @@ export async function externalAccount(
 
 /** Returns the ids of a customer's external accounts that are its default for incoming UMA payments. */
 export async function defaultAccounts(platform: TestPlatform, customerId: string): Promise<string[]> {
-  const { accounts } = await platform.ask(
-    'query ($id: ID!) { accounts(filter: { kind: EXTERNAL, customerId: $id }, first: 100) { edges { node { id ... on ExternalAccount { defaultUmaDepositAccount } } } } }',
-    { id: customerId },
-  );
-  return accounts.edges.flatMap(({ node }: Data) => (node.defaultUmaDepositAccount ? [node.id] : []));
+  const fields = 'id ... on ExternalAccount { defaultUmaDepositAccount }';
+  const accounts = await listed(platform, 'accounts', { kind: 'EXTERNAL', customerId }, fields);
+  return accounts.flatMap(({ id, defaultUmaDepositAccount }) => (defaultUmaDepositAccount ? [id] : []));
 }
 
 /** Credits money (smallest units) to an internal account. */
@@ -86,11 +82,8 @@ export async function fund(platform: TestPlatform, accountId: string, amount: bi
 
 /** Returns what an internal account can spend, in smallest units. */
 export async function balanceOf(platform: TestPlatform, accountId: string): Promise<bigint> {
-  const { account } = await platform.ask(
-    'query ($id: ID!) { account(id: $id) { ... on InternalAccount { balance { amount } } } }',
-    { id: accountId },
-  );
-  return BigInt(account.balance.amount);
+  const { balance } = await fieldsOf(platform, 'account', accountId, '... on InternalAccount { balance { amount } }');
+  return BigInt(balance.amount);
 }
 
 /** Makes the platform charge fees on amounts sent in USD. */
@@ -111,11 +104,8 @@ export async function chargeFees(
 
 /** Returns the id of the platform's own internal account in a currency. */
 export async function ownAccount(platform: TestPlatform, currency: string): Promise<string> {
-  const { accounts } = await platform.ask(
-    'query ($currency: CurrencyCode!) { accounts(filter: { kind: INTERNAL, platformOwned: true, currency: $currency }) { edges { node { id } } } }',
-    { currency },
-  );
-  return accounts.edges[0].node.id;
+  const [id] = await idsIn(platform, 'accounts', { kind: 'INTERNAL', platformOwned: true, currency });
+  return id ?? expect.fail(`no account in ${currency}`);
 }
 
 /** A platform that makes its calls with one of its tokens. */

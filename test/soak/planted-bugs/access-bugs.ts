@@ -26,7 +26,7 @@ export const accessBugs: Bugs = {
       "if ('reads' in operation) requirePermission(caller, 'VIEW');": '',
     },
     'attack/matrix › over GraphQL, a token with fewer rights learns nothing about the objects that it names': {
-      'if (!either.some((one) => caller.permissions.includes(one)))': 'if (either.length === 0)',
+      "requirePermission(caller, permission, ...('or' in operation ? [operation.or] : []));": '',
     },
   },
   'src/domain/access/run-idempotent.ts': {
@@ -37,7 +37,7 @@ export const accessBugs: Bugs = {
   'src/domain/access/tokens/client-tokens.ts': {
     'access/client-tokens › a revoked or forged client token is treated like a missing one': {
       ' and t.revoked_at is null and': ' and',
-      "if (!('iss' in claims) || claims.iss !== issuer) return undefined;": '',
+      'algorithms: [algorithm], issuer, currentDate': 'algorithms: [algorithm], currentDate',
     },
   },
   'src/domain/access/tokens/token-records.ts': {
@@ -92,7 +92,7 @@ export const accessBugs: Bugs = {
         also: [
           {
             file: 'src/api/graphql/schema/streams/stream.ts',
-            find: 'subject: subject ?? subjectOf(viewer),',
+            find: 'subject: subject ?? subjectOf(viewer.bound),',
             put: 'subject,',
           },
         ],

@@ -102,9 +102,10 @@ export const apiBugs: Bugs = {
     'http/overload › beside another, a platform runs expensive queries in a quarter of its turns; the rest pass them': {
       'Math.floor(this.#most * expensivePart)': 'this.#most',
     },
-    'http/overload › on sockets, for queries and the messages of subscriptions': {
-      'await this.begin(tenant);': 'void this.begin(tenant);',
-    },
+    'http/overload › a platform beside another has one turn, on sockets for queries and the messages of subscriptions':
+      {
+        'await this.begin(tenant);': 'void this.begin(tenant);',
+      },
   },
   'src/api/pages/assets.ts': {
     'http/outer-edge › exists only if a page that uses it is shown': {

@@ -130,9 +130,10 @@ export const domainBugs: Bugs = {
     'ledger/batches › plans on one account share a batch, but none overtakes another': {
       "keys.inOrder.add(rowKey('Account', leg.account));": '',
     },
-    'ledger/batches › a plan that depends on the balance of an account follows earlier money, and precedes later money': {
-      "keys.writes.add(rowKey('Account', leg.account));": '',
-    },
+    'ledger/batches › a plan that depends on the balance of an account follows earlier money, and precedes later money':
+      {
+        "keys.writes.add(rowKey('Account', leg.account));": '',
+      },
     'ledger/batches › a payment that policies may limit follows an earlier one that ends undelivered, and precedes a later one':
       { "keys.reads.add('counted payments');": '' },
     'ledger/together › plans that share a transaction have the same result as one after another, whatever they share': {
@@ -284,7 +285,7 @@ export const domainBugs: Bugs = {
     'payments/lookups › a token has a bounded number of unexpired lookups, whatever other tokens have': {
       'if (found.isFull) {': 'if (found.isFull && caller.tokenId === undefined) {',
     },
-    'payments/uma › states limits that a quote respects, from every currency that the sender holds': {
+    'payments/uma-limits › a receiver lookup states limits that a quote respects, in each pair of currencies': {
       'coalesce(f.fixed_fee, 0)::text': '0::text',
     },
     'payments/uma › its sender is an existing customer of the platform, by id, by address, or by both': {

@@ -124,7 +124,7 @@ export const graphqlBugs: Bugs = {
       "seen: ['account', visibleAccounts],": 'seen: undefined as never,',
     },
   },
-  'src/api/graphql/schema/semantic-non-null.ts': {
+  'src/api/graphql/reading/semantic-non-null.ts': {
     'graphql/bad-arguments › a query field that fails is null with its error, and the fields beside it are answered': {
       "(field.kind !== 'Query' && field.kind !== 'Mutation')": "field.kind !== 'Mutation'",
     },

@@ -18,7 +18,7 @@ export const settlementBugs: Bugs = {
     'payments/account-types › the rail gets both the original name and the name as it transmits it': {
       'return name === undefined || !characters ? name : carriedName(name, characters).text;': 'return name;',
     },
-    'payments/external-accounts › an owner check that ends in %s reports which names were compared, in both APIs': {
+    'payments/external-accounts › an account number ending in %s is verified as %s, with the names compared': {
       'return [explanation, compared].filter': 'return [explanation].filter',
     },
   },
