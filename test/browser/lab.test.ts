@@ -261,6 +261,11 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await lab.isOpen('Execute');
     const completed = lab.eventOf(await lab.run('Transaction:'), 'COMPLETED');
     await completed.waitFor();
+    // The next tab begins with what it is about, not where this one is scrolled to.
+    const about = page.locator('.lab-about');
+    expect(await about.evaluate(isInSight)).toBe(false);
+    await page.getByRole('button', { name: 'Next: ' }).tap();
+    await expect.poll(() => about.evaluate(isInSight)).toBe(true);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
     // Only the tabs and code scroll sideways, here and where the events are beside the tabs.
     const main = page.locator('.lab-main');
@@ -351,7 +356,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
 
   test('the docs are searched from each of their pages, by the key / or by touch', async () => {
     const context = await started.browser.newContext({
-      ...{ viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
+      ...{ viewport: { width: 320, height: 640 }, isMobile: true, hasTouch: true },
     });
     const page = await context.newPage();
     const search = page.getByRole('searchbox', { name: 'Search the docs' });
@@ -359,6 +364,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     for (const path of ['', '/docs/streams.md', '/schema.graphql', '?q=stream']) {
       await page.goto(`${started.gateway.url}/docs${path}`);
       expect(await isFocused()).toBe(false);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
       await page.keyboard.press('/');
       expect(await isFocused()).toBe(true);
     }

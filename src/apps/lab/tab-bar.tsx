@@ -26,9 +26,10 @@ let hadFocus = false;
  */
 export function TabBar({ tabs, openIndex, running, onOpen, onAdd, onClose }: TabBarProps) {
   const list = useRef<HTMLDivElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: brings the open tab into sight whenever another is opened
+  // biome-ignore lint/correctness/useExhaustiveDependencies: brings the open tab and its beginning into sight whenever another is opened
   useEffect(() => {
     const open = list.current?.querySelector<HTMLElement>('[aria-selected=true]');
+    list.current?.closest('.lab-main')?.scrollTo(0, 0);
     bringIntoSight(open);
     if (list.current?.contains(document.activeElement)) open?.focus();
   }, [openIndex]);
