@@ -114,8 +114,8 @@ export class UnknownLocale extends RangeError {
 export function formatMoney(amount: bigint, currency: Currency, locale: string): string | UnknownLocale {
   const format = moneyFormat(currency, locale);
   if (format instanceof UnknownLocale) return format;
-  const decimal = formatDecimal(amount, currency.decimals);
-  if (!isNumeral(decimal)) return `${currency.code} ${decimal}`;
+  // Intl's types accept only numeric strings, as formatDecimal returns them.
+  const decimal = formatDecimal(amount, currency.decimals) as `${number}`;
   return format
     .formatToParts(decimal)
     .map((part) => (part.type === 'currency' && part.value === standIn ? currency.code : part.value))
@@ -155,11 +155,6 @@ function isKnownLocale(locale: string): boolean {
   } catch {
     return false; // not a well-formed language tag
   }
-}
-
-/** Returns whether text is a number, like the output of formatDecimal: Intl's types accept only numeric strings. */
-function isNumeral(text: string): text is `${number}` {
-  return /^-?\d+(\.\d+)?$/.test(text);
 }
 
 /** An amount as given by a caller: in smallest units, or as a decimal of major units such as "12.50". */

@@ -1,5 +1,6 @@
 import { type Cipheriv, createCipheriv, createDecipheriv, type Decipheriv, hkdfSync } from 'node:crypto';
 import { boundedCache } from './bounded-cache.ts';
+import { hyphenated } from './ids.ts';
 
 /** AES key wrap with padding (RFC 5649): authenticated and without a nonce, so equal positions have equal cursors. */
 const algorithm = 'id-aes128-wrap-pad';
@@ -102,6 +103,5 @@ function positionIn(bytes: Buffer): string | undefined {
 }
 
 function idIn(bytes: Buffer): string {
-  const hex = bytes.toString('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  return hyphenated(bytes.toString('hex'));
 }

@@ -1,4 +1,5 @@
 import { hash as digest } from 'node:crypto';
+import { statement } from '../infra/database/statement.ts';
 import { type FieldPath, invalid, Refusal } from './refusal.ts';
 
 /** A claim on an idempotency key for one operation, with the SHA-256 (hex) of the input. */
@@ -7,6 +8,20 @@ export interface Claim {
   readonly key: string;
   readonly hash: string;
 }
+
+/** The outcome of the first call with a key, as stored. */
+export interface FirstCall {
+  /** Whether it had the same input. */
+  readonly same: boolean;
+  readonly refusal: unknown;
+  readonly result: unknown;
+}
+
+export const firstCallStatement = statement<FirstCall>(
+  'first_call',
+  `select request_hash = decode($4, 'hex') as same, refusal, result
+   from idempotency_record where platform_id = $1 and operation = $2 and key = $3`,
+);
 
 interface KeyOwner {
   readonly keySpace?: string | undefined;

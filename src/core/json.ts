@@ -22,6 +22,24 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+type WithoutNulls<T> = T extends readonly (infer Item)[]
+  ? WithoutNulls<Item>[]
+  : T extends object
+    ? { [Name in keyof T]: WithoutNulls<Exclude<T[Name], null>> }
+    : T;
+
+/** Returns JSON without the members of its objects that are null or undefined. */
+export function withoutNulls<T>(json: T): WithoutNulls<T> {
+  const clean = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(clean);
+    if (!isJsonObject(value)) return value;
+    const given = Object.entries(value).filter(([, member]) => member !== null && member !== undefined);
+    return Object.fromEntries(given.map(([name, member]) => [name, clean(member)]));
+  };
+  // Exactly what its type says, which the compiler cannot follow through the recursion.
+  return clean(json) as WithoutNulls<T>;
+}
+
 /** The maximum nesting depth of JSON, because the code that reads the values is recursive. */
 const maxDepth = 64;
 

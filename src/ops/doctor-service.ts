@@ -1,5 +1,5 @@
 import { stepLock, unmarkedRestore } from '../domain/events/sequencer.ts';
-import { missingKeys } from '../server/start/keys-in-use.ts';
+import { listKeysInUse, missingKeys } from '../server/start/keys-in-use.ts';
 import type { Checks, Patient, Verdict, Verdicts } from './doctor-checks.ts';
 import { oneRow } from './doctor-server.ts';
 
@@ -32,7 +32,7 @@ const stalledFeed = oneRow<{ count: number; holder: number | null; program: stri
 
 export const serviceChecks: Checks<Patient> = {
   async keys({ database, config }) {
-    const missing = await missingKeys(database, config);
+    const missing = missingKeys(await listKeysInUse(database), config);
     return missing.length === 0
       ? ['ok', 'this instance has all keys in use']
       : missing.map((words) => ['fault', words]);

@@ -95,7 +95,7 @@ export function secretOnce(about: object, head: string, credentials: { clientId:
 async function giveDomain({ database }: Tools, name: string, written: string, said: Said): Promise<Answer> {
   const { platformId } = await platformNamed(database, name);
   const operator = operatorOf('platform domain', said);
-  const umaDomain = await giveUmaDomain(database, name, operator, written);
+  const umaDomain = await giveUmaDomain(database, platformId, operator, written);
   return {
     data: { id: publicId('Platform', platformId), name, umaDomain },
     lines: [`New customers of ${name} get their UMA addresses in ${umaDomain}.`],
@@ -103,8 +103,8 @@ async function giveDomain({ database }: Tools, name: string, written: string, sa
 }
 
 async function limits({ database, config }: Tools, name: string, given: Said & RateChanges): Promise<Answer> {
-  await platformNamed(database, name);
-  const own = await changeRates(database, name, operatorOf('platform limits', given), given);
+  const { platformId } = await platformNamed(database, name);
+  const own = await changeRates(database, platformId, operatorOf('platform limits', given), given);
   const row = (rate: Rate | null, setting: Rate | null) =>
     rate ? formatRate(rate) : `${setting ? formatRate(setting) : 'off'} (from the settings)`;
   return {

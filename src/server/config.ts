@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { type Unsafe, unsafeThings } from './setting-kinds.ts';
-import { settings } from './settings.ts';
+import { settings, type Unsafe, unsafeThings } from './settings.ts';
 
 /** Reports invalid settings: the message names each and says what it should be. */
 export class ConfigError extends Error {
@@ -26,14 +25,7 @@ export const secretSettings = [
   'OTEL_EXPORTER_OTLP_HEADERS',
 ] as const satisfies readonly (keyof typeof settings)[];
 
-export type Config = Readonly<Omit<z.infer<typeof schema>, 'ALLOW_UNSAFE'>> & {
-  readonly SHUTDOWN_DELAY_MS: number;
-  readonly GRAPHIQL: boolean;
-  readonly PUBLIC_CONTRACT: boolean;
-  readonly AUTOMATIC_PERSISTED_QUERIES: boolean;
-  readonly MIGRATE: 'on' | 'off' | 'verify';
-  readonly ALLOW_UNSAFE: readonly Unsafe[];
-};
+export type Config = Readonly<ReturnType<typeof readConfig>>;
 
 /** The settings of an instance whose database is prepared. */
 export type GatewaySettings = Omit<
@@ -44,7 +36,7 @@ export type GatewaySettings = Omit<
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads the settings and the files with secrets; empty counts as unset. Throws a ConfigError that lists all faults. */
-export function readConfig(environment: Environment): Config {
+export function readConfig(environment: Environment) {
   const variables = {
     ...Object.fromEntries(Object.keys(settings).map((name) => [name, environment[name] || undefined])),
     ...readSecretFiles(environment),
@@ -55,36 +47,34 @@ export function readConfig(environment: Environment): Config {
   }
   const config = result.data;
   const production = config.NODE_ENV === 'production';
-  if (production && config.DATABASE_URL === undefined) {
-    throw new ConfigError([
+  const isEmbedded = config.DATABASE_URL === undefined;
+  const faults = [
+    production &&
+      isEmbedded &&
       'DATABASE_URL is required in production: the embedded Postgres and its sandbox with fixed credentials are for development',
-    ]);
-  }
-  if (production && config.STOCK_READS) {
-    throw new ConfigError(['STOCK_READS is for development only']);
-  }
-  if (config.ROLE !== 'work' && config.PORT !== 0 && config.METRICS_PORT === config.PORT) {
-    throw new ConfigError([
+    production && config.STOCK_READS && 'STOCK_READS is for development only',
+    config.ROLE !== 'work' &&
+      config.PORT !== 0 &&
+      config.METRICS_PORT === config.PORT &&
       `METRICS_PORT and PORT are both ${config.PORT}: use another port for the metrics, since they need no credentials`,
-    ]);
-  }
-  if (config.DATABASE_DIRECT_URL !== undefined && config.DATABASE_URL === undefined) {
-    throw new ConfigError([
+    config.DATABASE_DIRECT_URL !== undefined &&
+      isEmbedded &&
       'DATABASE_DIRECT_URL needs DATABASE_URL: it is the address of the server behind the connection pooler of DATABASE_URL',
-    ]);
-  }
-  if (config.DATABASE_READ_URL.length > 0 && config.DATABASE_URL === undefined) {
-    throw new ConfigError(['DATABASE_READ_URL needs DATABASE_URL: its servers must be standbys of that database']);
-  }
+    config.DATABASE_READ_URL.length > 0 &&
+      isEmbedded &&
+      'DATABASE_READ_URL needs DATABASE_URL: its servers must be standbys of that database',
+  ].filter((fault) => typeof fault === 'string');
+  if (faults.length > 0) throw new ConfigError(faults);
+  const allowed: readonly Unsafe[] = config.ALLOW_UNSAFE ?? (production ? [] : unsafeThings);
   return {
     ...config,
     SHUTDOWN_DELAY_MS: config.SHUTDOWN_DELAY_MS ?? (production ? 2_000 : 0),
     // With DATABASE_URL the service is not a local sandbox, and anyone who can reach the port could open the page.
-    GRAPHIQL: config.GRAPHIQL ?? (!production && config.DATABASE_URL === undefined),
+    GRAPHIQL: config.GRAPHIQL ?? (!production && isEmbedded),
     PUBLIC_CONTRACT: config.PUBLIC_CONTRACT ?? !production,
     AUTOMATIC_PERSISTED_QUERIES: config.AUTOMATIC_PERSISTED_QUERIES ?? !production,
-    MIGRATE: config.MIGRATE ?? (production ? 'verify' : 'on'),
-    ALLOW_UNSAFE: config.ALLOW_UNSAFE ?? (production ? [] : unsafeThings),
+    MIGRATE: config.MIGRATE ?? (production ? ('verify' as const) : ('on' as const)),
+    ALLOW_UNSAFE: allowed,
   };
 }
 

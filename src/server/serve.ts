@@ -20,13 +20,13 @@ import type { Webhooks } from '../api/webhooks/webhooks.ts';
 import { CredentialBrake } from '../domain/access/limits/credential-brake.ts';
 import { type Clock, RateLimits, TokenCap } from '../domain/access/limits/rate-limits.ts';
 import { RefusalPace } from '../domain/access/limits/refusal-pace.ts';
-import { ApiTokens } from '../domain/access/tokens/api-tokens.ts';
 import { ClientTokens } from '../domain/access/tokens/client-tokens.ts';
 import { Credentials } from '../domain/access/tokens/credentials.ts';
 import type { Sessions } from '../domain/access/tokens/sessions.ts';
 import type { Payments } from '../domain/commands/command.ts';
 import type { Feed } from '../domain/events/feed.ts';
 import { ResumePoints } from '../domain/events/resume-points.ts';
+import type { Database } from '../infra/database/database.ts';
 import type { Replicas } from '../infra/database/replicas/replicas.ts';
 import type { ReadinessLimits, ReadinessWatch } from '../infra/health/readiness.ts';
 import { maxOpenFiles } from '../infra/instruments/open-files.ts';
@@ -76,10 +76,9 @@ export async function startServing(
   { payments, webhooks, feed, sessions, readiness, replicas, metricsUrl }: Served,
 ): Promise<Serving> {
   const { database } = payments;
-  const tokens = new ApiTokens(database);
   const clientTokens = new ClientTokens(database, config.CLIENT_TOKEN_KEY, config.CLIENT_TOKEN_KEY_FALLBACKS);
   const trusted = new TrustedDocuments(database);
-  const callers = callersOf(tokens, clientTokens, { config, log, pace });
+  const callers = callersOf(database, clientTokens, { config, log, pace });
   const { credentials } = callers;
   const caps = capsOf(config);
   const keepAliveMs = pace?.keepAliveMs ?? config.KEEP_ALIVE_MS;
@@ -140,7 +139,7 @@ export async function startServing(
   });
   const sockets = serveWebSockets(http.server, {
     ...callers,
-    noteKnown: (socket) => http.noteKnown(socket),
+    noteKnown: (socket) => http.connections.noteKnown(socket),
     ...{ operations, sessions, takeTurn, keepAliveMs, log, sockets: caps.sockets, streams: caps.streams },
     resumePoints: new ResumePoints(database, log),
     compresses: config.COMPRESS_STREAMS,
@@ -150,7 +149,7 @@ export async function startServing(
 }
 
 function callersOf(
-  tokens: ApiTokens,
+  database: Database,
   clientTokens: ClientTokens,
   { config, log, pace }: ServingOptions,
 ): CallerOptions {
@@ -161,7 +160,7 @@ function callersOf(
     clientToken: config.RATE_LIMIT_CLIENT_TOKEN,
   };
   return {
-    credentials: new Credentials(tokens, clientTokens, brakeOf(config, log, now)),
+    credentials: new Credentials(database, clientTokens, brakeOf(config, log, now)),
     limits: new RateLimits(rates, now),
     pace: new RefusalPace(now),
     addressOf: addressFinder(config.TRUSTED_PROXIES),

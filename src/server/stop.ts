@@ -8,6 +8,7 @@ import type { Feed } from '../domain/events/feed.ts';
 import type { Database } from '../infra/database/database.ts';
 import type { ReadinessWatch } from '../infra/health/readiness.ts';
 import type { OperatorServer } from '../infra/instruments/operator-server.ts';
+import { TooLate, within } from '../infra/instruments/within.ts';
 import type { startWorkers } from './workers/workers.ts';
 
 /** The APIs that an instance serves, and the limits for ending their connections. */
@@ -47,17 +48,20 @@ export async function stopInOrder(running: Running): Promise<void> {
   const { serving, sessions, workers, feed, readiness, metrics, database, log } = running;
   readiness.end();
   if (serving) {
-    serving.http.announceStop();
+    serving.http.connections.announceEnd();
     if (serving.delayMs > 0) await delay(serving.delayMs);
   }
   const start = performance.now();
   const waitFor = async (step: keyof typeof deadlinesMs, work: Promise<unknown>) => {
-    if (await endsWithin(work, start + deadlinesMs[step] - performance.now())) return;
-    log.warn({ step }, 'shutdown: a step timed out; continuing');
+    const leftMs = Math.max(0, start + deadlinesMs[step] - performance.now());
+    await within(leftMs, work).catch((error: unknown) => {
+      if (!(error instanceof TooLate)) throw error;
+      log.warn({ step }, 'shutdown: a step timed out; continuing');
+    });
   };
   if (serving) {
     await waitFor('requests', Promise.all([stopServing(serving, sessions), workers?.stopDelivering()]));
-    serving.http.destroy();
+    serving.http.connections.destroy();
   } else {
     await sessions.leave(0);
   }
@@ -76,18 +80,7 @@ export async function stopInOrder(running: Running): Promise<void> {
 async function stopServing({ http, sockets, pace, idleMs }: Serving, sessions: Sessions) {
   await http.close();
   pace.end();
-  const requests = http.endConnections(idleMs);
+  const requests = http.connections.end(idleMs);
   const streams = sessions.leave(Math.min(spread.mostMs, sessions.size * spread.eachMs));
   await Promise.all([requests, streams.then(() => sockets.close())]);
-}
-
-async function endsWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
-  const timer = new AbortController();
-  const ended = work.then(() => true);
-  const timeout = delay(Math.max(0, ms), false, { signal: timer.signal }).catch(() => false);
-  try {
-    return await Promise.race([ended, timeout]);
-  } finally {
-    timer.abort();
-  }
 }

@@ -1,7 +1,19 @@
 import { hash } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { afterAll, expect, test, vi } from 'vitest';
-import { act, announce, execute, fieldsOf, receiptOf, refusal, succeed, tokenInput, usdToEur } from '../setup/acts.ts';
+import {
+  act,
+  announce,
+  execute,
+  fieldsOf,
+  idsIn,
+  listed,
+  receiptOf,
+  refusal,
+  succeed,
+  tokenInput,
+  usdToEur,
+} from '../setup/acts.ts';
 import {
   connect,
   type Data,
@@ -223,22 +235,19 @@ test('tokens are listed by customer and by whether they are active, to managers 
   const [live, expired, other] = made as [Data, Data, Data];
   await expireToken(t, expired.tokenId);
   const fields = 'id active customer { id } quote { id } transaction { id } permissions grants expiresAt revokedAt';
-  const listed = async (filter: object): Promise<Data[]> => {
-    const query = `query ($filter: ClientTokenFilter) { clientTokens(first: 100, filter: $filter) { edges { node { ${fields} } } } }`;
-    return (await t.platform.ask(query, { filter })).clientTokens.edges.map(({ node }: Data) => node);
-  };
-  const ids = async (filter: object) => (await listed(filter)).map(({ id }) => id);
+  const found = (filter: object) => listed(t.platform, 'clientTokens', filter, fields);
+  const ids = (filter: object) => idsIn(t.platform, 'clientTokens', filter);
   const { customerId } = scene;
   expect(await ids({ customerId })).toEqual([expired.tokenId, live.tokenId]);
   expect(await ids({ customerId, active: false })).toEqual([expired.tokenId]);
-  expect(await listed({ customerId, active: true })).toEqual([
+  expect(await found({ customerId, active: true })).toEqual([
     {
       ...{ id: live.tokenId, active: true, customer: { id: customerId }, quote: null, transaction: null },
       ...{ permissions: ['VIEW', 'TRANSACT'], grants: [], expiresAt: live.expiresAt, revokedAt: null },
     },
   ]);
   // The token of a payment belongs to the payment's customer.
-  const ofMine = await listed({ customerId: mine.customerId });
+  const ofMine = await found({ customerId: mine.customerId });
   expect(ofMine.slice(0, 2)).toMatchObject([
     { id: ofQuote.tokenId, customer: null, quote: { id: quote.id } },
     { id: other.tokenId },
@@ -254,7 +263,7 @@ test('tokens are listed by customer and by whether they are active, to managers 
     { id: expired.tokenId, customerId, permissions: ['VIEW', 'TRANSACT'], grants: [] },
     { id: live.tokenId, customerId, expiresAt: live.expiresAt, revokedAt: expect.any(String) },
   ]);
-  expect((await listed({ customerId: 'Customer:1' })).length).toBe(0);
+  expect((await found({ customerId: 'Customer:1' })).length).toBe(0);
   for (const { token } of made) expect(JSON.stringify([ofMine, data])).not.toContain(token);
 
   const seen = 'query ($id: ID!) { node(id: $id) { id } }';

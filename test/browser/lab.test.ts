@@ -25,6 +25,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     const page = await started.browser.newPage({ viewport: { width: 1400, height: 900 } });
     const asked = watch(page);
     await page.goto(started.gateway.url);
+    expect(await page.locator('pre').evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
     await page.getByRole('link', { name: /^Lab/ }).click();
     const lab = labOf(page);
 
@@ -81,8 +82,13 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await lab.isOpen('Fail on purpose');
     expect(await lab.run('Transaction:')).not.toContain('"code"');
     const failed = lab.event('Outgoing payment FAILED');
-    await failed.first().click();
+    await failed.first().waitFor();
+    await lab.event('Outgoing payment COMPLETED').first().click();
     await lab.isOpen('Timeline');
+    await lab.run('"COMPLETED"');
+    // Another event replaces the payment in the open tab, whose answer belonged to the former one.
+    await failed.first().click();
+    await page.getByText('No answer yet').waitFor();
     expect(await lab.run('"FAILED"')).toContain('OFFRAMP_FAILED');
     // Beside an open panel, the payment is shown in full, and the buttons are in one line.
     await page.getByRole('button', { name: 'Explorer' }).click();
@@ -255,6 +261,11 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await lab.isOpen('Execute');
     const completed = lab.eventOf(await lab.run('Transaction:'), 'COMPLETED');
     await completed.waitFor();
+    // The next tab begins with what it is about, not where this one is scrolled to.
+    const about = page.locator('.lab-about');
+    expect(await about.evaluate(isInSight)).toBe(false);
+    await page.getByRole('button', { name: 'Next: ' }).tap();
+    await expect.poll(() => about.evaluate(isInSight)).toBe(true);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
     // Only the tabs and code scroll sideways, here and where the events are beside the tabs.
     const main = page.locator('.lab-main');
@@ -313,6 +324,11 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await expect.poll(() => execute.locator('input[placeholder=quoteId]').inputValue()).toBe(quoteId);
     await execute.getByRole('button', { name: 'Execute', exact: true }).click();
     await answer.getByText('"PROCESSING"').first().waitFor();
+    for (const operationId of ['getAccountStatement', 'updateCustomer']) {
+      const operation = await open(operationId);
+      await operation.getByRole('button', { name: 'Execute', exact: true }).click();
+      await operation.locator('.live-responses-table').getByText('200', { exact: true }).waitFor();
+    }
     await page.emulateMedia({ colorScheme: 'dark' });
     await page.setViewportSize({ width: 390, height: 844 });
     const [server, filter] = [page.getByLabel('Server', { exact: true }), page.getByLabel('Filter')];
@@ -325,7 +341,14 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await expect.poll(() => operations.allTextContents()).toEqual([expect.stringContaining('KYC_STATUS')]);
     await filter.fill('nothing like this');
     await page.getByText('No operation or webhook contains all of these words.').waitFor();
-    expect(await operations.count()).toBe(0);
+    expect(await page.locator('.opblock:visible, .opblock-tag:visible').count()).toBe(0);
+    // The focus is seen on each element, in the dark theme, too.
+    await filter.fill('updateCustomer');
+    for (const selector of ['.expand-operation', '.opblock-summary-control', '.copy-to-clipboard button']) {
+      await page.keyboard.press('Tab');
+      const focused = page.locator(`${selector}:focus:visible`);
+      expect(await focused.evaluate((element) => getComputedStyle(element).outlineStyle)).toBe('solid');
+    }
     expect(asked.foreign).toEqual([]);
     expect(asked.refusedByPolicy).toEqual([]);
     await page.close();
@@ -333,7 +356,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
 
   test('the docs are searched from each of their pages, by the key / or by touch', async () => {
     const context = await started.browser.newContext({
-      ...{ viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
+      ...{ viewport: { width: 320, height: 640 }, isMobile: true, hasTouch: true },
     });
     const page = await context.newPage();
     const search = page.getByRole('searchbox', { name: 'Search the docs' });
@@ -341,6 +364,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     for (const path of ['', '/docs/streams.md', '/schema.graphql', '?q=stream']) {
       await page.goto(`${started.gateway.url}/docs${path}`);
       expect(await isFocused()).toBe(false);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
       await page.keyboard.press('/');
       expect(await isFocused()).toBe(true);
     }
@@ -348,6 +372,14 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await search.fill('');
     await search.pressSequentially('rotate /key');
     expect(await search.inputValue()).toBe('rotate /key');
+    // Pages for users come before the log of measurements.
+    await search.fill('idempotency key');
+    await search.press('Enter');
+    await page
+      .locator('main li', { hasText: /… .* …$/ })
+      .first()
+      .waitFor();
+    expect(await page.locator('main li .quiet').allTextContents()).not.toContain('Experiments and their results');
     await search.fill('rotate key');
     await page.getByRole('button', { name: 'Search' }).tap();
     await page.getByRole('link', { name: 'Rotate a key' }).tap();

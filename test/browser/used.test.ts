@@ -33,10 +33,19 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
       (response) => response.status() >= 400 && failed.push(`${response.status()} ${response.url()}`),
     );
     await page.goto(`${proxy.url}/`);
+    // All of them, whatever their direction.
+    const completed = page.locator('#statuses [data-status=COMPLETED] strong');
+    const counted = '{ transactions(filter: { status: [COMPLETED] }) { totalCount } }';
+    await expect.poll(async () => (await started.sandbox.ask(counted)).transactions.totalCount).toBe(payments + 1);
+    await expect.poll(() => completed.textContent()).toBe(String(payments + 1));
     await page.getByRole('link', { name: /^Lab/ }).click();
     const lab = labOf(page);
     // The tab key stops once at the list of tabs, and the arrow keys move between them.
     const openTab = page.getByRole('tab', { selected: true });
+    const focused = () => page.evaluate(() => document.activeElement?.textContent);
+    await page.locator('.graphiql-execute-button').waitFor();
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe('Payments');
     await openTab.focus();
     for (const [key, title] of [
       ['ArrowRight', 'Watch'],
@@ -48,7 +57,9 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
       await expect.poll(() => openTab.evaluate((tab) => tab === document.activeElement)).toBe(true);
     }
     await lab.eventOf(await lab.run('Transaction:'), 'COMPLETED').waitFor();
-    await page.getByRole('button', { name: 'Next: Watch' }).click();
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe('Next: Watch →');
+    await page.keyboard.press('Enter');
     await lab.run('"COMPLETED"');
     for (const [tab, text, status] of [
       ['Timeline', '"final"'],
@@ -70,6 +81,15 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
       if (status) await lab.eventOf(answer, status).waitFor();
     }
     await page.getByText('even if somebody else registered it').waitFor();
+    // The tabs still pay as the sample customer, although Look around has shown another one with money.
+    await lab.open('Limit payments');
+    const { customerId } = await payerOf(started.gateway.url);
+    await page.locator('.lab-variables').getByText(customerId).waitFor();
+    await succeed(started.sandbox, 'sandboxSetKycStatus', { customerId, kycStatus: 'REJECTED' });
+    await lab.events
+      .filter({ hasText: /KYC status/ })
+      .first()
+      .waitFor();
     await lab.open('Webhooks');
     await lab.run('"secret"');
     expect(failed).toEqual([]);
@@ -107,6 +127,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
       const response = await fetch(address, { headers: { accept: 'text/html', authorization } });
       expect([address, response.status]).toEqual([address, 200]);
       const text = await response.text();
+      expect(text, address).not.toContain('127.0.0.1:4000');
       if (!response.headers.get('content-type')?.startsWith('text/html')) continue;
       for (const [, link = ''] of text.matchAll(/(?:href|src)="([^"#]+)/g)) {
         const to = new URL(link.replaceAll('&amp;', '&'), address);
@@ -191,14 +212,10 @@ async function useUp({ sandbox, ops }: ReturnType<typeof sandboxInBrowser>): Pro
   const between = { sourceAccountId, destinationAccountId: accounts.edges[0].node.id };
   for (let made = 0; made < payments; made += 10)
     await Promise.all(Array.from({ length: 10 }, () => succeed(sandbox, 'transferOut', { ...between, amount: 100 })));
+  const back = { sourceAccountId: between.destinationAccountId, destinationAccountId: sourceAccountId };
+  await succeed(sandbox, 'transferIn', { ...back, amount: 100 });
   for (let number = 1; number <= 12; number += 1) {
-    const person = { individual: { fullName: `Person ${number}`, birthDate: '1990-01-01', nationality: 'US' } };
-    const { customer } = await succeed(
-      sandbox,
-      'createCustomer',
-      { platformCustomerId: `used-${number}`, details: person },
-      'customer { id }',
-    );
+    const customer = await createPerson(sandbox, number);
     if (number === 12) await succeed(sandbox, 'deleteCustomer', { customerId: customer.id });
   }
   for (let added = 0; ; added += 1) {
@@ -210,4 +227,20 @@ async function useUp({ sandbox, ops }: ReturnType<typeof sandboxInBrowser>): Pro
   await succeed(sandbox, 'setPolicy', { subjectId: limited.customerId, limits: [{ period: 'DAY', payments: 1 }] });
   const { customerId: rejected } = await payerOf(sandbox.url);
   await succeed(sandbox, 'sandboxSetKycStatus', { customerId: rejected, kycStatus: 'REJECTED' });
+  // The newest customer who can pay is not a sample person.
+  await payerOf(sandbox.url);
+  const rich = await createPerson(sandbox, 13);
+  const accountId = rich.accounts.nodes.find(({ currency }: Data) => currency.code === 'USD').id;
+  await succeed(sandbox, 'sandboxFundAccount', { accountId, amount: 100_000 });
+}
+
+async function createPerson(platform: TestPlatform, number: number): Promise<Data> {
+  const person = { individual: { fullName: `Person ${number}`, birthDate: '1990-01-01', nationality: 'US' } };
+  const { customer } = await succeed(
+    platform,
+    'createCustomer',
+    { platformCustomerId: `used-${number}`, details: person },
+    'customer { id accounts { nodes { id currency { code } } } }',
+  );
+  return customer;
 }

@@ -95,13 +95,19 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     const statement = page.getByRole('dialog', { name: 'Statement of USD account' });
     await statement.getByText('Balance now').waitFor();
     await statement.getByRole('img', { name: 'The balance over time' }).waitFor();
+    // The page behind the dialog is dim, in dark mode too.
+    const backdrop = (dialog: Element) => getComputedStyle(dialog, '::backdrop').backgroundColor;
+    expect(await statement.evaluate(backdrop)).toBe('rgba(0, 0, 0, 0.6)');
     const entries = statement.getByRole('listitem');
     expect(await entries.first().textContent()).toMatch(/^From .*Deposit.*\$7\.77$/);
     expect(await faultsOf(page)).toEqual([]);
     await page.keyboard.press('Escape');
     const opener = page.getByRole('button', { name: 'Statement of USD account' });
     expect(await opener.evaluate((button) => button === document.activeElement)).toBe(true);
+    const marker = (row: Element) => getComputedStyle(row.querySelector('summary') as Element, '::before').content;
+    expect(await waiting.evaluate(marker)).toBe('"▸" / ""');
     await waiting.click();
+    expect(await waiting.evaluate(marker)).toBe('"▾" / ""');
     await waiting.getByRole('figure', { name: 'The payment' }).getByText('Outside → USD account').waitFor();
     await screenshot(page, 'wallet-dark', { fullPage: true });
     expect(await faultsOf(page)).toEqual([]);
@@ -118,11 +124,12 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     const limits = [
       { period: 'DAY', ...usd('100.00') },
       { period: 'DAY', payments: 5 },
+      { period: 'PAYMENT', ...usd('100.00') },
     ];
     await succeed(sandbox, 'setPolicy', { subjectId: customerId, limits, approval: { above: [usd('20.00')] } });
     const { page, pay, quote } = await openWallet({ viewport: phone, colorScheme: 'dark' });
     await select(pay, 'From', 'USD account');
-    await pay.getByText('$100.00 and 5 payments left today', { exact: true }).waitFor();
+    await pay.getByText('$100.00 and 5 payments left today · $100.00 in one payment', { exact: true }).waitFor();
     await pay.getByLabel('To').selectOption({ index: 0 });
     await quote('100.01');
     await pay.getByText('More than your limit allows: $100.00 left today.').waitFor();
@@ -136,10 +143,12 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
       .filter({ hasText: /^waits for approval until / })
       .waitFor();
     await pay.getByText(/^Next: an approval, until /).waitFor();
-    await pay.getByText('$79.99 and 4 payments left today', { exact: true }).waitFor();
+    await pay.getByText('$79.99 and 4 payments left today · $100.00 in one payment', { exact: true }).waitFor();
     const history = page.getByRole('region', { name: 'History' });
     const waiting = history.getByRole('listitem').filter({ hasText: '$20.01' });
     await waiting.getByText(/waits for approval/).waitFor();
+    // Its long status leaves room for the name and the date, each on a line or two.
+    expect((await waiting.boundingBox())?.height).toBeLessThan(120);
     await screenshot(page, 'wallet-limits-phone-dark', { fullPage: true });
     expect(await faultsOf(page)).toEqual([]);
     expect(await isTooWide(page)).toBe(false);
@@ -211,18 +220,19 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     ['en-US', '12,5', undefined],
     ['de-DE', '12.5', undefined],
     ['de-DE', '0.005', undefined],
+    ['de-DE', '12,345', undefined],
   ])('in %s the amount %s is read as people there mean it, or not accepted', async (locale, typed, paid) => {
     const { pay, quote } = await openWallet({ locale });
     await select(pay, 'From', 'USD account');
     await quote(typed);
-    if (paid === undefined) expect(await pay.getByRole('alert').textContent()).toMatch(/^Write the amount like 1/);
+    if (paid === undefined)
+      expect(await pay.getByRole('alert').textContent()).toMatch(/^Write the amount like 1.234[.,]50$/);
     else await pay.getByRole('button', { name: `Pay ${paid}` }).waitFor();
   });
 
   test('a quote ends when it is cancelled or its fields change; keyboard focus is not lost', async () => {
     const { page, pay } = await openWallet();
     const amount = pay.getByLabel('Amount in USD');
-    const isFocused = (element: Element) => element.contains(document.activeElement);
     await pay.getByLabel('To').selectOption({ index: 0 });
     await amount.fill('0');
     await amount.press('Enter');
@@ -230,7 +240,17 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     expect(await amount.getAttribute('aria-invalid')).toBe('true');
     await amount.fill('90000000000000.01');
     await amount.press('Enter');
-    await pay.getByText('One payment cannot move this amount.').waitFor();
+    await pay.getByText('This amount is too small or too large for one payment.').waitFor();
+    await select(pay, 'From', 'JPY account');
+    await pay.getByLabel('Amount in JPY').fill('1.5');
+    await pay.getByLabel('Amount in JPY').press('Enter');
+    await pay.getByText('Write the amount like 1,235', { exact: true }).waitFor();
+    await select(pay, 'From', 'USD account');
+    await page.route('**/graphql', (route) => route.abort());
+    await amount.fill('1.00');
+    await amount.press('Enter');
+    await pay.getByText('There is no connection. Please try again.').waitFor();
+    await page.unroute('**/graphql');
     await amount.fill('2.00');
     expect(await pay.getByRole('alert').count()).toBe(0);
     await amount.press('Enter');
@@ -256,12 +276,64 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await pay.getByRole('button', { name: 'Pay $3.00' }).waitFor();
     await page.getByRole('button', { name: 'Cut the network' }).click();
     await pay.getByRole('button', { name: 'Pay $3.00' }).press('Enter');
-    await pay.getByRole('alert').filter({ hasText: 'The network is cut.' }).waitFor();
+    await pay.getByRole('alert').filter({ hasText: 'There is no connection.' }).waitFor();
     await page.getByRole('button', { name: 'Restore the network' }).click();
     await pay.getByRole('button', { name: 'Pay $3.00' }).press('Enter');
     await pay.getByRole('figure', { name: 'The payment' }).waitFor();
     expect(await pay.getByRole('alert').count()).toBe(0);
     expect(await pay.locator('.card').evaluate(isFocused)).toBe(true);
+  });
+
+  test('a quote that expires keeps the keyboard focus, and says what to do', async () => {
+    const { page, pay, quote } = await openWallet();
+    await page.clock.install();
+    await page.reload();
+    await quote('2.00');
+    const button = pay.getByRole('button', { name: 'Pay $2.00' });
+    await button.focus();
+    await page.clock.fastForward('05:01');
+    await pay.getByRole('timer').filter({ hasText: 'This quote has expired. Get a new one.' }).waitFor();
+    expect(await button.isDisabled()).toBe(true);
+    expect(await button.evaluate(isFocused)).toBe(true);
+  });
+
+  test('on a phone a quote comes into view with its buttons; amounts are in the reader’s notation to the end', async () => {
+    const { pay, quote } = await openWallet({ viewport: phone, locale: 'de-DE' });
+    await select(pay, 'From', 'USD account');
+    await pay.getByRole('button', { name: 'Get a quote' }).evaluate((button) => button.scrollIntoView(false));
+    await quote('5,00');
+    const button = pay.getByRole('button', { name: 'Pay 5,00\u00a0$' });
+    await button.waitFor();
+    // Several payees may have the same name.
+    expect(await pay.getByRole('definition').first().textContent()).toMatch(/^\S.* •••• \S+$/);
+    expect(await button.evaluate((element) => element.getBoundingClientRect().bottom)).toBeLessThan(phone.height);
+    await button.click();
+    const movements = pay.getByRole('list', { name: 'Movements in the ledger' });
+    expect(await movements.getByRole('listitem').first().textContent()).toMatch(/,\d\d\u00a0\$$/);
+  });
+
+  test('a wallet without payees or without a token says so', async () => {
+    const { sandbox } = started;
+    const { customer } = await succeed(
+      sandbox,
+      'createCustomer',
+      {
+        platformCustomerId: 'nobody',
+        details: { individual: { fullName: 'No Payees', birthDate: '1990-12-10', nationality: 'GB' } },
+      },
+      'customer { id }',
+    );
+    const input = { boundTo: { customerId: customer.id }, permissions: ['VIEW'], expiresInSeconds: 900 };
+    const token = await succeed(sandbox, 'createClientToken', input, 'token expiresAt');
+    const { page, pay } = await openWallet();
+    await page.route('**/wallet/token', (route) => route.fulfill({ json: token }));
+    await page.reload();
+    await page.getByRole('heading', { name: 'No Payees' }).waitFor();
+    expect(await pay.getByLabel('To').locator('option').allTextContents()).toEqual(['No payees yet']);
+    await page.unroute('**/wallet/token');
+    await page.route('**/wallet/token', (route) => route.fulfill({ status: 503 }));
+    await page.reload();
+    await page.getByText('Signing in failed (503). Please reload the page.').first().waitFor();
   });
 
   test('a quote that exceeds the balance shows the balance, and cannot be executed', async () => {
@@ -305,6 +377,13 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     });
     await pay.getByRole('button', { name: /^Pay / }).click();
     await expect.poll(said).toBe('The account has only 1.234,50\u00a0€.');
+
+    await quote('1,00');
+    await pay.getByRole('timer').waitFor();
+    await succeed(sandbox, 'setPolicy', { subjectId: customerId, receiverCountries: ['JP'] });
+    await pay.getByRole('button', { name: /^Pay / }).click();
+    await expect.poll(said).toBe('Your limits do not allow this payment at the moment.');
+    await succeed(sandbox, 'deletePolicy', { subjectId: customerId });
   });
 
   test('the name of a payee, however long, does not make the page wider than a phone', async () => {
@@ -325,7 +404,9 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
   });
 
   test('a payee that needs exactly one of several details cannot be added with none or two of them', async () => {
-    const { page } = await openWallet();
+    const { page, pay, quote } = await openWallet();
+    await quote('1.00');
+    await pay.getByRole('timer').waitFor();
     await page.getByText('New payee').click();
     const form = page.getByRole('form', { name: 'New payee' });
     await form.getByLabel('Where the account is').selectOption('LIGHTNING');
@@ -345,6 +426,9 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     expect(await page.getByLabel('To').locator('option:checked').textContent()).toBe(
       'Lightning wallet · BTC •••• a@example.com',
     );
+    // The quote was for another payee.
+    expect(await pay.getByRole('timer').count()).toBe(0);
+    expect(await add.evaluate(isFocused)).toBe(true);
   });
 
   test('a payee whose account is still being checked can be chosen as soon as the check has ended', async () => {
@@ -401,6 +485,25 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     expect(await pay.getByLabel('To').locator('option:checked').textContent()).toMatch(/^Ada First/);
   });
 
+  test('the button for more payments keeps the keyboard focus while they are read', async () => {
+    const { sandbox } = started;
+    const { accounts } = await sandbox.ask(
+      `{ accounts(first: 50, filter: { customerId: "${await sampleCustomer(sandbox)}", currency: "USD" }) {
+        edges { node { __typename id } } } }`,
+    );
+    const idOf = (type: string) =>
+      accounts.edges.find(({ node }: { node: { __typename: string } }) => node.__typename === type).node.id;
+    const [sourceAccountId, destinationAccountId] = [idOf('InternalAccount'), idOf('ExternalAccount')];
+    for (let number = 0; number < 25; number += 1)
+      await succeed(sandbox, 'transferOut', { sourceAccountId, destinationAccountId, amount: 1 });
+    const { page } = await openWallet();
+    const history = page.getByRole('region', { name: 'History' });
+    const more = history.getByRole('button', { name: 'More' });
+    await more.focus();
+    await expect.poll(() => history.getByRole('listitem').count()).toBeGreaterThan(10);
+    expect(await more.evaluate(isFocused)).toBe(true);
+  });
+
   test('a customer who was frozen after the quote is told what to do, and can no longer press Pay', async () => {
     const { sandbox } = started;
     const customerId = await sampleCustomer(sandbox);
@@ -427,6 +530,11 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     };
     expect(await hints('GBP_ACCOUNT')).toContain('6 digits such as 20-00-00');
     expect(await hints('US_ACCOUNT')).toEqual(expect.arrayContaining(['4 to 17 digits', '9 digits']));
+    // The button is below the last field, not beside its label.
+    const boxOf = (part: Locator) => part.evaluate((element) => element.getBoundingClientRect());
+    const [last, button] = [await boxOf(form.getByRole('textbox').last()), await boxOf(form.getByRole('button'))];
+    expect(button.top).toBeGreaterThan(last.bottom);
+    expect(await hints('LAYER2_WALLET')).toEqual(['20 to 120 letters or digits']);
   });
 });
 
@@ -443,6 +551,8 @@ async function sampleCustomer(sandbox: TestPlatform): Promise<string> {
   );
   return customers.edges[0].node.id;
 }
+
+const isFocused = (element: Element) => element.contains(document.activeElement);
 
 /** Returns whether the page is wider than its window. */
 const isTooWide = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth > innerWidth);

@@ -2,25 +2,17 @@ import { Readable } from 'node:stream';
 import { expect, test, vi } from 'vitest';
 import { pay, succeed } from '../setup/acts.ts';
 import { type Data, testGateway, triedAs } from '../setup/gateway.ts';
-import { runOps } from '../setup/ops.ts';
+import { askOps, runOps } from '../setup/ops.ts';
 import { makeScene } from '../setup/scene.ts';
 
 // Every operator command that changes something writes an audit record in the same transaction (decision 79).
 
-const secrets = {
-  CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
-  SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
-};
-
 const t = await testGateway({ SECRET_KEY: Buffer.alloc(32, 7) });
+const secret = { SECRET_KEY: Buffer.alloc(32, 7).toString('base64') };
 const scene = await makeScene(t.platform, 1_000n);
 
-const ops = (...args: string[]) => runOps(t.databaseUrl, args, secrets);
-async function answer(...args: string[]): Promise<Data> {
-  const { code, out, err } = await ops('--json', ...args);
-  expect({ args, code, err }).toEqual({ args, code: 0, err: '' });
-  return JSON.parse(out);
-}
+const ops = (...args: string[]) => runOps(t.databaseUrl, args, secret);
+const answer = (...args: string[]): Promise<Data> => askOps(t.databaseUrl, args, secret);
 const acts = (...filter: string[]): Promise<Data[]> => answer('acts', ...filter);
 const by = ['--by', 'Ada Lovelace', '--reason', 'a test'];
 const platformId = () => `Platform:${t.platform.platformId}`;

@@ -9,7 +9,7 @@ import { checkKeys, listKeysInUse } from '../../src/server/start/keys-in-use.ts'
 import { act, pay, succeed } from '../setup/acts.ts';
 import { emptyDatabase } from '../setup/database.ts';
 import { connect, type Data, testGateway } from '../setup/gateway.ts';
-import { type OpsResult, runOps } from '../setup/ops.ts';
+import { askOps, type OpsResult, runOps } from '../setup/ops.ts';
 import { makeScene, serverOf } from '../setup/scene.ts';
 
 const [firstKey, secondKey] = [randomBytes(32), randomBytes(32)];
@@ -21,24 +21,19 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
+type Environment = Readonly<Record<string, string>>;
+const secret = { SECRET_KEY: firstKey.toString('base64') };
+
 /** Runs a command line on the database of the gateway, and returns its output. */
-function ops(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
-  return runOps(t.databaseUrl, args, {
-    CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
-    SECRET_KEY: firstKey.toString('base64'),
-    ...environment,
-  });
-}
+const ops = (args: readonly string[], environment?: Environment) =>
+  runOps(t.databaseUrl, args, { ...secret, ...environment });
 
 /** Runs a command that must succeed, and returns its JSON output. */
-async function answer(args: readonly string[], environment?: Readonly<Record<string, string>>): Promise<Data> {
-  const { code, out, err } = await ops(['--json', ...args], environment);
-  expect({ code, err }).toEqual({ code: 0, err: '' });
-  return JSON.parse(out);
-}
+const answer = (args: readonly string[], environment?: Environment): Promise<Data> =>
+  askOps(t.databaseUrl, args, { ...secret, ...environment });
 
 /** Runs a command that must fail, and returns what it says. */
-async function refusal(args: readonly string[], environment?: Readonly<Record<string, string>>): Promise<string> {
+async function refusal(args: readonly string[], environment?: Environment): Promise<string> {
   const { code, out, err } = await ops(args, environment);
   expect({ code, out }).toEqual({ code: 1, out: '' });
   return err;

@@ -19,7 +19,7 @@ const snippets = [
 /** The example that changes the types of Apollo Client for a whole app. */
 const declares = ({ code }: { readonly code: string }) => code.includes('declare module');
 
-test('npm installs the packed package, every example on its page compiles in a strict app, and plain JavaScript follows a payment', async () => {
+test('npm installs the package and later others, every example on its page compiles in a strict app, and plain JavaScript follows a payment', async () => {
   const client = await installClient();
   expect(client.files.filter((name) => /(?<!\.d)\.ts$/.test(name))).toEqual([]);
 
@@ -28,6 +28,7 @@ test('npm installs the packed package, every example on its page compiles in a s
   const [declaring, ...others] = snippets.filter(declares);
   const scalars = { 'page.ts': declaring?.code ?? '', 'app.ts': scalarApp };
   expect(await compile(client, 'scalars', scalars)).toEqual([]);
+  expect(await compile(client, 'declaring', { 'page.ts': scalars['page.ts'] })).toEqual([]);
   expect([pages.length, others.length]).toEqual([5, 0]);
 
   const token = await mint(t.platform, { customerId: scene.customerId, permissions: ['VIEW'] });

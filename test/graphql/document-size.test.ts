@@ -155,28 +155,9 @@ const ofAlternatives = buildSchema(`
 `);
 const costOf = (query: string) => measureDocument({ schema: ofAlternatives, document: parse(query) }).size.cost;
 
-test.each([
-  ['of an interface', '{ node { id ... on Account { a: id b: id } ... on Customer { c: id } } }', 1 + 1 + 2],
-  ['of a union', '{ account { party { ... on Account { a: id } ... on Payment { b: id c: id } } } }', 1 + 1 + 2],
-  [
-    'together with those on an interface of it',
-    '{ node { ... on Holder { a: id } ... on Customer { b: id } ... on Payment { c: id } } }',
-    1 + 2,
-  ],
-  [
-    'of several fragments, named ones too',
-    '{ node { ...A ...B ... on Account { c: id } } } fragment A on Account { a: id } fragment B on Payment { b: id d: id e: id }',
-    1 + 3,
-  ],
-  [
-    'below one another, each for its own list',
-    `{ node { ... on Account { near(ids: ["1", "2"]) { id ... on Payment { a: id b: id } ... on Account { c: id } } }
-      ... on Customer { id } } }`,
-    1 + (1 + 2 + 2 * 3),
-  ],
-  ['none of them if no row can have the type', '{ account { id ... on Customer { a: id b: id } } }', 1 + 1],
-])('the most expensive of fragments on different types counts: %s', (_name, query, cost) => {
-  expect(costOf(query)).toBe(cost);
+test('the most expensive of named fragments on different types counts', () => {
+  const [a, b] = ['fragment A on Account { a: id }', 'fragment B on Payment { b: id d: id e: id }'];
+  expect(costOf(`{ node { ...A ...B ... on Account { c: id } } } ${a} ${b}`)).toBe(1 + 3);
 });
 
 type Alternative = { on?: string; near?: number; inner: readonly Alternative[] };

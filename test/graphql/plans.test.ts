@@ -31,14 +31,3 @@ test.each(['many', 'few', 'none'] as const)(
     expect(await readsTooMuchByName(t, scene.templates, size, rows)).toEqual([]);
   },
 );
-
-test("a query's plan without the expected index is noticed", async () => {
-  const [failed] = planCases.filter(({ indexes: [index] }) => index === 'transaction_failure_reason');
-  if (!failed) return expect.fail('no such case');
-  await t.owner.query('alter index transaction_failure_reason rename to of_another_name');
-  try {
-    expect((await planOf(t, failed, {}, false)).indexes).not.toEqual(expect.arrayContaining([...failed.indexes]));
-  } finally {
-    await t.owner.query('alter index of_another_name rename to transaction_failure_reason');
-  }
-});

@@ -4,20 +4,13 @@ import { WebSocket } from 'ws';
 import { pay } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
+import { subscribed } from '../setup/streams.ts';
 
 const t = await testGateway();
 const scene = await makeScene(t.platform, 100_000n);
-afterEach(() => released());
-
 /** Waits until no subscription is open: a reader that left must not leave one behind. */
-async function released(): Promise<void> {
-  while (t.gateway.feed.subscriptions > 0) await t.gateway.feed.waitForChange(10);
-}
-
-/** Waits until this many subscriptions are open. */
-async function subscribed(count: number): Promise<void> {
-  while (t.gateway.feed.subscriptions < count) await t.gateway.feed.waitForChange(10);
-}
+const released = () => subscribed(t, 0);
+afterEach(released);
 
 const updates =
   'subscription ($of: FollowedTransactionsInput) { transactionUpdates(of: $of) { status terminal transaction { id } } }';
@@ -69,7 +62,7 @@ describe.each(Object.entries(clients))('over %s', (_name, connectClient) => {
   test('a stream of many starts with the next change, and is released when its reader leaves', async () => {
     const client = connectClient();
     const reading = read(client, updates, {}, () => true);
-    await subscribed(1);
+    await subscribed(t, 1);
     const id = await paid();
     const [first] = await reading;
     expect(first.data.transactionUpdates).toEqual({ status: 'PENDING', terminal: false, transaction: { id } });
@@ -82,7 +75,7 @@ describe.each(Object.entries(clients))('over %s', (_name, connectClient) => {
     const stop = client.subscribe({ query: updates }, { next() {}, error() {}, complete() {} });
     const stopLater = client.subscribe({ query: updates }, { next() {}, error() {}, complete() {} });
     stop();
-    await subscribed(1);
+    await subscribed(t, 1);
     stopLater();
     await released();
     await client.dispose();
@@ -168,8 +161,7 @@ describe('a socket', () => {
       }
     });
     expect(codes).toEqual(Array(10).fill('RATE_LIMITED'));
-    await subscribed(20);
-    expect(t.gateway.feed.subscriptions).toBe(20);
+    await subscribed(t, 20);
     for (const stop of stops) stop();
     await released();
     expect(await read(client, kind)).toEqual([{ data: { viewer: { kind: 'PLATFORM' } } }]);

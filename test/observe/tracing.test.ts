@@ -8,7 +8,7 @@ import { listen } from '../setup/free-port.ts';
 import { type Data, startTestGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
-import { startReceiver } from '../webhooks/receiver.ts';
+import { ownReceiver } from '../webhooks/receiver.ts';
 
 interface Collected {
   readonly traceId: string;
@@ -44,15 +44,17 @@ function inside(span: Collected): Collected[] {
     .flatMap((child) => [child, ...inside(child)]);
 }
 
+/** The settings of a gateway that sends all its spans. */
+const sampled = {
+  OTEL_EXPORTER_OTLP_HEADERS: { authorization: 'Bearer secret' },
+  OTEL_SERVICE_NAME: 'gateway under test',
+  OTEL_TRACES_SAMPLER_ARG: 1,
+};
+
 test('a payment is traced from request to statements, rail and webhook, and spans have no personal data', async () => {
-  const tracing = await startTracing({
-    OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
-    OTEL_EXPORTER_OTLP_HEADERS: { authorization: 'Bearer secret' },
-    OTEL_SERVICE_NAME: 'gateway under test',
-    OTEL_TRACES_SAMPLER_ARG: 1,
-  });
+  const tracing = await startTracing({ ...sampled, OTEL_EXPORTER_OTLP_ENDPOINT: endpoint });
   const t = await startTestGateway();
-  const receiver = await startReceiver();
+  const receiver = await ownReceiver();
   await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
   const scene = await makeScene(t.platform);
   const callersTrace = '0af7651916cd43dd8448eb211c80319c';
@@ -65,7 +67,6 @@ test('a payment is traced from request to statements, rail and webhook, and span
   const { id } = data.createQuote.quote.transaction;
   await ended(t.platform, id);
   await receiver.until((received) => received.some(({ body }) => body.transaction?.status === 'COMPLETED'));
-  await receiver.stop();
   await t.stop();
   await tracing?.stop();
 
@@ -103,12 +104,7 @@ test('a payment is traced from request to statements, rail and webhook, and span
 });
 
 test('an unreachable collector disturbs no request, and stopping does not wait for it', async () => {
-  const tracing = await startTracing({
-    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
-    OTEL_EXPORTER_OTLP_HEADERS: undefined,
-    OTEL_SERVICE_NAME: 'gateway under test',
-    OTEL_TRACES_SAMPLER_ARG: 1,
-  });
+  const tracing = await startTracing({ ...sampled, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' });
   const t = await startTestGateway();
   expect(await t.platform.ask('{ customers { totalCount } }')).toEqual({ customers: { totalCount: 0 } });
   await t.stop();

@@ -6,7 +6,7 @@ import { adjustment as journalOf } from '../../src/domain/commands/movements.ts'
 import { audit } from '../../src/domain/ledger/audit.ts';
 import { commitPlanOn } from '../../src/domain/ledger/commit.ts';
 import type { Plan } from '../../src/domain/ledger/plan.ts';
-import { fieldsOf } from '../setup/acts.ts';
+import { fieldsOf, followed } from '../setup/acts.ts';
 import { type Data, tester, testGateway, triedAs, uuidIn } from '../setup/gateway.ts';
 import { askOps, runOps } from '../setup/ops.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
@@ -47,14 +47,10 @@ test('a proposal moves nothing until another person approves it, and then appear
   });
   expect(await balance()).toBe(before);
 
-  const changes = t.platform.watch(
-    'subscription ($id: ID!) { accountUpdates(of: { accountId: $id }) { newBalance { amount } } }',
-    { id: scene.usd },
-  );
   expect(await answer('adjust', 'approve', made.adjustment, ...checker)).toMatchObject({ status: 'APPROVED' });
-  for await (const { data } of changes) {
-    if (BigInt(data.accountUpdates.newBalance.amount) === before + 1_250n) break;
-  }
+  const updates = 'subscription ($id: ID!) { accountUpdates(of: { accountId: $id }) { newBalance { amount } } }';
+  const hasRisen = ({ newBalance }: Data) => BigInt(newBalance.amount) === before + 1_250n;
+  await followed(t.platform, updates, { id: scene.usd }, hasRisen);
   expect(await balance()).toBe(before + 1_250n);
   expect(await answer('adjust', 'list')).toEqual([]);
   const all = await answer('adjust', 'list', '--all');

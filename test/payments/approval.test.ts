@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { platformItself } from '../../src/domain/access/platform-itself.ts';
-import { decideIncoming } from '../../src/domain/approvals/approvals.ts';
 import {
   act,
   actOn,
@@ -88,13 +86,6 @@ describe('an incoming payment', () => {
     expect(await decided('REJECT')).toEqual({ status: 'REJECTED', reasons: rejected, balance: 0n });
   });
 
-  test('fails if requested information is missing, whether its scenario or its platform approves it', async () => {
-    const asked = { requestedReceiverFields: ['TAX_ID'], sandboxScenario: { approval: 'APPROVE' } };
-    const { transaction } = await receive(t, asked);
-    const end = await ended(t.platform, transaction.id);
-    expect(end).toMatchObject({ status: 'FAILED', failureReason: 'MISSING_MANDATORY_PAYEE_DATA' });
-  });
-
   test('is the only payment whose scenario may decide on an approval', async () => {
     const scene = await makeScene(t.platform, 1_000n);
     const refused = await transfer(t.platform, 'transferOut', scene, 1, { sandboxScenario: { approval: 'APPROVE' } });
@@ -140,6 +131,8 @@ describe('an incoming payment', () => {
     const failed = { status: 'FAILED', failureReason: 'MISSING_MANDATORY_PAYEE_DATA' };
     expect(await decide('approve', without.transaction.id)).toMatchObject(failed);
     expect((await transactionOf(t.platform, without.transaction.id)).timeline.at(-1).reason).toContain('TAX_ID');
+    const byScenario = await receive(t, { ...asked, sandboxScenario: { approval: 'APPROVE' } });
+    expect(await ended(t.platform, byScenario.transaction.id)).toMatchObject(failed);
     const withIt = await receive(t, asked);
     const receiverCustomerInfo = [{ name: 'TAX_ID', value: '12-345' }];
     const approved = await decide('approve', withIt.transaction.id, { receiverCustomerInfo });
@@ -222,20 +215,6 @@ describe('an incoming payment', () => {
       refund: { amount: { amount: '10000' } },
     });
     expect(await balanceOf(impatient.platform, from.usd)).toBe(20_000n);
-  });
-
-  test("fails with PAYMENT_APPROVAL_WEBHOOK_ERROR if the platform's own answer is invalid", async () => {
-    const { transaction } = await receive(t);
-    const caller = platformItself({ platformId: t.platform.platformId, environment: 'SANDBOX' });
-    const uuid = uuidIn(transaction.id);
-    const error = { kind: 'webhook-error', explanation: 'the webhook answered 500' } as const;
-    await decideIncoming(t.gateway.payments, caller, uuid, error);
-    expect(await transactionOf(t.platform, transaction.id)).toMatchObject({
-      status: 'FAILED',
-      failureReason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR',
-    });
-    const again = decideIncoming(t.gateway.payments, caller, uuid, { kind: 'approve' });
-    await expect(again).rejects.toMatchObject({ code: notPending });
   });
 
   test.each([

@@ -6,6 +6,7 @@ import {
   ended,
   feedEnd,
   fieldsOf,
+  followed,
   quote,
   refusal,
   transactionOf,
@@ -13,7 +14,7 @@ import {
   usdToEur,
   went,
 } from '../setup/acts.ts';
-import { type Data, type TestGateway, testGateway } from '../setup/gateway.ts';
+import { type TestGateway, testGateway } from '../setup/gateway.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 
 const t = await testGateway({ SANDBOX_QUOTE_SECONDS: 600 });
@@ -29,20 +30,14 @@ async function lookedUp(sandboxScenario: object, gateway: TestGateway = t) {
 }
 
 /** Returns the events of a payment up to one with this status. */
-async function told(after: string, id: string, status: string): Promise<Data[]> {
-  const updates: Data[] = [];
-  const stream = t.platform.watch(
+const told = (after: string, id: string, last: string) =>
+  followed(
+    t.platform,
     `subscription ($after: String, $id: ID!) { transactionUpdates(after: $after, of: { transactionId: $id }) {
        previousStatus status terminal transaction { type approvalDueAt reconciliationReference } } }`,
     { after, id },
+    ({ status }) => status === last,
   );
-  for await (const { data, errors } of stream) {
-    if (errors) throw new Error(JSON.stringify(errors));
-    updates.push(data.transactionUpdates);
-    if (data.transactionUpdates.status === status) break;
-  }
-  return updates;
-}
 
 describe('an incoming UMA payment whose sender has only looked up the receiver', () => {
   test('2.6 is CREATED without a reference, and no approval is requested yet', async () => {

@@ -7,6 +7,7 @@ import {
   between,
   ended,
   execute,
+  listed,
   mint,
   moving,
   pay,
@@ -132,11 +133,8 @@ describe('a deleted customer', () => {
     await succeed(platform, 'revokeClientToken', { tokenId: revoked.tokenId });
     await expireToken(t, expired.tokenId);
     const read = async () => {
-      const { clientTokens } = await platform.ask(
-        'query ($filter: ClientTokenFilter) { clientTokens(filter: $filter) { edges { node { id revokedAt } } } }',
-        { filter: { customerId } },
-      );
-      return Object.fromEntries(clientTokens.edges.map(({ node }: Data) => [node.id, node.revokedAt]));
+      const tokens = await listed(platform, 'clientTokens', { customerId }, 'id revokedAt');
+      return Object.fromEntries(tokens.map(({ id, revokedAt }) => [id, revokedAt]));
     };
     const before = await read();
     const moment = expect.any(String);

@@ -5,6 +5,7 @@ import {
   ended,
   execute,
   fieldsOf,
+  idsIn,
   pay,
   quote,
   refusal,
@@ -27,11 +28,7 @@ const remove = (accountId: string): Promise<Data> => act(platform, 'deleteExtern
 
 /** Returns the ids of a customer's external accounts that lists show. */
 async function listed({ customerId }: Scene, isIncludingDeleted?: boolean): Promise<string[]> {
-  const { accounts } = await platform.ask(
-    'query ($filter: AccountFilter) { accounts(filter: $filter) { edges { node { id } } } }',
-    { filter: { kind: 'EXTERNAL', customerId, isIncludingDeleted } },
-  );
-  return accounts.edges.map(({ node }: Data) => node.id).sort();
+  return (await idsIn(platform, 'accounts', { kind: 'EXTERNAL', customerId, isIncludingDeleted })).sort();
 }
 
 const defaultOf = ({ customerId }: Scene) => defaultAccounts(platform, customerId);

@@ -8,6 +8,7 @@ import {
   execute,
   feedEnd,
   fieldsOf,
+  followed,
   moving,
   quote,
   refusal,
@@ -47,19 +48,15 @@ async function set(accountId: string, input: object, platform: TestPlatform = t.
 
 /** Returns the changes to an account after a cursor, up to the wanted one. */
 async function changesUntil(after: string, accountId: string, wants: (change: Data) => boolean): Promise<Data[]> {
-  const changes: Data[] = [];
-  const stream = t.platform.watch(
+  const isOfIt = ({ account }: Data) => account.id === accountId;
+  const events = await followed(
+    t.platform,
     `subscription ($after: String, $filter: EventFilter) { events(after: $after, filter: $filter) {
        account { id ... on ExternalAccount { ${fields} } } } }`,
     { after, filter: { types: ['EXTERNAL_ACCOUNT_STATUS'] } },
+    (event) => isOfIt(event) && wants(event.account),
   );
-  for await (const { data, errors } of stream) {
-    if (errors) throw new Error(JSON.stringify(errors));
-    if (data.events.account.id !== accountId) continue;
-    changes.push(data.events.account);
-    if (wants(data.events.account)) break;
-  }
-  return changes;
+  return events.filter(isOfIt).map(({ account }) => account);
 }
 
 const accountOf = (id: string) => fieldsOf(t.platform, 'account', id, `... on ExternalAccount { ${fields} }`);

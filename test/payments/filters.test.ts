@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import {
   execute,
   feedEnd,
+  idsIn,
   pay,
   quote,
   seen,
@@ -11,7 +12,7 @@ import {
   umaQuote,
   usdToEur,
 } from '../setup/acts.ts';
-import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
 import { appOf, internalAccount, makeScene, ownAccount, serverOf } from '../setup/scene.ts';
 
 // Tests of filters beyond those of test/graphql/paging.test.ts, which compares each filter of a list with a model. The
@@ -44,13 +45,11 @@ const [reading, moving] = [await serverOf(t.platform, 'VIEW', 'MANAGE'), await s
 names.set(reading.tokenId, 'reading').set(moving.tokenId, 'moving');
 names.set((await serverOf(reading, 'VIEW')).tokenId, 'descendant');
 
-const types = { transactions: 'TransactionFilter', quotes: 'QuoteFilter', apiTokens: 'ApiTokenFilter' };
-
 /** Returns the names of the rows that a filter of a list finds. */
-async function found(filter: object, as: TestPlatform = t.platform, list: keyof typeof types = 'transactions') {
-  const query = `query ($filter: ${types[list]}) { ${list}(filter: $filter, first: 100) { edges { node { id } } } }`;
-  return (await as.ask(query, { filter }))[list].edges
-    .flatMap(({ node }: Data) => names.get(node.id) ?? [])
+async function found(filter: object, as = t.platform, list: 'apiTokens' | 'quotes' | 'transactions' = 'transactions') {
+  const ids = await idsIn(as, list, filter);
+  return ids
+    .flatMap((id) => names.get(id) ?? [])
     .sort()
     .join(' ');
 }
@@ -95,11 +94,7 @@ test('an app bound to a payment, which cannot see its customer, finds nothing by
 test("filtering accounts by owner finds the owner's, and deleted ones only on request", async () => {
   await succeed(t.platform, 'deleteExternalAccount', { accountId: scene.outsideEur });
   const own = await ownAccount(t.platform, 'EUR');
-  const list = 'query ($filter: AccountFilter) { accounts(filter: $filter, first: 100) { edges { node { id } } } }';
-  const euros = async (filter: object) => {
-    const { accounts } = await t.platform.ask(list, { filter: { currency: 'EUR', ...filter } });
-    return accounts.edges.map(({ node }: Data) => node.id).sort();
-  };
+  const euros = async (filter: object) => (await idsIn(t.platform, 'accounts', { currency: 'EUR', ...filter })).sort();
   const { customerId } = scene;
   expect(await euros({ customerId })).toEqual([scene.eur]);
   expect(await euros({ customerId, isIncludingDeleted: true })).toEqual([scene.outsideEur, scene.eur].sort());

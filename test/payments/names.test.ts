@@ -4,7 +4,9 @@ import {
   execute,
   feedEnd,
   fieldsOf,
+  followed,
   fundedIn,
+  listed,
   pay,
   quote,
   seen,
@@ -163,9 +165,8 @@ describe('the names of the parties of a payment', () => {
     const { transactions } = await t.platform.ask(`{ transactions(first: 1) { edges { node { id ${fields} } } } }`);
     expect(transactions.edges[0].node).toMatchObject({ id, destination: { displayName: 'Grace Hopper' } });
     const updates = `subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { transaction { ${fields} } } }`;
-    for await (const { data } of t.platform.watch(updates, { id })) {
-      expect(data.transactionUpdates.transaction.destination).toEqual(transactions.edges[0].node.destination);
-    }
+    for (const { transaction } of await followed(t.platform, updates, { id }))
+      expect(transaction.destination).toEqual(transactions.edges[0].node.destination);
   });
 });
 
@@ -185,8 +186,7 @@ test('a payment whose customer is null states whether it is the platform’s or 
   const own = await quote(t.platform, usdToEur({ ...payer, usd: treasury }));
   const ofPlatform = { owner: 'PLATFORM', customer: null };
   expect(await ownerOf(t.platform, own.transaction.id)).toEqual({ ...ofPlatform, quote: ofPlatform });
-  const accounts = '{ accounts(first: 100, filter: { currency: "USD", kind: INTERNAL }) { nodes { id owner } } }';
-  expect((await t.platform.ask(accounts)).accounts.nodes).toEqual(
+  expect(await listed(t.platform, 'accounts', { currency: 'USD', kind: 'INTERNAL' }, 'id owner')).toEqual(
     expect.arrayContaining([
       { id: treasury, owner: 'PLATFORM' },
       { id: payer.usd, owner: 'CUSTOMER' },

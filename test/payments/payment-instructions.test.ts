@@ -2,8 +2,6 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { base58, base58check, bech32m, hex } from '@scure/base';
-import { clabe } from 'clabe-validator';
-import { isValidBIC, isValidIBAN } from 'ibantools';
 import { decode } from 'light-bolt11-decoder';
 import { describe, expect, test } from 'vitest';
 import { act, fieldsOf, refusal, succeed, usdToEur } from '../setup/acts.ts';
@@ -85,47 +83,27 @@ test('yen, for which the interface has no account type, cannot fund a quote', as
   expect(await accountInstructions('JPY')).toEqual([]);
 });
 
-describe('banks', () => {
-  const only = async (currency: string) => (await fundedQuote(currency)).paymentInstructions[0];
-
-  test('use valid check digits in an IBAN, and a valid BIC', async () => {
-    const { iban, swiftBic } = await only('EUR');
-    expect([isValidIBAN(iban), isValidBIC(swiftBic)]).toEqual([true, true]);
-  });
-
-  test('use a valid check digit in a CLABE', async () => {
-    const { clabeNumber } = await only('MXN');
-    expect(clabe.validate(clabeNumber).ok).toBe(true);
-  });
-
-  test('use a valid checksum in a routing number', async () => {
-    const { routingNumber, accountNumber } = await only('USD');
-    const weights = [3, 7, 1, 3, 7, 1, 3, 7, 1];
-    const sum = weights.reduce((total, weight, at) => total + weight * Number(routingNumber[at]), 0);
-    expect([sum % 10, accountNumber]).toEqual([0, expect.stringMatching(/^\d{17}$/)]);
-  });
-
-  test('have accounts that could all be registered as external accounts of their type', async () => {
-    const inputs: Record<string, string> = {
-      EUR: 'iban',
-      MXN: 'clabe',
-      BRL: 'pix',
-      INR: 'upi',
-      GBP: 'gbpAccount',
-      CAD: 'cadAccount',
-      PHP: 'phpAccount',
-      SGD: 'sgdAccount',
-    };
-    for (const [currency, kind] of Object.entries(inputs)) {
-      const { __typename, accountType, reference, ...details } = await only(currency);
-      const beneficiary = { business: { legalName: 'Sandbox Bank' } };
-      const input = { currency, accountInfo: { [kind]: details }, beneficiary };
-      expect([accountType, await act(platform, 'createExternalAccount', input)]).toEqual([
-        accountType,
-        { __typename: 'CreateExternalAccountSuccess', replayed: false },
-      ]);
-    }
-  });
+test('the accounts at banks could all be registered as external accounts of their type, check digits included', async () => {
+  const inputs: Record<string, string> = {
+    USD: 'usAccount',
+    EUR: 'iban',
+    MXN: 'clabe',
+    BRL: 'pix',
+    INR: 'upi',
+    GBP: 'gbpAccount',
+    CAD: 'cadAccount',
+    PHP: 'phpAccount',
+    SGD: 'sgdAccount',
+  };
+  for (const [currency, kind] of Object.entries(inputs)) {
+    const { __typename, accountType, reference, ...details } = (await fundedQuote(currency)).paymentInstructions[0];
+    const beneficiary = { business: { legalName: 'Sandbox Bank' } };
+    const input = { currency, accountInfo: { [kind]: details }, beneficiary };
+    expect([accountType, await act(platform, 'createExternalAccount', input, 'warnings { message }')]).toEqual([
+      accountType,
+      { __typename: 'CreateExternalAccountSuccess', replayed: false, warnings: [] },
+    ]);
+  }
 });
 
 describe('Lightning', () => {

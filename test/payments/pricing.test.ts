@@ -23,10 +23,9 @@ import {
   priceQuote,
 } from '../../src/domain/pricing/pricing.ts';
 import type { RateTerms } from '../../src/rails/rail.ts';
-import { sandboxRates } from '../../src/rails/sandbox/rates.ts';
+import { sandboxTerms } from '../../src/rails/sandbox/rates.ts';
 import { quoted, request, requests } from '../proof/quote-cases.ts';
 
-const rates = sandboxRates();
 const anyRequest = fc.oneof(requests('SENDING'), requests('RECEIVING'));
 
 describe('the worked examples', () => {
@@ -176,7 +175,7 @@ describe('for every pair, amount and fee', () => {
   });
 
   it('with SENDING locked and two variable fees, the rate law can be off by over one unit of either currency', () => {
-    const terms = { ...rates.terms(requiredCurrency('USD'), requiredCurrency('CAD')), maxSendingAmount: maxAmount };
+    const terms = { ...sandboxTerms(requiredCurrency('USD'), requiredCurrency('CAD')), maxSendingAmount: maxAmount };
     const platform = { fixedFee: 7n, variableFeeRate: '0.0123456789' };
     const asked = request('USD', 'CAD', 'SENDING', 6_173_403_473_077_186n, terms, platform);
     const quote = quoted(asked);

@@ -98,6 +98,7 @@ describe('a deposit of the quoted amount', () => {
       status: 'FAILED',
       failureReason: 'QUOTE_EXECUTION_FAILED',
       refund: { reference: expect.any(String) },
+      quote: { status: 'FAILED' },
     });
     expect(await balanceOf(t.platform, quote.account)).toBe(quote.due);
   });

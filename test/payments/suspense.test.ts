@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { commitPlanOn } from '../../src/domain/ledger/commit.ts';
 import type { Plan } from '../../src/domain/ledger/plan.ts';
 import { releaseSuspense } from '../../src/domain/settlement/suspense.ts';
-import { between, ended, execute, feedEnd, left, quote, transactionOf, transfer } from '../setup/acts.ts';
-import { type Data, tester, testGateway, uuidIn } from '../setup/gateway.ts';
+import { between, ended, execute, feedEnd, followed, left, quote, transactionOf, transfer } from '../setup/acts.ts';
+import { tester, testGateway, uuidIn } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 
@@ -41,15 +41,13 @@ describe('money in suspense', () => {
     expect((await suspense('list')).out).not.toContain(transaction.id);
 
     // In the feed: the change of the balance, then the payment with its refund.
-    const told: Data[] = [];
-    for await (const { data } of t.platform.watch(
+    const told = await followed(
+      t.platform,
       `subscription ($after: String) { events(after: $after) {
          type transaction { id status refund { settledAt } } account { id ... on InternalAccount { balance { amount } } } } }`,
       { after },
-    )) {
-      told.push(data.events);
-      if (data.events.type === 'OUTGOING_PAYMENT') break;
-    }
+      ({ type }) => type === 'OUTGOING_PAYMENT',
+    );
     expect(told).toMatchObject([
       { type: 'ACCOUNT_STATUS', account: { id: scene.usd, balance: { amount: '50000' } } },
       {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { act, moving, refusal, transactionOf, went } from '../setup/acts.ts';
+import { act, idsIn, moving, refusal, transactionOf, went } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { balanceOf, fund, internalAccount, makeScene, newCustomer, ownAccount } from '../setup/scene.ts';
 
@@ -17,10 +17,8 @@ const send = (from: string, to: string, rest: object = {}, by = platform): Promi
 
 /** Returns the receiving transaction of a payment, which has the same reference. */
 async function arrivalOf({ id, reconciliationReference }: Data): Promise<Data> {
-  const filter = `{ reference: "${reconciliationReference}" }`;
-  const { transactions } = await platform.ask(`{ transactions(filter: ${filter}) { edges { node { id } } } }`);
-  const [arrived] = transactions.edges.map(({ node }: Data) => node.id).filter((one: string) => one !== id);
-  return transactionOf(platform, arrived);
+  const ids = await idsIn(platform, 'transactions', { reference: reconciliationReference });
+  return transactionOf(platform, ids.find((one) => one !== id) ?? expect.fail('nothing arrived'));
 }
 
 test.each([

@@ -1,9 +1,64 @@
-import { test } from 'vitest';
-import { testGateway } from '../setup/gateway.ts';
-import { respectLimits } from '../setup/uma-limits.ts';
+import { expect, test } from 'vitest';
+import { maxAmount } from '../../src/core/checks.ts';
+import { lookUp, quote, sender, succeed, umaAddressOf } from '../setup/acts.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
+import { externalAccount, internalAccount, makeScene, newCustomer } from '../setup/scene.ts';
 
 const t = await testGateway();
 
 test('a receiver lookup states limits that a quote respects, in each pair of currencies', async () => {
-  await respectLimits(t, await t.newPlatform('other'), (accounts) => accounts);
+  const other = await t.newPlatform('other');
+  const platform = await t.newPlatform('limits');
+  const data = { platformId: platform.platformId, sendingCurrency: 'EUR', fixedFee: 9n, variableFeeRate: '0.1' };
+  await t.gateway.payments.database.prisma.platformFee.create({ data });
+  const scene = await makeScene(platform, 0n);
+  await succeed(platform, 'updatePlatform', { currencies: ['EUR'] });
+  const inEuros = await newCustomer(platform);
+  // The customer can pay neither from an external account nor from other customers' accounts.
+  await externalAccount(platform, inEuros, 'INR', { upi: { vpa: 'grace@bank' } });
+  const receiver = await umaAddressOf(other, (await makeScene(other, 0n)).customerId);
+  const { accounts } = await platform.ask(
+    `query ($id: ID!) { accounts(first: 100, filter: { kind: INTERNAL, customerId: $id }) {
+      edges { node { id ... on InternalAccount { balance { currency { code } } } } } } }`,
+    { id: scene.customerId },
+  );
+  expect(accounts.edges.length).toBeGreaterThan(3);
+  const lookup = await lookUp(platform, receiver, { sender: { customerId: scene.customerId } });
+  const priced = async (accountId: string, currency: string, lockedCurrencyAmount: bigint): Promise<string> => {
+    const answer = await quote(platform, {
+      source: { account: { accountId } },
+      destination: { uma: { umaAddress: receiver, currency } },
+      lookupId: lookup.id,
+      lockedCurrencySide: 'RECEIVING',
+      lockedCurrencyAmount,
+      senderCustomerInfo: sender,
+    });
+    return answer.code ?? answer.status;
+  };
+  expect(lookup.supportedCurrencies.length).toBeGreaterThanOrEqual(accounts.edges.length);
+  for (const { currency, minAmount, maxAmount } of lookup.supportedCurrencies) {
+    const [min, max] = [BigInt(minAmount.amount), BigInt(maxAmount.amount)];
+    for (const { node } of accounts.edges) {
+      expect(
+        [await priced(node.id, currency.code, min), await priced(node.id, currency.code, max)],
+        `${node.balance.currency.code} to ${currency.code}: ${min} to ${max}`,
+      ).toEqual(['PENDING', 'PENDING']);
+    }
+    const { id } = accounts.edges[0].node;
+    expect(await priced(id, currency.code, max + 1n)).toBe('AMOUNT_OUT_OF_RANGE');
+    if (min > 1n) expect(await priced(id, currency.code, min - 1n)).toBe('AMOUNT_OUT_OF_RANGE');
+  }
+  const euros = (one: Data) => one.currency.code === 'EUR';
+  expect(BigInt(lookup.supportedCurrencies.find(euros).minAmount.amount)).toBeGreaterThan(1n);
+  // If the customer pays from its euro account, the limit is everything that can be sent, less its platform's fees.
+  const own = await lookUp(platform, receiver, { sender: { customerId: inEuros } });
+  const most = await quote(platform, {
+    source: { account: { accountId: await internalAccount(platform, inEuros, 'EUR') } },
+    destination: { uma: { umaAddress: receiver, currency: 'EUR' } },
+    lookupId: own.id,
+    lockedCurrencySide: 'RECEIVING',
+    lockedCurrencyAmount: own.supportedCurrencies.find(euros).maxAmount.amount,
+    senderCustomerInfo: sender,
+  });
+  expect(BigInt(most.totalSendingAmount.amount)).toBeGreaterThan(maxAmount - 2n);
 });

@@ -269,8 +269,8 @@ export const wrongRoundings: readonly WrongRounding[] = [
     put: '(rounded_up receive',
     source: {
       file: pricing,
-      find: 'shareAfterFee), unitsBought);\n  return { exact, amount: roundHalfUp(exact) };',
-      put: 'shareAfterFee), unitsBought);\n  return { exact, amount: roundUp(exact) };',
+      find: 'return halfUp(multiply(multiply(whole(send - fixedFees), shareAfterFee), unitsBought));',
+      put: 'const exact = multiply(multiply(whole(send - fixedFees), shareAfterFee), unitsBought);\n  return { exact, amount: roundUp(exact) };',
     },
     breaks: named('SENDING: what arrives is nearest'),
   },
@@ -291,8 +291,8 @@ export const wrongRoundings: readonly WrongRounding[] = [
     put: '(rounded_up amount (* charged rate))',
     source: {
       file: pricing,
-      find: 'multiply(whole(charged), rate);\n  return { exact, amount: roundHalfUp(exact) };',
-      put: 'multiply(whole(charged), rate);\n  return { exact, amount: roundUp(exact) };',
+      find: '=> halfUp(multiply(whole(charged), rate));',
+      put: '=> ({ exact: multiply(whole(charged), rate), amount: roundUp(multiply(whole(charged), rate)) });',
     },
     breaks: named('SENDING: no fee is negative'),
   },

@@ -1,5 +1,4 @@
 import type { LockAnswer, LockRequest, RailModule, RateLock } from '../../src/rails/port.ts';
-import { sandboxRates } from '../../src/rails/sandbox/rates.ts';
 import { sandboxRail } from '../../src/rails/sandbox/sandbox-rail.ts';
 
 /** The wrong locks of the provider. Which one a quote gets depends on the amount to lock. */
@@ -35,7 +34,7 @@ const module: RailModule = {
   railPort: 1,
   name: 'locking',
   open: () => ({
-    ...sandboxRail({ paceMs: 5, rates: sandboxRates() }),
+    ...sandboxRail({ paceMs: 5 }),
     lockRate: async (request) => lockOf(request),
     payOut: async ({ lock }) =>
       lock ? { kind: 'settled', amount: lock.received, sent: lock.sent } : { kind: 'settled' },

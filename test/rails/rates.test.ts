@@ -2,16 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { type CurrencyCode, currencies, requiredCurrency } from '../../src/core/currencies.ts';
 import { divide, isLess, multiply, parseDecimal, rateFault, tenTo, whole } from '../../src/core/fraction.ts';
 import { checkedSettings } from '../../src/rails/rail-settings.ts';
-import { rateOverrides, sandboxRates } from '../../src/rails/sandbox/rates.ts';
+import { rateOverrides, sandboxTerms } from '../../src/rails/sandbox/rates.ts';
 
-const table = sandboxRates();
 const pairs = currencies.flatMap((sending) => currencies.map((receiving) => [sending, receiving] as const));
 
 describe('the rate table of the sandbox', () => {
   it('has a usable rate for every ordered pair of currencies', () => {
     expect(pairs).toHaveLength(196);
     for (const [sending, receiving] of pairs) {
-      const terms = table.terms(sending, receiving);
+      const terms = sandboxTerms(sending, receiving);
       expect(rateFault(terms.rate)).toBeUndefined();
       expect(rateFault(terms.bridge)).toBeUndefined();
       expect(terms).toMatchObject({ serviceVariableFeeRate: '0.003', maxSendingAmount: 9_000_000_000_000_000n });
@@ -20,9 +19,9 @@ describe('the rate table of the sandbox', () => {
 
   it('converts a currency to itself at 1, and any other both ways at a loss of the spread', () => {
     for (const [sending, receiving] of pairs) {
-      const there = parseDecimal(table.terms(sending, receiving).rate);
-      const andBack = multiply(there, parseDecimal(table.terms(receiving, sending).rate));
-      if (sending.code === receiving.code) expect(table.terms(sending, receiving).rate).toBe('1');
+      const there = parseDecimal(sandboxTerms(sending, receiving).rate);
+      const andBack = multiply(there, parseDecimal(sandboxTerms(receiving, sending).rate));
+      if (sending.code === receiving.code) expect(sandboxTerms(sending, receiving).rate).toBe('1');
       else {
         expect(isLess(parseDecimal('1.0079'), andBack)).toBe(true);
         expect(isLess(andBack, parseDecimal('1.0081'))).toBe(true);
@@ -37,13 +36,13 @@ describe('the rate table of the sandbox', () => {
     ['JPY', 'BTC', '14985074.6268657'],
     ['EUR', 'NGN', '0.000600423222007544'],
   ])('is the same every day: %s to %s at %s', (sending, receiving, rate) => {
-    expect(table.terms(requiredCurrency(sending), requiredCurrency(receiving)).rate).toBe(rate);
+    expect(sandboxTerms(requiredCurrency(sending), requiredCurrency(receiving)).rate).toBe(rate);
   });
 
   it('has fees and minimums worth at most 0.10 US dollars, and minimums above the fees', () => {
     for (const sending of currencies) {
-      const { serviceFixedFee, minSendingAmount, bridge } = table.terms(sending, requiredCurrency('USD'));
-      const bitcoinInDollars = parseDecimal(table.terms(requiredCurrency('USD'), requiredCurrency('USD')).bridge);
+      const { serviceFixedFee, minSendingAmount, bridge } = sandboxTerms(sending, requiredCurrency('USD'));
+      const bitcoinInDollars = parseDecimal(sandboxTerms(requiredCurrency('USD'), requiredCurrency('USD')).bridge);
       const tenCents = divide(multiply(parseDecimal('0.1'), parseDecimal(bridge)), bitcoinInDollars);
       expect(isLess(multiply(tenCents, tenTo(sending.decimals)), whole(minSendingAmount))).toBe(false);
       expect(serviceFixedFee > 0n && serviceFixedFee < minSendingAmount).toBe(true);
@@ -55,23 +54,21 @@ describe("the rates in the sandbox's settings", () => {
   const parseRateOverrides = (json: string) => checkedSettings(rateOverrides, JSON.parse(json));
 
   it('replace entries of the table, are used unchanged, and leave the other entries', () => {
-    const rates = sandboxRates(
-      parseRateOverrides('{"USD/EUR": {"rate": "1.08695652", "fixedFee": 500, "variableFeeRate": "0"}}'),
-    );
-    expect(rates.terms(requiredCurrency('USD'), requiredCurrency('EUR'))).toMatchObject({
+    const rates = parseRateOverrides('{"USD/EUR": {"rate": "1.08695652", "fixedFee": 500, "variableFeeRate": "0"}}');
+    expect(sandboxTerms(requiredCurrency('USD'), requiredCurrency('EUR'), rates)).toMatchObject({
       rate: '1.08695652',
       serviceFixedFee: 500n,
       serviceVariableFeeRate: '0',
     });
-    expect(rates.terms(requiredCurrency('EUR'), requiredCurrency('USD'))).toEqual(
-      table.terms(requiredCurrency('EUR'), requiredCurrency('USD')),
+    expect(sandboxTerms(requiredCurrency('EUR'), requiredCurrency('USD'), rates)).toEqual(
+      sandboxTerms(requiredCurrency('EUR'), requiredCurrency('USD')),
     );
   });
 
   it('keep the fees of the table if they name none', () => {
-    const rates = sandboxRates(parseRateOverrides('{"USD/JPY": {"rate": "0.00666666666666667"}}'));
-    expect(rates.terms(requiredCurrency('USD'), requiredCurrency('JPY'))).toEqual({
-      ...table.terms(requiredCurrency('USD'), requiredCurrency('JPY')),
+    const rates = parseRateOverrides('{"USD/JPY": {"rate": "0.00666666666666667"}}');
+    expect(sandboxTerms(requiredCurrency('USD'), requiredCurrency('JPY'), rates)).toEqual({
+      ...sandboxTerms(requiredCurrency('USD'), requiredCurrency('JPY')),
       rate: '0.00666666666666667',
     });
   });

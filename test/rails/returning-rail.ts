@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { RailModule, RailOrder, RailOutcome } from '../../src/rails/port.ts';
-import { sandboxRates } from '../../src/rails/sandbox/rates.ts';
 import { sandboxRail } from '../../src/rails/sandbox/sandbox-rail.ts';
 
 /** The amount of a payment that its bank returns after its delivery. */
@@ -20,7 +19,7 @@ const module: RailModule = {
   name: 'returning',
   open(settings) {
     const { returnMs: watchMs } = settingsSchema.parse(settings);
-    const sandbox = sandboxRail({ paceMs: 5, rates: sandboxRates() });
+    const sandbox = sandboxRail({ paceMs: 5 });
     const slow = async ({ ageMs }: RailOrder): Promise<RailOutcome> =>
       ageMs < slowMs ? { kind: 'pending', checkInMs: slowMs - ageMs } : { kind: 'settled' };
     return {

@@ -54,6 +54,12 @@ const gone: Record<string, () => Promise<GoodRequest>> = {
   },
 };
 
+/** The answer to a query with an unknown parameter. */
+const unknownParameter = {
+  code: 'INVALID_INPUT',
+  details: { field: 'unknown', errors: [{ field: 'unknown', constraint: 'unknown' }] },
+};
+
 /** Provokes each status at an endpoint whose document lists it. */
 const provoke: Record<number, (endpoint: Endpoint) => Promise<RestAnswer>> = {
   200: (endpoint) => send(endpoint),
@@ -110,6 +116,7 @@ describe('the contract', () => {
     for (const endpoint of naming(status)) {
       const answer = await provoke[status]?.(endpoint);
       expect({ id: endpoint.id, ...answer }).toMatchObject({ id: endpoint.id, status });
+      if (status === 400) expect(answer?.body).toMatchObject(unknownParameter);
       if (status === 404) expect(answer?.body.code).toMatch(/_NOT_FOUND$/);
       if (status >= 400) expect(answer?.body).toMatchObject({ status, details: { reason: expect.any(String) } });
     }

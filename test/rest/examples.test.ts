@@ -146,13 +146,15 @@ test('the sandbox accepts each example with the ids that the console inserts', a
 
 test('the sandbox answers each GET with the parameters that the console inserts, which filter no list', async () => {
   await sendAll();
-  const filled = fillExamples(rest.document, await findIds(rest.document, getAs(t.platform)));
+  // Without a pending quote, as on a used platform.
+  const read = getAs(t.platform);
+  const found = await findIds(rest.document, async (path) => (path.includes('status=PENDING') ? {} : read(path)));
+  const filled = fillExamples(rest.document, found);
   for (const [path, { get }] of Object.entries<Data>(filled.paths)) {
     const inQuery: Data[] = get?.parameters?.filter((parameter: Data) => parameter.in === 'query') ?? [];
     expect(inQuery.filter(({ required, schema }) => !required && 'example' in schema)).toEqual([]);
     const required = inQuery.filter((parameter) => parameter.required);
-    // The period of a statement is left to the reader.
-    if (!get || required.some(({ schema }) => !('example' in schema))) continue;
+    if (!get) continue;
     const query = new URLSearchParams(required.map(({ name, schema }) => [name, schema.example]));
     const { status, text } = await rest.call('GET', `${exampleOf(path, get.parameters ?? [])}?${query}`);
     expect({ path, status, text }).toMatchObject({ path, status: 200 });

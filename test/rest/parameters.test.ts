@@ -26,23 +26,6 @@ describe('every endpoint', () => {
     }
   });
 
-  test('refuses an unknown parameter', async () => {
-    const { rest, endpoints, commands, good } = catalog;
-    for (const endpoint of endpoints) {
-      const { id, method } = endpoint;
-      const body = commands.includes(id) ? (await good(id)).body : undefined;
-      const answer = await rest.call(method, withQuery(endpoint, 'limitt=5'), { body });
-      expect({ id, ...answer }).toMatchObject({
-        id,
-        status: 400,
-        body: {
-          code: 'INVALID_INPUT',
-          details: { field: 'limitt', errors: [{ field: 'limitt', constraint: 'unknown' }] },
-        },
-      });
-    }
-  });
-
   test('refuses values that its parameters do not accept, and a repeated single parameter', async () => {
     const { rest, endpoints } = catalog;
     const bad: Record<string, string[]> = {

@@ -1,19 +1,11 @@
-import pg from 'pg';
 import { expect, test } from 'vitest';
 import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts';
-import { type Data, testGateway } from '../setup/gateway.ts';
+import { testGateway } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
 import { countedGateway } from '../setup/statements.ts';
 
 const t = await testGateway();
 const rest = await restClient(t.url, t.platform.authorization);
-
-/** The REST record of GraphQL's token. */
-const tokenAsRest = ({ createdById, ...token }: Data) => ({
-  ...token,
-  ...(createdById !== null && { createdById }),
-  updatedAt: token.createdAt,
-});
 
 test('a token works from its creation to its deletion, and its secret is shown once', async () => {
   const made = await rest.make('/tokens', { name: 'reader', permissions: ['VIEW'] });
@@ -48,13 +40,10 @@ test('tokens are listed by name and time, without deleted ones, as in GraphQL', 
   const [made, two, three] = [await make('one'), await make('two'), await make('three')];
   await rest.call('DELETE', `/tokens/${three.id}`);
   // The token's id was created before its time was read, which may be a millisecond later.
-  const database = new pg.Client({ connectionString: t.databaseUrl });
-  await database.connect();
-  await database.query(
+  await t.owner.query(
     `update api_token set created_at = created_at + interval '1 millisecond' where name = 'one' and platform_id = $1`,
     [t.platform.platformId],
   );
-  await database.end();
   const { createdAt, updatedAt } = await rest.ask('GET', `/tokens/${made.id}`);
   const one = { ...made, createdAt, updatedAt };
   const { clientSecret: _one, ...first } = one;
@@ -70,14 +59,9 @@ test('tokens are listed by name and time, without deleted ones, as in GraphQL', 
     expect((await rest.ask('GET', `/tokens?${to}=2020-01-01T00:00:00Z`)).data).toEqual([]);
   }
   expect((await rest.ask('GET', '/tokens?name=three')).data).toEqual([]);
-  const all = await rest.ask('GET', '/tokens?limit=100');
-  const { apiTokens } = await t.platform.ask(
-    '{ apiTokens(first: 100) { totalCount edges { cursor node { id name permissions clientId createdById createdAt } } } }',
-  );
-  expect(apiTokens.totalCount).toBe(all.totalCount);
-  expect(apiTokens.edges.map(({ node }: Data) => tokenAsRest(node))).toEqual(all.data);
-  const { nextCursor } = await rest.ask('GET', '/tokens?limit=1');
-  expect(nextCursor).toBe(apiTokens.edges[0].cursor);
+  const { apiTokens } = await t.platform.ask('{ apiTokens(first: 1) { totalCount edges { cursor } } }');
+  const { totalCount, nextCursor } = await rest.ask('GET', '/tokens?limit=1');
+  expect({ totalCount, edges: [{ cursor: nextCursor }] }).toEqual(apiTokens);
 
   expect(await other.ask('GET', `/tokens/${one.id}`, undefined, 404)).toMatchObject({ code: 'TOKEN_NOT_FOUND' });
   expect(await other.ask('DELETE', `/tokens/${one.id}`, undefined, 404)).toMatchObject({

@@ -4,7 +4,7 @@ import { act } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
 import { createEndpoint, endpointUntil, updateEndpoint } from '../webhooks/endpoint.ts';
-import { answer, type Received, startReceiver, verify } from '../webhooks/receiver.ts';
+import { answer, ownReceiver, type Received, verify } from '../webhooks/receiver.ts';
 
 const t = await testGateway();
 const rest = await restClient(t.url, t.platform.authorization);
@@ -16,7 +16,7 @@ const endpoints = async (): Promise<Data[]> => {
 };
 
 test('a new endpoint shows its secret once, gets a signed test event, and is visible over GraphQL', async () => {
-  const receiver = await startReceiver();
+  const receiver = await ownReceiver();
   expect(await rest.ask('GET', '/config')).not.toHaveProperty('webhookEndpoint');
   const before = await rest.ask('GET', '/config');
   const made = await set(receiver.url);
@@ -55,11 +55,10 @@ test('a new endpoint shows its secret once, gets a signed test event, and is vis
   expect(await endpoints()).toEqual([]);
   expect((await set(receiver.url)).webhookSecret).not.toBe(webhookSecret);
   await set(null);
-  await receiver.stop();
 });
 
 test('webhook endpoints created through GraphQL are not changed by REST, and setting a disabled endpoint enables it again', async () => {
-  const [own, others] = [await startReceiver(), await startReceiver()];
+  const [own, others] = [await ownReceiver(), await ownReceiver()];
   const { id } = await createEndpoint(t.platform, { url: others.url, eventTypes: ['KYC_STATUS'] });
   expect(await rest.ask('GET', '/config')).not.toHaveProperty('webhookEndpoint');
   await set(own.url);
@@ -73,12 +72,10 @@ test('webhook endpoints created through GraphQL are not changed by REST, and set
   expect(await endpointUntil(t.platform, settings.id, () => true)).toMatchObject({ status: 'ENABLED' });
   await set(null);
   expect(await endpoints()).toMatchObject([{ id, url: others.url, eventTypes: ['KYC_STATUS'], status: 'ENABLED' }]);
-  await own.stop();
-  await others.stop();
 });
 
 test('a test returns any status of the receiver, and a repeated key returns the first one', async () => {
-  const [own, others] = [await startReceiver(), await startReceiver(answer(418))];
+  const [own, others] = [await ownReceiver(), await ownReceiver(answer(418))];
   expect(await rest.ask('POST', '/webhooks/test', undefined, 400)).toMatchObject({ code: 'WEBHOOK_ENDPOINT_NOT_SET' });
   await set(own.url);
   await createEndpoint(t.platform, { url: others.url });
@@ -111,12 +108,11 @@ test('a test returns any status of the receiver, and a repeated key returns the 
   expect({ status: same.status, text: same.text }).toEqual({ status: 400, text: silent.text });
   expect(same.headers.get('idempotency-replayed')).toBe('true');
   await set(null);
-  await others.stop();
 });
 
 test('deliveries are listed for the endpoint of the settings or another, and can be resent', async () => {
   expect((await rest.ask('GET', '/webhooks/deliveries')).data).toEqual([]);
-  const [own, others] = [await startReceiver(), await startReceiver(answer(500))];
+  const [own, others] = [await ownReceiver(), await ownReceiver(answer(500))];
   await set(own.url);
   const another = await createEndpoint(t.platform, { url: others.url });
   const [{ id: ownId }] = (await endpoints()).filter(({ url }) => url === own.url) as [Data];
@@ -145,7 +141,6 @@ test('deliveries are listed for the endpoint of the settings or another, and can
   expect(unknown).toMatchObject({ code: 'WEBHOOK_DELIVERY_NOT_FOUND', details: { field: 'deliveryId' } });
   await set(null);
   await act(t.platform, 'deleteWebhookEndpoint', { endpointId: another.id });
-  await Promise.all([own.stop(), others.stop()]);
 });
 
 test('a URL that events must not be sent to is refused, and nothing in the request is applied', async () => {
@@ -160,15 +155,14 @@ test('a URL that events must not be sent to is refused, and nothing in the reque
 
   // If settings are refused, so is the endpoint among them.
   const taken = (await real.ask('GET', '/config')).umaDomain;
-  const receiver = await startReceiver();
+  const receiver = await ownReceiver();
   await rest.ask('PATCH', '/config', { umaDomain: taken, webhookEndpoint: receiver.url }, 409);
   expect(await rest.ask('GET', '/config')).toEqual(before);
-  await receiver.stop();
 });
 
 test('sixteen tests of a platform may wait for their receivers; one more is 429 in both APIs', async () => {
   const silent: ServerResponse[] = [];
-  const receiver = await startReceiver((response) => silent.push(response));
+  const receiver = await ownReceiver((response) => silent.push(response));
   await set(receiver.url);
   const [endpoint] = await endpoints();
   const send = () => act(t.platform, 'sendTestWebhook', { endpointId: endpoint?.id }, 'delivered');
@@ -187,5 +181,4 @@ test('sixteen tests of a platform may wait for their receivers; one more is 429 
   // The test event of the new endpoint, the sixteen, and the one after them.
   expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(18);
   await set(null);
-  await receiver.stop();
 });

@@ -166,6 +166,19 @@ export async function fieldsOf(platform: TestPlatform, field: Getter, id: string
   return (await platform.ask(`query ($id: ID!) { ${field}(id: $id) { ${fields} } }`, { id }))[field];
 }
 
+/** Reads fields of the rows that a list of the platform has under a filter, at most 100. */
+export async function listed(platform: TestPlatform, list: List, filter: object, fields: string): Promise<Data[]> {
+  const type = `${list.charAt(0).toUpperCase()}${list.slice(1, -1)}Filter`;
+  const query = `query ($filter: ${type}) { ${list}(first: 100, filter: $filter) { edges { node { ${fields} } } } }`;
+  return (await platform.ask(query, { filter }))[list].edges.map(({ node }: Data) => node);
+}
+
+/** Reads the ids of the rows that a list of the platform has under a filter. */
+export const idsIn = async (platform: TestPlatform, list: List, filter: object): Promise<string[]> =>
+  (await listed(platform, list, filter, 'id')).map(({ id }) => id);
+
+type List = 'accounts' | 'apiTokens' | 'clientTokens' | 'customers' | 'fundingRequests' | 'quotes' | 'transactions';
+
 type Getter = 'account' | 'customer' | 'node' | 'quote' | 'transaction';
 
 /** Reads a transaction with everything that explains it. */
@@ -186,46 +199,52 @@ export function left(transaction: Data, system: string): bigint {
 export const onAccount = ({ ledgerEntries }: Data, id: string): bigint[] =>
   ledgerEntries.filter(({ account }: Data) => account?.id === id).map(({ amount }: Data) => BigInt(amount.amount));
 
+/** Follows a subscription to one field until it has the last value wanted, or ends. Returns the values. */
+export async function followed(
+  platform: TestPlatform,
+  query: string,
+  variables: object,
+  isLast: (value: Data) => boolean = () => false,
+): Promise<Data[]> {
+  const values: Data[] = [];
+  for await (const { data, errors } of platform.watch(query, variables)) {
+    if (errors) throw new Error(JSON.stringify(errors));
+    const [value] = Object.values<Data>(data);
+    values.push(value);
+    if (isLast(value)) break;
+  }
+  return values;
+}
+
 /** Waits until a transaction ends, and returns its statuses from now on. */
 export async function statusesOf(platform: TestPlatform, id: string): Promise<string[]> {
-  const statuses: string[] = [];
   const updates = 'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { status } }';
-  for await (const { data } of platform.watch(updates, { id })) statuses.push(data.transactionUpdates.status);
-  return statuses;
+  return (await followed(platform, updates, { id })).map(({ status }) => status);
 }
 
 /** Waits until a transaction has this status, which it may reach after its end. */
 export async function untilStatus(platform: TestPlatform, id: string, status: string): Promise<void> {
   const updates = 'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }, until: FINAL) { status } }';
-  for await (const { data } of platform.watch(updates, { id })) if (data.transactionUpdates.status === status) return;
+  await followed(platform, updates, { id }, (update) => update.status === status);
 }
 
 /** Waits until a transaction has ended, and returns it. */
 export async function ended(platform: TestPlatform, id: string): Promise<Data> {
   const updates = 'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { terminal } }';
-  for await (const { data, errors } of platform.watch(updates, { id })) {
-    if (errors) throw new Error(JSON.stringify(errors));
-    if (data.transactionUpdates.terminal) break;
-  }
+  await followed(platform, updates, { id }, ({ terminal }) => terminal);
   return transactionOf(platform, id);
 }
 
-/** Waits until one of the platform's transactions that match the filter has this status, and returns it. */
+/** Waits until one of the platform's transactions is as the test wants it, and returns it. */
 export async function seen(
   platform: TestPlatform,
   after: string,
   wants: (transaction: Data) => boolean,
 ): Promise<Data> {
-  const stream = platform.watch(
-    'subscription ($after: String) { transactionUpdates(after: $after) { transaction { id status type customer { id } } } }',
-    { after },
-  );
-  for await (const { data, errors } of stream) {
-    if (errors) throw new Error(JSON.stringify(errors));
-    if (wants(data.transactionUpdates.transaction))
-      return transactionOf(platform, data.transactionUpdates.transaction.id);
-  }
-  throw new Error('the stream ended');
+  const updates =
+    'subscription ($after: String) { transactionUpdates(after: $after) { transaction { id status type customer { id } } } }';
+  const all = await followed(platform, updates, { after }, ({ transaction }) => wants(transaction));
+  return transactionOf(platform, all.at(-1)?.transaction.id);
 }
 
 /** Sets the status of an external account as the operator of the sandbox. Returns the success, or the refusal. */

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -31,21 +31,21 @@ export interface InstalledClient {
   readonly files: readonly string[];
 }
 
-/** Packs the client and installs it, with the libraries of an app, until the test is over. */
+/** Builds the client and installs it, with the libraries of an app, until the test is over. */
 export async function installClient(): Promise<InstalledClient> {
   const folder = await mkdtemp(path.join(tmpdir(), 'client-package-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   await run(process.execPath, [path.join(root, 'src/apps/client/build/package.ts')]);
-  const packing = ['pack', path.join(root, 'dist/client'), '--json', '--silent'];
-  const { stdout: packed } = await run('npm', packing, { cwd: folder });
-  const [{ filename, files }] = JSON.parse(packed) as [{ filename: string; files: { path: string }[] }];
   const manifest = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
   const versions = { ...manifest.devDependencies, ...manifest.optionalDependencies, ...manifest.dependencies };
   await writeFile(path.join(folder, 'package.json'), '{ "type": "module" }');
   const named = [...beside, ...types].map((name) => `${name}@${versions[name]}`);
-  const installing = ['install', `./${filename}`, ...named, '--no-audit', '--no-fund', '--prefer-offline'];
-  await run('npm', installing, { cwd: folder });
-  return { folder, files: files.map((file) => file.path) };
+  // The command on the package's page, and later one of the app's own.
+  const page = readFileSync(path.join(root, 'src/apps/client/README.md'), 'utf8');
+  const [, own = ''] = /^ {4}npm install (.*)$/m.exec(page) ?? [];
+  for (const packages of [own.replace('…', root).split(' '), named])
+    await run('npm', ['install', ...packages, '--no-audit', '--no-fund', '--prefer-offline'], { cwd: folder });
+  return { folder, files: await readdir(path.join(folder, 'node_modules/payments-client'), { recursive: true }) };
 }
 
 /**

@@ -1,7 +1,8 @@
 import { composeIBAN } from 'ibantools';
+import { expect } from 'vitest';
 import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts';
-import { fieldsOf, mint, succeed } from './acts.ts';
-import { connect, type Data, type TestGateway, type TestPlatform } from './gateway.ts';
+import { fieldsOf, idsIn, listed, mint, succeed } from './acts.ts';
+import { connect, type TestGateway, type TestPlatform } from './gateway.ts';
 
 /** A customer with money in USD and external accounts, as most tests need. Ids are public ids. */
 export interface Scene {
@@ -43,19 +44,11 @@ export async function newCustomer(platform: TestPlatform, fullName = 'Grace Hopp
   return (await succeed(platform, 'createCustomer', input, 'customer { id }')).customer.id;
 }
 
-async function accountOf(platform: TestPlatform, filter: object): Promise<string> {
-  const list = 'query ($filter: AccountFilter) { accounts(filter: $filter) { edges { node { id } } } }';
-  const { accounts } = await platform.ask(list, { filter: { kind: 'INTERNAL', ...filter } });
-  return accounts.edges[0].node.id;
-}
-
 /** Returns the id of a customer's internal account in a currency. */
-export const internalAccount = (platform: TestPlatform, customerId: string, currency: string): Promise<string> =>
-  accountOf(platform, { customerId, currency });
-
-/** Returns the id of the platform's own internal account in a currency. */
-export const ownAccount = (platform: TestPlatform, currency: string): Promise<string> =>
-  accountOf(platform, { platformOwned: true, currency });
+export async function internalAccount(platform: TestPlatform, customerId: string, currency: string): Promise<string> {
+  const [id] = await idsIn(platform, 'accounts', { kind: 'INTERNAL', customerId, currency });
+  return id ?? expect.fail(`no account in ${currency}`);
+}
 
 /** Returns the details of an account in the United States. */
 export const usAccount = (accountNumber: string, routingNumber = '021000021') => ({
@@ -77,11 +70,9 @@ export async function externalAccount(
 
 /** Returns the ids of a customer's external accounts that are its default for incoming UMA payments. */
 export async function defaultAccounts(platform: TestPlatform, customerId: string): Promise<string[]> {
-  const { accounts } = await platform.ask(
-    'query ($id: ID!) { accounts(filter: { kind: EXTERNAL, customerId: $id }, first: 100) { edges { node { id ... on ExternalAccount { defaultUmaDepositAccount } } } } }',
-    { id: customerId },
-  );
-  return accounts.edges.flatMap(({ node }: Data) => (node.defaultUmaDepositAccount ? [node.id] : []));
+  const fields = 'id ... on ExternalAccount { defaultUmaDepositAccount }';
+  const accounts = await listed(platform, 'accounts', { kind: 'EXTERNAL', customerId }, fields);
+  return accounts.flatMap(({ id, defaultUmaDepositAccount }) => (defaultUmaDepositAccount ? [id] : []));
 }
 
 /** Credits money (smallest units) to an internal account. */
@@ -109,6 +100,12 @@ export async function chargeFees(
     create: { ...key, ...fees },
     update: fees,
   });
+}
+
+/** Returns the id of the platform's own internal account in a currency. */
+export async function ownAccount(platform: TestPlatform, currency: string): Promise<string> {
+  const [id] = await idsIn(platform, 'accounts', { kind: 'INTERNAL', platformOwned: true, currency });
+  return id ?? expect.fail(`no account in ${currency}`);
 }
 
 /** A platform that makes its calls with one of its tokens. */

@@ -10,7 +10,7 @@ import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { startLoadBalancer } from '../setup/load-balancer.ts';
 import { fund, makeScene, newCustomer } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil } from '../webhooks/endpoint.ts';
-import { answer, startReceiver, verify } from '../webhooks/receiver.ts';
+import { answer, ownReceiver, verify } from '../webhooks/receiver.ts';
 
 const t = await testGateway({ PAYMENT_APPROVAL_MS: 60_000 });
 
@@ -164,7 +164,7 @@ describe('the command line', () => {
 describe('trigger', () => {
   test('provokes each type of event and each further way to pay, repeatedly', async () => {
     const platform = await t.newPlatform('triggers');
-    const receiver = await startReceiver();
+    const receiver = await ownReceiver();
     await createEndpoint(platform, { url: receiver.url });
     const listed = await json(['trigger'], platform);
     expect(listed.map(({ name }: Data) => name)).toEqual(Object.keys(acts));
@@ -178,7 +178,6 @@ describe('trigger', () => {
       tail.stop();
       expect(await tail.done).toBe(0);
     }
-    await receiver.stop();
   });
 
   test('plays a scenario, and follows the payment up to its failure reason', async () => {
@@ -196,7 +195,7 @@ describe('listen', () => {
   test('posts every webhook of the feed once, in order and signed, and resumes where it stopped', async () => {
     const platform = await t.newPlatform('listens');
     const { usd } = await makeScene(platform, 0n);
-    const receiver = await startReceiver();
+    const receiver = await ownReceiver();
     const port = new URL(receiver.url).port;
     const first = start(['listen', `${port}/hooks`], platform);
     const secret = (await first.line(/whsec_/)).split(' ').at(-1) ?? '';
@@ -226,13 +225,12 @@ describe('listen', () => {
     expect(balances).toEqual([1, 2, 3, 4]);
     const { events } = await platform.ask('{ events(last: 4) { edges { node { webhookBody } } } }');
     expect(receiver.received.map(({ raw }) => raw)).toEqual(events.edges.map(({ node }: Data) => node.webhookBody));
-    await receiver.stop();
   });
 
   test('signs with the secret of an endpoint, and continues when a receiver fails or is down', async () => {
     const platform = await t.newPlatform('fails');
     const { usd } = await makeScene(platform, 0n);
-    const receiver = await startReceiver(answer(500));
+    const receiver = await ownReceiver(answer(500));
     const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
     const running = start(['listen', receiver.url, '--type', 'account-status'], platform, { WEBHOOK_SECRET: secret });
     await running.line(/WEBHOOK_SECRET/);
@@ -255,7 +253,7 @@ describe('logs and resend', () => {
   test('show the responses of endpoints, and resend: to the endpoints, or to a program on this machine', async () => {
     const platform = await t.newPlatform('sends again');
     expect(await run(['logs'], platform)).toMatchObject({ code: 1, err: /has no webhook endpoint/ });
-    const [receiver, mine] = [await startReceiver(answer(418)), await startReceiver()];
+    const [receiver, mine] = [await ownReceiver(answer(418)), await ownReceiver()];
     const { id: endpointId, secret } = await createEndpoint(platform, { url: receiver.url });
     await endpointUntil(platform, endpointId, ({ deliveries }) => deliveries[0]?.attempts.length > 0);
     const [{ id, event }] = await json(['logs'], platform);
@@ -283,7 +281,6 @@ describe('logs and resend', () => {
     const { code, err } = await run(['resend', event.id], platform);
     expect(code).toBe(1);
     expect(err).toMatch(/Name one with --endpoint:\n +id +url +status\n/);
-    await receiver.stop();
   });
 });
 

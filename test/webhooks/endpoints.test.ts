@@ -281,6 +281,8 @@ test('an endpoint can be changed, disabled, enabled and deleted, and missed even
   await receiver.until((received) => received.map(credited).includes(9));
   expect(receiver.received.map(credited)).not.toContain(7);
 
+  const unknown = { endpointId: id, events: { eventId: 'Event:1' } };
+  expect(await replay(t.platform, unknown)).toMatchObject(refusal('EVENT_NOT_FOUND', 'events', 'eventId'));
   expect(await replay(t.platform, missed)).toMatchObject({ count: 3, replayed: false });
   await receiver.until((received) => received.length === 5);
   expect(receiver.received.map(credited).filter(Boolean).sort()).toEqual([7, 8, 9, 9]);

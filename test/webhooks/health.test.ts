@@ -5,7 +5,7 @@ import { succeed } from '../setup/acts.ts';
 import { ownGateway, startTestGateway, uuidIn } from '../setup/gateway.ts';
 import { fund, makeScene } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil, readEndpoint, replay, updateEndpoint } from './endpoint.ts';
-import { answer, ownReceiver, type Received, startReceiver, verify } from './receiver.ts';
+import { answer, ownReceiver, type Received, verify } from './receiver.ts';
 
 const distinct = (received: readonly Received[]) => new Set(received.map(({ id }) => id)).size;
 
@@ -13,11 +13,10 @@ test("a receiver's Retry-After is respected, up to a day", async () => {
   const slow = await ownGateway({ WEBHOOK_TIME_SCALE: 100 });
   const scaled = (seconds: number) => (seconds * 1_000) / 100;
   const pauseAfter = async (retryAfter: Record<string, string>) => {
-    const receiver = await startReceiver(answer(503, retryAfter));
+    const receiver = await ownReceiver(answer(503, retryAfter));
     const { id } = await createEndpoint(slow.platform, { url: receiver.url });
     const { deliveries } = await endpointUntil(slow.platform, id, (one) => one.deliveries[0]?.attempts.length > 0);
     const [{ attempts, nextAttemptAt }] = deliveries;
-    await receiver.stop();
     // The wait is counted from the end of the attempt.
     return Date.parse(nextAttemptAt) - Date.parse(attempts.at(-1).at) - attempts.at(-1).durationMs;
   };

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { startTestGateway } from '../setup/gateway.ts';
 import { fund, makeScene } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil } from './endpoint.ts';
-import { answer, type Received, startReceiver, verify } from './receiver.ts';
+import { answer, ownReceiver, type Received, verify } from './receiver.ts';
 
 const script = fileURLToPath(new URL('delivering-process.ts', import.meta.url));
 
@@ -33,7 +33,7 @@ test('nothing is lost when the delivering process is killed in the middle of its
   const secretKey = randomBytes(32);
   const t = await startTestGateway({ ROLE: 'serve', SECRET_KEY: secretKey });
   const scene = await makeScene(t.platform, 0n);
-  const receivers = [await startReceiver(), await startReceiver()] as const;
+  const receivers = [await ownReceiver(), await ownReceiver()] as const;
   const endpoints = await Promise.all(
     receivers.map(({ url }) => createEndpoint(t.platform, { url, eventTypes: ['ACCOUNT_STATUS'] })),
   );
@@ -82,6 +82,5 @@ test('nothing is lost when the delivering process is killed in the middle of its
   const gone = once(worker, 'exit');
   worker.kill('SIGKILL');
   await gone;
-  await Promise.all(receivers.map((receiver) => receiver.stop()));
   await t.stop();
 });

@@ -11,6 +11,8 @@ import { startReceiver } from '../webhooks/receiver.ts';
 const key = Buffer.alloc(32, 7);
 const database = await testDatabase();
 const sql = await testClient({ databaseUrl: database.url });
+// A worker has run before: it has begun the feed's epoch, which has its reading of the clock.
+await sql.query('select follow_server()');
 /** A gateway that only serves, without workers. */
 const serving = await testGateway({ ROLE: 'serve', SECRET_KEY: key }, database.url);
 const platform = await serving.newPlatform('timekeeper');
@@ -149,6 +151,13 @@ describe('a step back of the clock', () => {
        where not exists (select from platform p where p.id = o.platform_id)`,
     );
     expect(rows).toEqual([{ is_new: true }]);
+  });
+
+  test('is detected on a server that takes over', async () => {
+    await sql.query("update feed_epoch set server = '1/00000001/1', seen_at = clock_timestamp() + interval '1 hour'");
+    expect((await sql.query('select follow_server() as has_begun')).rows).toEqual([{ has_begun: true }]);
+    const { rows } = await sql.query('select follow_clock() > 3590000 as is_back');
+    expect(rows).toEqual([{ is_back: true }]);
   });
 
   test('is detected even after a step forward', async () => {

@@ -4,7 +4,7 @@ import { lookUp, mint, moving, succeed, umaQuote } from '../setup/acts.ts';
 import { testGateway, uuidIn } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
-import { startReceiver } from '../webhooks/receiver.ts';
+import { ownReceiver } from '../webhooks/receiver.ts';
 
 const t = await testGateway();
 const scene = await makeScene(t.platform);
@@ -32,7 +32,7 @@ test('an idempotency key is remembered for 30 days and then forgotten', async ()
 
 test('webhook deliveries are deleted with their attempts 30 days after they ended or were last tried', async () => {
   const { database } = t.gateway.payments;
-  const receiver = await startReceiver();
+  const receiver = await ownReceiver();
   const { id } = await createEndpoint(t.platform, { url: receiver.url });
   // Older than any real id: the first 12 digits of an id are its creation time.
   const old = (name: string) => `0180${'0'.repeat(4)}-0000-7000-8000-00000000000${name}`;
@@ -54,7 +54,6 @@ test('webhook deliveries are deleted with their attempts 30 days after they ende
   const { rows } = await t.owner.query('select id from webhook_delivery where id < $1 order by id', [old('f')]);
   expect(rows).toEqual([{ id: old('b') }, { id: old('c') }]);
   expect(id).toMatch(/^WebhookEndpoint:/);
-  await receiver.stop();
 });
 
 test('lookups are deleted an hour after expiry, those with a key after 30 days, those of a quote never', async () => {
@@ -66,13 +65,12 @@ test('lookups are deleted an hour after expiry, those with a key after 30 days, 
   const made = await umaQuote(t.platform, scene.usd, address, { lockedCurrencyAmount: 500 });
   const expired = (age: string, ids: string[]) =>
     t.owner.query('update lookup set expires_at = clock_ms() - $2::interval where id = any($1::uuid[])', [ids, age]);
-  const uuid = (id: string) => id.slice(id.indexOf(':') + 1);
-  const { rows } = await t.owner.query('select lookup_id from quote where id = $1', [uuid(made.id)]);
+  const { rows } = await t.owner.query('select lookup_id from quote where id = $1', [uuidIn(made.id)]);
   const quoted: string = rows[0].lookup_id;
-  await expired('30 days 1 minute', [uuid(oldKeyed.id), quoted]);
-  await expired('29 days 23 hours', [uuid(youngKeyed.id)]);
-  await expired('61 minutes', [uuid(old.id)]);
-  await expired('59 minutes', [uuid(young.id)]);
+  await expired('30 days 1 minute', [uuidIn(oldKeyed.id), quoted]);
+  await expired('29 days 23 hours', [uuidIn(youngKeyed.id)]);
+  await expired('61 minutes', [uuidIn(old.id)]);
+  await expired('59 minutes', [uuidIn(young.id)]);
   expect(await deleteExpired(database)).toBe(false);
   const there = async (id: string) => (await t.platform.ask('query ($id: ID!) { node(id: $id) { id } }', { id })).node;
   for (const { id } of [old, oldKeyed]) expect(await there(id)).toBeNull();

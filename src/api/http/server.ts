@@ -1,5 +1,4 @@
 import { createServer, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { databaseAway } from '../../core/refusal.ts';
 import type { ReadinessWatch } from '../../infra/health/readiness.ts';
@@ -120,10 +119,7 @@ export async function startHttpServer(options: HttpOptions) {
   return {
     server,
     url: `http://${host}:${listening.port}`,
-    /** Records that the client of a connection has shown valid credentials. */
-    noteKnown: (socket: Socket) => connections.noteKnown(socket),
-    /** Makes every response end its connection from now on; requests are still processed. */
-    announceStop: () => connections.announceEnd(),
+    connections,
     async close(): Promise<void> {
       // A client that received its response now would reconnect to a port that is closing.
       waiting = [];
@@ -131,9 +127,6 @@ export async function startHttpServer(options: HttpOptions) {
       for (const answer of waiting) setImmediate(answer);
       waiting = undefined;
     },
-    /** Closes each connection that has been idle for this many milliseconds. Resolves when no connection is left. */
-    endConnections: (idleMs: number) => connections.end(idleMs),
-    destroy: () => connections.destroy(),
   };
 }
 

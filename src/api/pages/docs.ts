@@ -44,6 +44,9 @@ Change the code
     return [reader, lines.flatMap((line) => line.split(' '))];
   });
 
+/** The pages for which a reader is named: a search shows them first. */
+const listed = new Set(readers.flatMap(([, files]) => files));
+
 const isPicture = (file: string) => file.endsWith('.png');
 const isPage = (file: string) => file.endsWith('.md');
 
@@ -110,10 +113,9 @@ type Groups = typeof readers;
 type Titles = ReadonlyMap<string, string>;
 
 function groupsOf(pages: readonly string[]): Groups {
-  const named = new Set(readers.flatMap(([, files]) => files));
   return [
     ...readers.map(([reader, files]) => [reader, files.filter((file) => pages.includes(file))] as const),
-    ['Other pages', pages.filter((file) => !named.has(file))],
+    ['Other pages', pages.filter((file) => !listed.has(file))],
   ];
 }
 
@@ -212,7 +214,7 @@ interface Found extends Section {
 
 const mostFound = 20;
 
-/** Finds the sections of pages (Markdown by path) that contain all words, those with a word in the heading first. */
+/** Finds the sections of pages (Markdown by path) that contain all words, listed ones and those with a word in the heading first. */
 function search(pages: ReadonlyMap<string, string>, words: string): readonly Found[] {
   const terms = words.toLowerCase().split(/\s+/).filter(Boolean).slice(0, 10);
   if (terms.length === 0) return [];
@@ -220,13 +222,14 @@ function search(pages: ReadonlyMap<string, string>, words: string): readonly Fou
     sectionsOf(text).flatMap(({ title, body }) => {
       const [heading, all] = [title.toLowerCase(), `${title}\n${body}`.toLowerCase()];
       if (!terms.every((term) => all.includes(term))) return [];
-      const rank = terms.reduce((sum, term) => sum + (heading.includes(term) ? 100 : 0) + all.split(term).length, 0);
-      const first = Math.max(0, body.toLowerCase().indexOf(terms[0] ?? ''));
+      const place = (term: string) => (heading.includes(term) ? 100 : 0) + all.split(term).length;
+      const rank = terms.reduce((sum, term) => sum + place(term), listed.has(file) ? 10_000 : 0);
+      const first = body.toLowerCase().indexOf(terms[0] ?? '');
+      const [from, to] = [Math.max(0, first - 80), Math.max(0, first) + 160];
       // Whole words, without Markdown markup.
-      const around = body
-        .slice(Math.max(0, first - 80), first + 160)
-        .replaceAll(/^```\w*|^ *- |[`*|#]|-{3,}|\]\([^)]*\)|\[/gm, '');
-      const excerpt = around.replace(/^\S*\s+(?=.{80})|\s+\S*$/gs, ' ').trim();
+      const around = body.slice(from, to).replaceAll(/^```\w*|^ *- |[`*|#]|-{3,}|\]\([^)]*\)|\[/gm, '');
+      const begun = from > 0 ? around.replace(/^\S*\s+/, '… ') : around;
+      const excerpt = (to < body.length ? begun.replace(/\s+\S*$/, ' …') : begun).trim();
       return [{ file, title, anchor: anchorOf(title), excerpt, rank }];
     }),
   );

@@ -149,5 +149,6 @@ function credentials({ sandbox }: Shown, port: number | undefined) {
   return html`<h2>Credentials of the sandbox</h2>
 <p>clientId <code>${clientId}</code>, secret <code>${secret}</code>. They exist only here, on this machine. No real money moves: banks and wallets are simulated.</p>
 <pre tabindex="0"><code>curl -s -u ${clientId}:${secret} http://127.0.0.1:${port}/graphql \\
-  -H 'content-type: application/json' -d '${query}'</code></pre>`;
+  -H 'content-type: application/json' \\
+  -d '${query}'</code></pre>`;
 }

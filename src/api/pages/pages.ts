@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { html } from 'hono/html';
+import { html, raw } from 'hono/html';
 import { type Assets, assetPath, openAssets } from './assets.ts';
 import { type Docs, docsPath, openDocs } from './docs.ts';
 import { consolePath, frontLinks, frontPage } from './front.ts';
@@ -35,11 +35,14 @@ async function labPage(assets: Assets, { sandbox, documents }: Shown): Promise<P
 const openApiPath = '/2025-10-13/openapi.json';
 
 /** Builds the page of the REST API's console, in which requests can be tried. */
-function consolePage(assets: Assets, { sandbox }: Shown): Page {
+async function consolePage(assets: Assets, { sandbox }: Shown): Promise<Page> {
   return bundledPage(assets, {
     name: 'console',
     title: 'REST',
-    settings: { document: openApiPath, ...(sandbox && { credentials: sandbox.credentials }) },
+    settings: {
+      document: openApiPath,
+      ...(sandbox && { credentials: sandbox.credentials, payer: await sandbox.payer() }),
+    },
     before: html`<nav class="back"><a href="/">Payments</a></nav>`,
     otherwise: html`The document of the API is at <a href="${openApiPath}">${openApiPath}</a>.`,
   });
@@ -83,7 +86,7 @@ export async function openPages(shown: Shown) {
       const isList = path === listPath;
       if (shown.documents && (isList || path === docsPath || path.startsWith(`${docsPath}/`))) {
         docs ??= openDocs();
-        return answerDocs(response, await docs, isList ? docsPath : path);
+        return answerDocs(response, await docs, isList ? docsPath : path, shown);
       }
       if (path === securityPath && shown.securityContact !== undefined)
         return sendBytes(response, 'text/plain; charset=utf-8', securityText(shown.securityContact));
@@ -119,16 +122,21 @@ function wantsPage({ headers: { accept } }: IncomingMessage): boolean {
 /** The list of the documentation's pages, where programs look for it (llmstxt.org). */
 const listPath = '/llms.txt';
 
-/** Responds with a page of the documentation: as HTML for browsers, as Markdown for programs. */
-async function answerDocs(response: ServerResponse, docs: Docs, path: string): Promise<boolean> {
+/**
+ * Responds with a page of the documentation: as HTML for browsers, as Markdown for programs. The sandbox's usual address
+ * in it becomes the one at which the sandbox listens.
+ */
+async function answerDocs(response: ServerResponse, docs: Docs, path: string, { sandbox }: Shown): Promise<boolean> {
+  const { localPort } = response.req.socket;
+  const local = (text: string) => (sandbox ? text.replaceAll('127.0.0.1:4000', `127.0.0.1:${localPort}`) : text);
   const picture = await docs.picture(path);
   if (picture) return sendBytes(response, 'image/png', picture);
   const text = wantsPage(response.req) ? undefined : await docs.text(path);
   response.setHeader('vary', 'accept');
-  if (text !== undefined) return sendBytes(response, 'text/markdown; charset=utf-8', Buffer.from(text));
+  if (text !== undefined) return sendBytes(response, 'text/markdown; charset=utf-8', Buffer.from(local(text)));
   const words = new URL(response.req.url ?? '/', 'http://localhost').searchParams.get('q');
   const page = path === docsPath && words ? await docs.found(words) : await docs.page(path);
-  if (page) return sendPage(response, 200, page);
+  if (page) return sendPage(response, 200, { ...page, html: raw(local(String(await page.html))) });
   response.removeHeader('vary');
   return false;
 }

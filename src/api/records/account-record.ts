@@ -1,13 +1,14 @@
 import { accountPublicId, publicId } from '../../core/ids.ts';
+import { withoutNulls } from '../../core/json.ts';
 import type { Beneficiary } from '../../domain/accounts/account-details.ts';
 import type { ExternalAccountType } from '../../infra/database/generated/client/client.ts';
 import { type Account, trustedJson } from '../../infra/database/rows.ts';
-import { amountRecord, frozenRecord, metadataRecord, withoutNulls } from './fields.ts';
+import { amountRecord, frozenRecord, metadataRecord } from './fields.ts';
 
 /** The type of an account, its details under their names and, for bank accounts, their owner. */
 export interface AccountInfoRecord {
   readonly accountType: NonNullable<Account['accountType']>;
-  readonly beneficiary?: ReturnType<typeof beneficiaryRecord>;
+  readonly beneficiary?: ReturnType<typeof withoutNulls<Beneficiary>>;
   readonly [detail: string]: unknown;
 }
 
@@ -38,7 +39,7 @@ export function externalAccountRecord(row: Account) {
     accountInfo: {
       accountType: row.accountType,
       ...info,
-      ...(beneficiary && { beneficiary: beneficiaryRecord(beneficiary) }),
+      ...(beneficiary && { beneficiary: withoutNulls(beneficiary) }),
     },
     customerId: row.customerId === null ? null : publicId('Customer', row.customerId),
     ...(row.statusReason !== null && { statusReason: row.statusReason }),
@@ -51,11 +52,6 @@ export function externalAccountRecord(row: Account) {
     ...frozenRecord(row),
     ...metadataRecord(row),
   };
-}
-
-/** Converts a beneficiary, which has the fields of either a person or a company, as checked when it was stored. */
-function beneficiaryRecord({ address, ...owner }: Beneficiary) {
-  return { ...withoutNulls(owner), ...(address && { address: withoutNulls(address) }) };
 }
 
 /** A payment instruction in both forms (decision 10): flat (specification 2.4), and `accountOrWalletInfo`. */

@@ -1,8 +1,9 @@
 import { publicId } from '../../core/ids.ts';
+import { withoutNulls } from '../../core/json.ts';
 import type { Address } from '../../domain/commands/people.ts';
 import type { BeneficialOwner } from '../../domain/customers/customers.ts';
 import { type Customer, trustedJson } from '../../infra/database/rows.ts';
-import { frozenRecord, metadataRecord, withoutNulls } from './fields.ts';
+import { frozenRecord, metadataRecord } from './fields.ts';
 
 /** The roles that a person can have in a company (decision 47). */
 export const individualTypes = [
@@ -51,11 +52,7 @@ export function customerRecord(row: Customer) {
   };
 }
 
-function ownerRecord({ address, ...owner }: BeneficialOwner) {
-  return {
-    ...withoutNulls(owner),
-    // Its type is text in the domain; both APIs accept only these values.
-    individualType: owner.individualType as (typeof individualTypes)[number],
-    ...(address && { address: withoutNulls(address) }),
-  };
+function ownerRecord(owner: BeneficialOwner) {
+  // Its type is text in the domain; both APIs accept only these values.
+  return { ...withoutNulls(owner), individualType: owner.individualType as (typeof individualTypes)[number] };
 }

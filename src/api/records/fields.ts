@@ -4,12 +4,6 @@ import { trustedJson } from '../../infra/database/rows.ts';
 
 /** Defines the fields that several records have in the same form. Unknown values are left out (decision 13). */
 
-export function withoutNulls<T extends object>(record: T): { [K in keyof T]: Exclude<T[K], null> } {
-  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== null && value !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], null>;
-  };
-}
-
 /** Returns when a customer or an account was frozen; nothing if it is not frozen (decision 78). */
 export function frozenRecord({ frozenAt }: { readonly frozenAt: Date | null }): { readonly frozenAt?: string } {
   return frozenAt === null ? {} : { frozenAt: frozenAt.toISOString() };

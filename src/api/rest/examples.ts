@@ -192,10 +192,12 @@ export const examples: Readonly<Record<string, Readonly<Record<string, Example>>
 
 /**
  * The requests that find a platform's real ids. `at` is the path of the id in the response or, with `most`, in the item
- * with the largest value at the path `most`.
+ * with the largest value at the path `most`. `payer` names the ids of the local sandbox's customer who can pay, whom the
+ * console uses instead.
  */
 export const exampleGuide = {
   unique: '1001',
+  payer: { [customer ?? '']: 'customerId', [account ?? '']: 'sourceAccountId', [payee ?? '']: 'destinationAccountId' },
   ids: [
     {
       find: '/customers/internal-accounts?currency=USD&limit=100',
@@ -215,6 +217,8 @@ export const exampleGuide = {
       find: `/receiver/uma/$success.eur@sandbox.uma.money?customerId=${customer}`,
       at: { [exampleId('Lookup')]: '/lookupId' },
     },
+    // Any quote can be read, but only a pending one can be executed.
+    { find: '/quotes?limit=1', at: { [exampleId('Quote')]: '/data/0/quoteId' } },
     { find: '/quotes?status=PENDING&limit=1', at: { [exampleId('Quote')]: '/data/0/quoteId' } },
     { find: '/transactions?limit=1', at: { [exampleId('Transaction')]: '/data/0/id' } },
     { find: '/tokens?limit=1', at: { [exampleId('ApiToken')]: '/data/0/id' } },

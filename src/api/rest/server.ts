@@ -3,7 +3,7 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import type { HonoRequest } from 'hono';
 import { matchedRoutes } from 'hono/route';
 import type { Logger } from 'pino';
-import { InexactJson, parseJson } from '../../core/json.ts';
+import { InexactJson, parseJson, withoutNulls } from '../../core/json.ts';
 import type { Credentials } from '../../domain/access/tokens/credentials.ts';
 import { asPlatform } from '../../infra/database/connections/platform-scope.ts';
 import type { Replicas } from '../../infra/database/replicas/replicas.ts';
@@ -27,7 +27,6 @@ import { type DocumentModules, trustedDocumentEndpoints } from './endpoints/trus
 import { webhookDeliveryEndpoints, webhookEndpoints } from './endpoints/webhooks.ts';
 import { inexactBody, invalidRequest, presentError, RestError } from './errors.ts';
 import { answerByFetch } from './node-adapter.ts';
-import { withoutNulls } from './schemas/fields.ts';
 
 interface RestOptions extends RestModules, DocumentModules {
   readonly credentials: Credentials;
@@ -145,7 +144,7 @@ async function readJson(request: HonoRequest): Promise<unknown> {
   const text = bodyText(new Uint8Array(await request.arrayBuffer()));
   if (text === undefined) throw new RestError('INVALID_REQUEST_FORMAT', 'the body is not valid UTF-8');
   const parsed = parsedBody(text);
-  // In a PATCH, null clears the fields whose schema allows that.
+  // Null members are equivalent to absent ones (decision 6); in a PATCH they clear the fields whose schema allows that.
   const json = request.method === 'PATCH' ? parsed : withoutNulls(parsed);
   request.json = async <T>() => json as T;
   return json;

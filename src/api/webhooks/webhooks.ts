@@ -1,7 +1,10 @@
 import type { Logger } from 'pino';
+import type { Given } from '../../core/conditions.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { SecretBox } from '../../core/secret-box.ts';
 import type { Tenant } from '../../core/tenant.ts';
+import type { Caller } from '../../domain/access/caller.ts';
+import { type Declared, runIdempotent } from '../../domain/access/run-idempotent.ts';
 import type { Payments } from '../../domain/commands/command.ts';
 import type { EventType } from '../../infra/database/generated/client/client.ts';
 import { dnsResolver, type Resolver } from '../../infra/net/addresses.ts';
@@ -47,6 +50,14 @@ export function openWebhooks(
     attemptLog: settings.ACCESS_LOG ? payments.log : undefined,
     waitingTests: new Map(),
   };
+}
+
+/** Creates a command that needs the service's webhooks from its declaration, like `recordCommand`. */
+export function webhookCommand<Input extends object, Answer>(
+  declare: (webhooks: Webhooks, caller: Caller, input: Input) => Declared<Answer>,
+) {
+  return (webhooks: Webhooks, caller: Caller, input: Input, idempotencyKey: Given<string>) =>
+    runIdempotent(webhooks.payments.database, caller, { ...declare(webhooks, caller, input), input, idempotencyKey });
 }
 
 /** Returns whether endpoints of platforms in this environment may be on this machine. */

@@ -2,6 +2,9 @@ import { type InMemoryCacheConfig, Scalar, type TypePolicies } from '@apollo/cli
 import { apolloCache } from './apollo-cache.ts';
 import { scalarFields, scalarInputs } from './generated/schema-facts.ts';
 
+/** The types that the app declares. */
+export type { ParsedScalars } from './scalars.ts';
+
 /**
  * Returns the settings for a cache of Apollo Client 4.3 or newer that parses scalars: those of `apolloCache`, with BigInt
  * as `bigint` and DateTime as `Date` in results and variables. The app declares both types.

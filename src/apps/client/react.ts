@@ -98,11 +98,14 @@ export function useFollow<Result, Variables, Value>(
 /** A transaction as `FollowTransaction` selects it. */
 export type LiveTransaction = FollowTransactionSubscription['transactionUpdates']['transaction'];
 
-/** Follows a transaction: its newest version, until its status is terminal. Follows nothing without an `id`. */
-export function useTransaction(id: string | undefined): Live<LiveTransaction> {
+/**
+ * Follows a transaction: its newest version, until its status is terminal. Follows nothing without an `id`. Amounts are
+ * formatted in the locale.
+ */
+export function useTransaction(id: string | undefined, locale = 'en'): Live<LiveTransaction> {
   return useFollow(
     FollowTransaction,
-    id === undefined ? undefined : { id },
+    id === undefined ? undefined : { id, locale },
     (known: LiveTransaction | undefined, { transactionUpdates: { transaction } }) =>
       known && known.version > transaction.version ? known : transaction,
   );

@@ -24,7 +24,10 @@ export function makeAccessible(root: HTMLElement): void {
       part?.setAttribute('aria-label', name);
     }
     root.querySelector('#servers:not([aria-label])')?.setAttribute('aria-label', 'Server');
-    root.querySelector('.operation-filter-input:not([aria-label])')?.setAttribute('aria-label', 'Filter');
+    const filter = root.querySelector('.operation-filter-input:not([aria-label])');
+    filter?.setAttribute('aria-label', 'Filter');
+    // `searchIn` searches more than tags and paths.
+    filter?.setAttribute('placeholder', 'Filter by any words');
     for (const heading of root.querySelectorAll('h3.opblock-tag, .models h4')) heading.ariaLevel = '2';
   };
   new MutationObserver(complete).observe(root, { childList: true, subtree: true });

@@ -1,6 +1,8 @@
 /** Where to find a platform's real ids: the OpenAPI document says where they are in the responses to some GETs. */
 interface Guide {
   readonly unique: string;
+  /** The example ids that the sandbox's payer replaces, each with the name of the payer's id. */
+  readonly payer: Readonly<Record<string, string>>;
   readonly ids: readonly {
     readonly find: string;
     /** For a list: the path of a number in an item. The item with the largest number is used. */
@@ -14,18 +16,23 @@ export interface ExampleDocument {
   readonly 'x-example-guide': Guide;
 }
 
-/** Finds the platform's own ids for the example ids, with GET requests. Refused requests are skipped. */
+/**
+ * Finds the platform's own ids for the example ids, with GET requests. Refused requests are skipped.
+ * @param payer the ids of a customer who can pay, where known
+ */
 export async function findIds(
-  { 'x-example-guide': { ids } }: ExampleDocument,
+  { 'x-example-guide': guide }: ExampleDocument,
   get: (path: string) => Promise<unknown>,
+  payer: Readonly<Record<string, string>> = {},
 ): Promise<Map<string, string>> {
-  const found = new Map<string, string>();
-  for (const { find, most, at } of ids) {
+  const known = new Map(Object.entries(guide.payer).flatMap(([id, name]) => (payer[name] ? [[id, payer[name]]] : [])));
+  const found = new Map(known);
+  for (const { find, most, at } of guide.ids) {
     const whole = await get(replaceAll(find, found));
     const answer = most === undefined ? whole : greatest(memberAt(whole, '/data'), most);
     for (const [id, pointer] of Object.entries(at)) {
       const own = memberAt(answer, pointer);
-      if (typeof own === 'string') found.set(id, own);
+      if (typeof own === 'string' && !known.has(id)) found.set(id, own);
     }
   }
   return found;

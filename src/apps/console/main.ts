@@ -13,6 +13,8 @@ interface Settings {
   readonly document: string;
   /** The credentials of the local sandbox, which are publicly known. */
   readonly credentials?: { readonly clientId: string; readonly secret: string };
+  /** The ids of its customer who can pay. */
+  readonly payer?: Readonly<Record<string, string>>;
 }
 
 const settings = JSON.parse(document.getElementById('settings')?.textContent ?? '{}') as Settings;
@@ -39,7 +41,7 @@ original.servers = original.servers.map(({ url }) => ({ url: new URL(url, docume
 async function filled(signal?: AbortSignal): Promise<ExampleDocument> {
   if (!settings.credentials) return original;
   const base = settings.document.replace('/openapi.json', '');
-  return fillExamples(original, await findIds(original, (path) => get(`${base}${path}`, signal)));
+  return fillExamples(original, await findIds(original, (path) => get(`${base}${path}`, signal), settings.payer));
 }
 
 const root = document.getElementById('console');

@@ -16,7 +16,8 @@ export class CarriedValues {
   takeAnswer(operation: string | null | undefined, data: unknown): void {
     const gives = stepOf(operation)?.gives;
     if (!gives || data === null || data === undefined) return;
-    for (const [name, value] of Object.entries(gives(data) ?? {})) this.set(name as CarriedName, value);
+    for (const [name, value] of Object.entries(gives(data, this.#values.get('source')?.value) ?? {}))
+      this.set(name as CarriedName, value);
   }
 
   set(name: CarriedName, value: string | undefined): void {

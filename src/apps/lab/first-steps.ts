@@ -107,7 +107,7 @@ export const firstSteps: readonly WrittenStep[] = [
   {
     title: 'Look around',
     about:
-      'Who you are, and the newest accounts: in dollars those that pay, in euros those to pay to. The first that can pay is used in the other tabs.',
+      'Who you are, and the newest accounts: in dollars those that pay, in euros those to pay to. Other tabs take one if theirs cannot pay.',
     query: `query LookAround {
   viewer {
     kind
@@ -163,7 +163,9 @@ export const firstSteps: readonly WrittenStep[] = [
   }
 }
 `,
-    gives: ({ internal, external }) => {
+    gives: ({ internal, external }, payer) => {
+      const known = internal.edges.find(({ node }: Data) => node.id === payer);
+      if (payer !== undefined && (!known || canPay(known))) return undefined;
       const source = internal.edges.find(canPay)?.node;
       const owned = ({ node }: Data) => node.customer?.id === source?.customer?.id && node.frozenAt === null;
       return (

@@ -86,7 +86,9 @@ function show({ previousStatus, status, occurredAt, transaction }: Moves['transa
 function showTotals(counts: Totals['transactionTotals']): void {
   for (const item of board?.querySelectorAll<HTMLElement>('[data-status]') ?? []) {
     const number = item.querySelector('strong');
-    const text = String(counts.find(({ status }) => status === item.dataset.status)?.count ?? 0);
+    // There is a count for each direction and currency.
+    const own = counts.filter(({ status }) => status === item.dataset.status);
+    const text = String(own.reduce((sum, { count }) => sum + count, 0));
     // A status that no payment has is not highlighted.
     item.classList.toggle('quiet', text === '0');
     if (!number || number.textContent === text) continue;

@@ -85,11 +85,13 @@ export class Operations {
     };
   };
 
-  /** Sets the open tab. Returns `run` if its operation continues, or its last answer. */
-  open(tab: string): 'run' | Answer | undefined {
+  /** Sets the open tab. Returns `run` if its operation continues, or its last answer unless it is outdated. */
+  open(tab: string, isOutdated: boolean): 'run' | Answer | undefined {
     this.#openTab = tab;
     const running = this.#byTab.get(tab);
-    return running && !running.isOver ? 'run' : running?.latest;
+    if (running && !running.isOver) return 'run';
+    if (isOutdated) this.#byTab.delete(tab);
+    return isOutdated ? undefined : running?.latest;
   }
 
   /** Returns the last answer to the operation of a tab: each answer is a new object. */

@@ -18,6 +18,7 @@ import { Frame } from './frame.tsx';
 import { journey, stepOf } from './further-steps.ts';
 import type { Answer, Operations } from './operations.ts';
 import type { Settings } from './settings.ts';
+import { bringIntoSight } from './tab-bar.tsx';
 import { DocumentTools, Shortcuts, ThemeChoice } from './tools.tsx';
 
 export interface SessionProps {
@@ -43,7 +44,7 @@ export function Session({ settings, authorization, carried, operations, linked, 
   const step = stepOf(tab?.operationName ?? tab?.title);
   const running = useSyncExternalStore(operations.subscribe, operations.running);
   const answer = useSyncExternalStore(operations.subscribe, () => operations.answer(tab?.id));
-  useOpenTab(tab, { carried, operations });
+  useOpenTab(tab, { carried, operations, picked: picked?.operation === step?.operation ? picked : undefined });
   useEffect(() => {
     // The editors handle this key themselves; elsewhere it would press the button that has the focus.
     const send = (event: KeyboardEvent) => {
@@ -177,7 +178,7 @@ function AnswerFacts({ answer, isRunning }: AnswerFactsProps) {
   const isAnswered = useRef(answer !== undefined);
   useEffect(() => {
     // On a phone the answer is below the document.
-    if (answer && !isAnswered.current) line.current?.scrollIntoView({ block: 'nearest' });
+    if (answer && !isAnswered.current) bringIntoSight(line.current);
     isAnswered.current = answer !== undefined;
   }, [answer]);
   const { status, milliseconds = 0, bytes = 0, cost } = answer ?? {};
@@ -226,8 +227,14 @@ interface Tab {
   readonly variables?: string | null;
 }
 
-/** When a tab opens, writes the collected values into its variables, and shows the result of its operation or runs it. */
-function useOpenTab(tab: Tab | undefined, { carried, operations }: Pick<SessionProps, 'carried' | 'operations'>): void {
+/**
+ * When a tab opens, or is picked again while it is open, writes the collected values into its variables, and shows the
+ * result of its operation or runs it.
+ */
+function useOpenTab(
+  tab: Tab | undefined,
+  { carried, operations, picked }: Pick<SessionProps, 'carried' | 'operations' | 'picked'>,
+): void {
   const { run, updateActiveTabValues } = useGraphiQLActions();
   const { variableEditor, responseEditor, queryEditor } = useGraphiQL(
     pick('variableEditor', 'responseEditor', 'queryEditor'),
@@ -236,7 +243,7 @@ function useOpenTab(tab: Tab | undefined, { carried, operations }: Pick<SessionP
     for (const editor of [queryEditor, variableEditor]) editor?.updateOptions({ wordWrap: 'on' });
   }, [queryEditor, variableEditor]);
   const id = tab?.id;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only when another tab is opened, or the editors are there
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when a tab is opened or picked, or the editors are there
   useEffect(() => {
     if (!tab || !variableEditor || !responseEditor || !queryEditor) return;
     // Editors start with the document of the first tab, without variables, even if another tab was opened while they
@@ -248,12 +255,12 @@ function useOpenTab(tab: Tab | undefined, { carried, operations }: Pick<SessionP
       variableEditor.setValue(variables);
       updateActiveTabValues({ variables });
     }
-    const state = operations.open(tab.id);
+    const state = operations.open(tab.id, variables !== undefined);
     if (state === 'run') run();
-    else if (state) {
-      const response = JSON.stringify(state.result, null, 2);
+    else {
+      const response = state ? JSON.stringify(state.result, null, 2) : '';
       responseEditor.setValue(response);
       updateActiveTabValues({ response });
     }
-  }, [id, variableEditor, responseEditor, queryEditor]);
+  }, [id, picked, variableEditor, responseEditor, queryEditor]);
 }

@@ -29,8 +29,11 @@ export interface WrittenStep {
   readonly query: string;
   /** The values of variables that no response provides. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** Extracts the values that its response provides to other tabs; undefined if it contains none of them. */
-  readonly gives?: (data: Data) => Partial<Record<CarriedName, string | undefined>> | undefined;
+  /** Extracts the values that its response provides to other tabs; undefined if it contains none of them. The second argument is the account that pays in them. */
+  readonly gives?: (
+    data: Data,
+    source: string | undefined,
+  ) => Partial<Record<CarriedName, string | undefined>> | undefined;
 }
 
 export interface Step extends Omit<WrittenStep, 'variables'> {

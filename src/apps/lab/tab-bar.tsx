@@ -26,10 +26,11 @@ let hadFocus = false;
  */
 export function TabBar({ tabs, openIndex, running, onOpen, onAdd, onClose }: TabBarProps) {
   const list = useRef<HTMLDivElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: brings the open tab into sight whenever another is opened
+  // biome-ignore lint/correctness/useExhaustiveDependencies: brings the open tab and its beginning into sight whenever another is opened
   useEffect(() => {
     const open = list.current?.querySelector<HTMLElement>('[aria-selected=true]');
-    open?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    list.current?.closest('.lab-main')?.scrollTo(0, 0);
+    bringIntoSight(open);
     if (list.current?.contains(document.activeElement)) open?.focus();
   }, [openIndex]);
   useLayoutEffect(() => {
@@ -95,6 +96,15 @@ export function TabBar({ tabs, openIndex, running, onOpen, onAdd, onClose }: Tab
       )}
     </div>
   );
+}
+
+/**
+ * Scrolls an element into sight where the lab scrolls, as on a phone. Elsewhere nothing would move, but Chromium's Tab
+ * key would continue at the element instead of at the focus.
+ */
+export function bringIntoSight(element: Element | null | undefined): void {
+  const main = element?.closest('.lab-main');
+  if (main && main.scrollHeight > main.clientHeight) element?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
 }
 
 /** Returns the title of a tab. GraphiQL's title of a tab without an operation is "<untitled>". */

@@ -152,23 +152,14 @@ export const acts: Readonly<Record<string, Act>> = {
   REAL_TIME_PAYMENT: { about: 'a deposit pays a quote, which is then executed', isPayment: true, run: realTime },
 };
 
+/** The options of the command and of the program. The others are the fields of a scenario. */
 interface TriggerOptions extends SandboxScenarioInput {
+  readonly url?: string;
+  readonly json?: true;
   readonly amount: string;
   readonly endpoint?: string;
   readonly follow?: true;
 }
-
-/** The names of the scenario's fields, which are options of the command. */
-const scenarioFields = [
-  'step',
-  'delayMs',
-  'failureReason',
-  'reject',
-  'approval',
-  'deposit',
-  'refundFails',
-  'returnAfterMs',
-] as const satisfies readonly (keyof SandboxScenarioInput)[];
 
 /** Triggers something in the sandbox, so that its events occur; without a name, lists the triggers. */
 export const trigger: Work<[string | undefined, TriggerOptions]> = async (job, name, options) => {
@@ -181,13 +172,12 @@ export const trigger: Work<[string | undefined, TriggerOptions]> = async (job, n
   const act = acts[schemaName(name)];
   if (!act)
     throw new InvalidArgumentError(`${name} cannot be triggered. Choose one of ${Object.keys(acts).join(', ')}.`);
-  const given = scenarioFields.filter((field) => options[field] !== undefined);
-  if (!act.isPayment && (given.length > 0 || options.follow))
+  const { url, json: _json, amount, endpoint, follow, ...given } = options;
+  const scenario = Object.keys(given).length > 0 ? given : null;
+  if (!act.isPayment && (scenario || follow))
     throw new InvalidArgumentError(`${name} creates no payment: scenarios and --follow apply only to payments.`);
   if ((await service.whoami()).environment !== 'SANDBOX')
     throw new Failure('This token belongs to a PRODUCTION platform. Events can be triggered only in a sandbox.');
-  const { amount, endpoint, follow } = options;
-  const scenario = given.length > 0 ? Object.fromEntries(given.map((field) => [field, options[field]])) : null;
   const made = await act.run({ service, amount, scenario, endpoint });
   screen.out(
     json

@@ -54,6 +54,5 @@ export function jsonOf(data: unknown, indent = 2): string {
 /** Formats an instant as the local time of day, with milliseconds. */
 export function timeOfDay(instant: string): string {
   const date = new Date(instant);
-  const two = (value: number) => String(value).padStart(2, '0');
-  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${String(date.getMilliseconds()).padStart(3, '0')}`;
+  return `${date.toTimeString().slice(0, 8)}.${String(date.getMilliseconds()).padStart(3, '0')}`;
 }

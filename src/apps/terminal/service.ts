@@ -93,13 +93,6 @@ export class Service {
       if (isLost) this.#screen.err('Reconnected; no event was missed.');
       isLost = false;
     });
-    let resumeAfter = after ?? null;
-    const store = {
-      load: async () => resumeAfter,
-      save: async (cursor: string) => {
-        resumeAfter = cursor;
-      },
-    };
     const refusal = new AbortController();
     const begin = async () => {
       refusal.abort();
@@ -107,8 +100,8 @@ export class Service {
     };
     const signal = AbortSignal.any([this.#signal, refusal.signal]);
     try {
-      await follow(client, { document, variables, onMessage, store, signal, ...(after !== undefined && { begin }) })
-        .done;
+      const resumed = { ...variables, after };
+      await follow(client, { document, variables: resumed, onMessage, signal, ...(after && { begin }) }).done;
       if (refusal.signal.aborted)
         throw new Failure(`The service refuses the cursor ${after}: it is too old, or belongs to another platform.`);
     } catch (error) {

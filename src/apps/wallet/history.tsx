@@ -2,7 +2,7 @@ import { useQuery } from '@apollo/client/react';
 import { useEffect, useRef, useState } from 'react';
 import { History, type HistoryQuery } from '../client/generated/documents.ts';
 import { PaymentStatus } from './pay.tsx';
-import { locale, statusText, timeText } from './service.ts';
+import { locale, reasonOf, statusText, timeText } from './service.ts';
 
 /** Shows all payments, newest first. The next page is read when the end of the list comes into view. */
 export function Payments() {
@@ -13,7 +13,7 @@ export function Payments() {
   return (
     <section aria-labelledby="history">
       <h2 id="history">History</h2>
-      {error && <p role="alert">{error.message}</p>}
+      {error && <p role="alert">{reasonOf(error)}</p>}
       <ul className="rows">
         {data?.transactions.edges.map(({ node }) => (
           <Payment key={node.id} payment={node} />
@@ -34,7 +34,7 @@ interface MoreProps {
 /** Renders the end of a list. When it comes into view, the next page is read. */
 export function More({ page: { hasNextPage, endCursor }, loading, fetchMore }: MoreProps) {
   const end = useRef<HTMLButtonElement>(null);
-  const read = () => fetchMore({ variables: { after: endCursor } }).catch(() => undefined);
+  const read = () => loading || fetchMore({ variables: { after: endCursor } }).catch(() => undefined);
   // biome-ignore lint/correctness/useExhaustiveDependencies: `read` is new on every render, but what it fetches changes only with the cursor
   useEffect(() => {
     if (!end.current || loading) return;
@@ -43,7 +43,7 @@ export function More({ page: { hasNextPage, endCursor }, loading, fetchMore }: M
     return () => observer.disconnect();
   }, [endCursor, loading]);
   return hasNextPage ? (
-    <button type="button" ref={end} disabled={loading} onClick={read}>
+    <button type="button" ref={end} aria-busy={loading} onClick={read}>
       More
     </button>
   ) : null;

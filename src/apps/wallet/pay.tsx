@@ -73,15 +73,18 @@ export function Pay() {
     drop();
     const before = changes.current;
     const amount = decimalOf(text('amount'), locale);
-    if (amount === undefined) {
-      const message = `Write the amount like ${new Intl.NumberFormat(locale).format(1_234.5)}`;
-      return setRefusal({ message, isAmount: true });
+    const decimals = source?.balance.currency.decimals ?? 0;
+    if (amount === undefined || (amount.split('.')[1] ?? '').length > decimals) {
+      const example = new Intl.NumberFormat(locale, {
+        minimumFractionDigits: Math.min(decimals, 2),
+        maximumFractionDigits: Math.min(decimals, 2),
+      });
+      return setRefusal({ message: `Write the amount like ${example.format(1_234.5)}`, isAmount: true });
     }
     const input = {
       source: { account: { accountId: text('source') } },
       destination: { account: { accountId: text('payee') } },
       lockedCurrencySide: 'SENDING' as const,
-      // The service knows how many decimal places the currency has.
       lockedCurrencyAmount: { decimal: amount },
       idempotencyKey: crypto.randomUUID(),
     };
@@ -123,6 +126,7 @@ export function Pay() {
             value={chosen?.id}
             onChange={({ target }) => setChosen(paid.find(({ id }) => id === target.value))}
           >
+            {customer && paid.length === 0 && <option value="">No payees yet</option>}
             {[...payees].map(([type, accounts]) => (
               <optgroup key={type} label={kinds[type]}>
                 {accounts.map(({ id, displayName, currency, maskedNumber }) => (
@@ -183,7 +187,15 @@ export function Pay() {
       {customer && data.viewer.grants.includes('ADD_BENEFICIARIES') && (
         <details onToggle={({ currentTarget }) => setAdding(currentTarget.open)}>
           <summary id="new-payee">New payee</summary>
-          {isAdding && <NewPayee customerId={customer.id} onAdded={setChosen} />}
+          {isAdding && (
+            <NewPayee
+              customerId={customer.id}
+              onAdded={(payee) => {
+                drop();
+                setChosen(payee);
+              }}
+            />
+          )}
         </details>
       )}
     </section>
@@ -192,10 +204,10 @@ export function Pay() {
 
 const periods = {
   PAYMENT: 'in one payment',
-  DAY: 'today',
-  MONTH: 'this month',
-  LAST_24_HOURS: 'in 24 hours',
-  LAST_30_DAYS: 'in 30 days',
+  DAY: 'left today',
+  MONTH: 'left this month',
+  LAST_24_HOURS: 'left in 24 hours',
+  LAST_30_DAYS: 'left in 30 days',
 } as const;
 
 type Limit = Omit<PayeePickerQuery['viewer']['policies'][number]['limits'][number], 'renewsAt'>;
@@ -212,7 +224,7 @@ function leftText(limits: readonly Limit[]): string {
     const left = limits.map(
       ({ leftAmount, leftPayments: count }) => leftAmount?.formatted ?? `${count} payment${count === 1 ? '' : 's'}`,
     );
-    return `${left.join(' and ')} left ${periods[period]}`;
+    return `${left.join(' and ')} ${periods[period]}`;
   });
   return all.join(' · ');
 }
@@ -231,7 +243,8 @@ const endings: { readonly [Code in RefusalCode]?: string } = {
   ACCOUNT_FROZEN: 'This account is blocked. Please ask our support.',
   USER_NOT_READY: 'You or the payee cannot move money at the moment. Please ask our support.',
   INVALID_BANK_ACCOUNT: 'This payee cannot be paid at the moment.',
-  AMOUNT_OUT_OF_RANGE: 'One payment cannot move this amount.',
+  AMOUNT_OUT_OF_RANGE: 'This amount is too small or too large for one payment.',
+  LIMIT_EXCEEDED: 'Your limits do not allow this payment at the moment.',
 };
 
 /** Returns why a payment was refused, with amounts in the reader's notation, unlike the service's message. */
@@ -261,6 +274,9 @@ interface QuoteCardProps {
 /** Moves the focus to the element that replaces a button, so that the keyboard continues from there. */
 const focused = (element: HTMLElement | null) => element?.focus({ preventScroll: true });
 
+/** Brings a new element into view: on a phone it may be below the edge of the screen. */
+const inView = (element: HTMLElement | null) => element?.scrollIntoView({ block: 'nearest' });
+
 /** Shows a quote with the remaining time to execute it, and then its payment. */
 function QuoteCard({ quoted, available, limits, payee, onRefusal, onCancelled }: QuoteCardProps) {
   const { quote, serverTime, waits } = quoted;
@@ -276,9 +292,11 @@ function QuoteCard({ quoted, available, limits, payee, onRefusal, onCancelled }:
   // Every press uses the same key: even if a response is lost, the quote is paid once.
   const key = useRef(crypto.randomUUID());
   const [cancelQuote] = useMutation(CancelQuote);
+  const isOver = tooMuch !== undefined || seconds === 0;
   const isExecuted = data?.executeQuote.__typename === 'ExecuteQuoteSuccess';
 
   async function execute() {
+    if (isOver) return;
     const input = { quoteId: quote.id, idempotencyKey: key.current };
     onRefusal(undefined);
     try {
@@ -296,10 +314,12 @@ function QuoteCard({ quoted, available, limits, payee, onRefusal, onCancelled }:
   }
 
   return (
-    <div className="card">
+    <div className="card" ref={inView}>
       <dl>
         <dt>To</dt>
-        <dd>{quote.destination.displayName}</dd>
+        <dd>
+          {quote.destination.displayName} {quote.destination.maskedNumber}
+        </dd>
         <dt>You pay</dt>
         <dd>{quote.totalSendingAmount.formatted}</dd>
         <dt>Fees included</dt>
@@ -315,18 +335,14 @@ function QuoteCard({ quoted, available, limits, payee, onRefusal, onCancelled }:
         </div>
       ) : (
         <>
-          <p role="timer">{seconds === 0 ? 'This quote has expired.' : `Good for ${minutesText(seconds)}`}</p>
+          <p role="timer">
+            {seconds === 0 ? 'This quote has expired. Get a new one.' : `Good for ${minutesText(seconds)}`}
+          </p>
           {warning && <p role="alert">{warning}</p>}
           {tooMuch && <p role="alert">{tooMuch}</p>}
           {waits && <p>The payment will wait until somebody else approves it.</p>}
           <p>
-            <button
-              className="main"
-              type="button"
-              onClick={execute}
-              disabled={tooMuch !== undefined || seconds === 0}
-              aria-busy={loading}
-            >
+            <button className="main" type="button" onClick={execute} aria-disabled={isOver} aria-busy={loading}>
               Pay {quote.totalSendingAmount.formatted}
             </button>{' '}
             <button type="button" onClick={cancel}>
@@ -344,7 +360,7 @@ const minutesText = (seconds = 0) => `${Math.floor(seconds / 60)}:${String(secon
 
 /** Shows a payment in full, and follows it. */
 export function PaymentStatus({ id }: { id: string }) {
-  const { value, error } = useTransaction(id);
+  const { value, error } = useTransaction(id, locale);
   return (
     <div>
       <p role="status" className={value && !error ? 'hidden' : undefined}>

@@ -78,7 +78,7 @@ export function NewPayee({ customerId, onAdded }: { customerId: string; onAdded:
 
   async function add(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
-    if (!form) return;
+    if (!form || loading) return;
     const given = new FormData(event.currentTarget);
     const filled = form.exactlyOneOf.filter((name) => textIn(given, name) !== '');
     if (form.exactlyOneOf.length > 0 && filled.length !== 1) return setOutcome({ refusal: oneOfText(form) });
@@ -126,7 +126,7 @@ export function NewPayee({ customerId, onAdded }: { customerId: string; onAdded:
       </label>
       {/* After an addition, the fields are new and empty. */}
       <Details key={`${form.accountType} ${added}`} form={form} faults={outcome.faults ?? {}} />
-      <button type="submit" disabled={loading}>
+      <button type="submit" aria-busy={loading}>
         Add the payee
       </button>
       {outcome.refusal !== undefined && <p role="alert">{outcome.refusal}</p>}
@@ -200,7 +200,8 @@ interface TextProps {
 /** Renders a text input with its format below it, or its error. */
 function Text({ name, label, isRequired, about, format, fault }: TextProps) {
   const hint = useId();
-  const hints = [isRequired ? '' : 'optional', format?.includes(about ?? '') ? '' : about, format];
+  const isSame = format?.includes(about?.replace(/ characters$/, '') ?? '');
+  const hints = [isRequired ? '' : 'optional', isSame ? '' : about, format];
   return (
     <label>
       {label}

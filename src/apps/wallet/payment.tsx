@@ -122,6 +122,9 @@ const partyOf = ({ account, system }: Entry) => account?.displayName ?? wordOf(s
 
 /** Returns the name of an enum's value in words. */
 export function wordOf(value: string): string {
-  const words = value.toLowerCase().replaceAll('_', ' ');
+  const words = value
+    .toLowerCase()
+    .replaceAll('_', ' ')
+    .replace(/^(api|kyc)\b/, (name) => name.toUpperCase());
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

@@ -20,7 +20,7 @@ export function openService(): Service {
     webSocketImpl: network.WebSocket,
     async token(signal) {
       const response = await network.fetch('wallet/token', { method: 'POST', signal });
-      if (!response.ok) throw new Error(`no token: ${response.status}`);
+      if (!response.ok) throw new Error(`Signing in failed (${response.status}). Please reload the page.`);
       return response.json();
     },
   });
@@ -48,8 +48,11 @@ export function statusText({ status, approvalDueAt }: { status: string; approval
   return status === 'CREATED' && approvalDueAt ? `waits for approval until ${timeText(approvalDueAt)}` : status;
 }
 
-/** Returns why a request failed. */
-export const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+/** Returns why a request failed. `fetch` throws a TypeError without a connection; each browser words it differently. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof TypeError) return 'There is no connection. Please try again.';
+  return error instanceof Error ? error.message : String(error);
+}
 
 /** Formats a time for the reader's locale. */
 export function timeText(time: string): string {
@@ -62,7 +65,7 @@ export class Network {
 
   /** Sends a request, unless the network is cut. */
   readonly fetch: typeof fetch = (input, init) =>
-    this.isCut ? Promise.reject(new TypeError('The network is cut.')) : fetch(input, init);
+    this.isCut ? Promise.reject(new TypeError('the network is cut')) : fetch(input, init);
 
   /** Opens a socket, as WebSocket does; while the network is cut, returns a socket that closes at once. */
   readonly WebSocket = Object.assign(

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { type StatementQuery as StatementData, Statement as StatementQuery } from '../client/generated/documents.ts';
 import { More, partyText } from './history.tsx';
 import { wordOf } from './payment.tsx';
-import { locale, timeText } from './service.ts';
+import { locale, reasonOf, timeText } from './service.ts';
 
 /** Opens a dialog as soon as it is on the page. When it is closed, the focus returns to what opened it. */
 function open(dialog: HTMLDialogElement | null): void {
@@ -30,7 +30,7 @@ export function Statement({ accountId, onClose }: { accountId: string; onClose: 
           Close
         </button>
       </header>
-      {error && <p role="alert">{error.message}</p>}
+      {error && <p role="alert">{reasonOf(error)}</p>}
       {account && 'statement' in account && (
         <>
           <dl>

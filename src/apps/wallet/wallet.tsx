@@ -4,7 +4,7 @@ import { FollowAccounts, FollowTransactions, History, Home, PayeePicker } from '
 import { useConnectionState, usePayments } from '../client/react.ts';
 import { Payments } from './history.tsx';
 import { Pay } from './pay.tsx';
-import { locale, type Network } from './service.ts';
+import { locale, type Network, reasonOf } from './service.ts';
 import { Statement } from './statement.tsx';
 
 /** Renders the wallet: balances, a payment, past payments, and a statement. */
@@ -46,7 +46,7 @@ export function Wallet({ network }: { network: Network }) {
         <NetworkSwitch network={network} />
       </header>
       <main>
-        {error && <p role="alert">{error.message}</p>}
+        {error && <p role="alert">{reasonOf(error)}</p>}
         <section aria-labelledby="balances">
           <h2 id="balances">Balances</h2>
           <ul className="cards balances" aria-busy={!data && !error}>

@@ -76,9 +76,7 @@ export function authorize(caller: Pick<Caller, 'kind' | 'permissions' | 'grants'
     return;
   }
   const { permission } = operation;
-  const either = 'or' in operation ? [permission, operation.or] : [permission];
-  if (!either.some((one) => caller.permissions.includes(one)))
-    throw new Refusal('FORBIDDEN', `this token lacks the permission ${either.join(' or ')}`);
+  requirePermission(caller, permission, ...('or' in operation ? [operation.or] : []));
   if ('reads' in operation) requirePermission(caller, 'VIEW');
   if (caller.kind === 'CLIENT' && !('client' in operation)) {
     throw new Refusal('FORBIDDEN', `${name} needs an API token, not a client token`);
@@ -103,9 +101,11 @@ export function changesRecord(name: Operation): boolean {
   return 'changes' in operations[name];
 }
 
-/** Refuses a caller who lacks a permission. @throws Refusal FORBIDDEN */
-export function requirePermission({ permissions }: Pick<Caller, 'permissions'>, permission: Permission): void {
-  if (!permissions.includes(permission)) {
-    throw new Refusal('FORBIDDEN', `this token lacks the permission ${permission}`);
-  }
+/** Refuses a caller who has none of these permissions. @throws Refusal FORBIDDEN */
+export function requirePermission(
+  { permissions }: Pick<Caller, 'permissions'>,
+  ...either: readonly Permission[]
+): void {
+  if (!either.some((one) => permissions.includes(one)))
+    throw new Refusal('FORBIDDEN', `this token lacks the permission ${either.join(' or ')}`);
 }

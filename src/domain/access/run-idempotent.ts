@@ -1,4 +1,4 @@
-import { claimOf, firstCallRuns, keyMismatch } from '../../core/idempotency.ts';
+import { claimOf, type FirstCall, firstCallRuns, firstCallStatement, keyMismatch } from '../../core/idempotency.ts';
 import { publicId } from '../../core/ids.ts';
 import { refusalIn } from '../../core/refusal.ts';
 import type { Database } from '../../infra/database/database.ts';
@@ -23,7 +23,7 @@ export interface StoredResult {
 /** The work of a command, in its transaction. A Refusal rolls everything back, and is not stored. */
 type Effect<Answer> = (transaction: Transaction) => Promise<{ readonly result: StoredResult; readonly answer: Answer }>;
 
-type Declared<Answer> = {
+export type Declared<Answer> = {
   readonly operation: Operation;
   /** Whether null in the input clears a field, while an absent field stays unchanged. */
   readonly nullClears?: true;
@@ -49,17 +49,6 @@ const claimStatement = statement<object>(
 );
 
 type Key = readonly [platformId: string, operation: string, key: string, hash: string];
-
-interface FirstCall {
-  readonly same: boolean;
-  readonly result: StoredResult;
-}
-
-const firstCallStatement = statement<FirstCall>(
-  'stored_result',
-  `select request_hash = decode($4, 'hex') as same, coalesce(result, '{}') as result
-   from idempotency_record where platform_id = $1 and operation = $2 and key = $3`,
-);
 
 const storeResultStatement = statement<object>(
   'store_result',
@@ -142,7 +131,7 @@ async function claimKey(client: Transaction['client'], key: Key): Promise<boolea
 
 async function answerRepeat<Answer>(first: FirstCall | undefined, { repeat }: Pick<Command<Answer>, 'repeat'>) {
   if (!first?.same) throw keyMismatch();
-  return { ...(await repeat(first.result)), replayed: true };
+  return { ...(await repeat(trustedJson<StoredResult>(first.result ?? {}))), replayed: true };
 }
 
 /** Counts a command in the metrics by its outcome: done, replayed, or its refusal. */

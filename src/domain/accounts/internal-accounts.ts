@@ -1,4 +1,4 @@
-import { currencyOf } from '../../core/currencies.ts';
+import { requiredCurrency } from '../../core/currencies.ts';
 import { creationTime, paymentReference } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenant.ts';
 import type { Account } from '../../infra/database/rows.ts';
@@ -20,15 +20,14 @@ export async function newInternalAccounts(
   return Promise.all(
     currencies.map(async (code, position) => {
       const id = ids[position];
-      const currency = currencyOf(code);
-      if (id === undefined || !currency) throw new Error(`no id or no currency for ${code}`);
+      if (id === undefined) throw new Error(`no id for ${code}`);
       const reference = paymentReference(id).replace('PAY-', 'FUND-');
       const instructions =
         (await rail?.paymentInstructions?.({
           owner: id,
           customerId: owner.customerId,
           reference,
-          currency,
+          currency: requiredCurrency(code),
           amount: undefined,
           createdAt: creationTime(id),
           expiresAt: undefined,

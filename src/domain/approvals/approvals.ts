@@ -77,24 +77,10 @@ function decision<Input extends { readonly transactionId: string }>(
 
 /**
  * Decides on an incoming payment on behalf of its platform, from the approval webhook's response or from a scenario.
+ * Does nothing if the payment has already been decided: by an operator, by its deadline, or by an earlier attempt at
+ * the same decision in a process that has since died.
  * @param transactionId the bare uuid
- * @throws Refusal TRANSACTION_NOT_FOUND, TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL (already decided or timed out),
- *   INVALID_INPUT (malformed receiver information)
- */
-export async function decideIncoming(
-  payments: Payments,
-  caller: Caller,
-  transactionId: string,
-  decision: Decision,
-): Promise<Transaction> {
-  const operation = decision.kind === 'approve' ? 'approveTransaction' : 'rejectTransaction';
-  const call = { operation, input: { transactionId }, idempotencyKey: null } as const;
-  return (await decide(payments, caller, call, transactionId, decision)).row;
-}
-
-/**
- * Decides like `decideIncoming`, but does nothing if the payment has already been decided: by an operator, by its
- * deadline, or by an earlier attempt at the same decision in a process that has since died.
+ * @throws Refusal TRANSACTION_NOT_FOUND, INVALID_INPUT (malformed receiver information)
  */
 export async function decideUnlessDecided(
   payments: Payments,
@@ -102,8 +88,10 @@ export async function decideUnlessDecided(
   transactionId: string,
   decision: Decision,
 ): Promise<void> {
+  const operation = decision.kind === 'approve' ? 'approveTransaction' : 'rejectTransaction';
+  const call = { operation, input: { transactionId }, idempotencyKey: null } as const;
   try {
-    await decideIncoming(payments, caller, transactionId, decision);
+    await decide(payments, caller, call, transactionId, decision);
   } catch (error) {
     const isDecided = error instanceof Refusal && error.code === 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL';
     if (!isDecided) throw error;

@@ -11,7 +11,7 @@ import { Channel } from './channel.ts';
 import { EventsUndone, type FeedPosition } from './cursor.ts';
 import { FeedReads, type Page, pageSize, replayConnections } from './reads.ts';
 import { maxBytes, newestEvents, RecentEvents } from './recent.ts';
-import { PreviousEvents } from './row-events.ts';
+import { type FollowedNoun, latestEventsOf, PreviousEvents } from './row-events.ts';
 import { type EventFilter, type Hub, offer, type Subscriber, SubscriberIndex } from './subscribers.ts';
 
 /** The number of events that a replay delivers before it yields to the process's other work. */
@@ -153,6 +153,8 @@ function headsIn(payload: string): Head[] {
 const maxBacklog = 1_000;
 /** The interval at which the feed polls for new events, in milliseconds, since notifications are only hints. */
 const pollMs = 1_000;
+/** The maximum wait for a committed change to be sequenced, in milliseconds. A few are usually enough. */
+const latestMs = 2_000;
 
 /**
  * The live feed of this process. Each subscriber gets every event after its position, once and in order: it first
@@ -163,6 +165,7 @@ export class Feed {
   /** The rows that the filters of followed lists refer to. */
   readonly referred: ReferredRows;
   readonly #log: Logger;
+  readonly #pool: Database['pool'];
   readonly #listener: FeedListener;
   readonly #reads: FeedReads;
   readonly #hubs = new Map<string, Hub>();
@@ -175,6 +178,7 @@ export class Feed {
 
   constructor(database: Database, log: Logger) {
     this.#log = log;
+    this.#pool = database.pool;
     this.#listener = new FeedListener(database, log, (heads) => this.#announced(heads));
     this.#reads = new FeedReads(database);
     this.#replays = new Replays(this.#reads);
@@ -252,6 +256,21 @@ export class Feed {
 
   get eventsRead(): Readonly<Record<'live' | 'replay', number>> {
     return this.#reads.count;
+  }
+
+  /**
+   * Returns the latest event of each row, as of one moment, keyed by the ids that the feed uses for the rows. Waits for
+   * the events to reach the rows' versions. Omits a row whose events do not arrive in time, because no sequencer runs.
+   */
+  async latest(platformId: string, noun: FollowedNoun, versions: ReadonlyMap<string, number>) {
+    const deadline = Date.now() + latestMs;
+    for (;;) {
+      const found = await latestEventsOf(this.#pool, platformId, noun, [...versions.keys()]);
+      const reached = [...found].filter(([id, { version }]) => (version ?? 0) >= (versions.get(id) ?? 0));
+      const leftMs = deadline - Date.now();
+      if (reached.length === versions.size || leftMs <= 0) return new Map(reached);
+      await this.waitForChange(Math.min(leftMs, 50));
+    }
   }
 
   async waitForChange(ms: number): Promise<void> {

@@ -107,7 +107,7 @@ export class ResumePoints {
   readonly #log: Logger;
   readonly #open = new Set<ResumePoint>();
   readonly #opening: DataLoader<ResumePoint, Found | undefined>;
-  readonly #beginning: DataLoader<ResumePoint, boolean>;
+  readonly #beginning: DataLoader<ResumePoint, true>;
   readonly #timers: readonly NodeJS.Timeout[];
   /** The number of keys that each subject has begun since the last count. */
   readonly #begun = boundedCache<number>(10_000);
@@ -124,10 +124,7 @@ export class ResumePoints {
       batchScheduleFn: (run: () => void) => void setTimeout(run, collectMs),
     };
     this.#opening = new DataLoader((points) => this.#find(points), options);
-    this.#beginning = new DataLoader(async (points) => {
-      await this.#begin(points);
-      return points.map(() => true);
-    }, options);
+    this.#beginning = new DataLoader((points) => this.#begin(points), options);
     this.#timers = [
       setInterval(() => this.#writeChanged(), writeMs).unref(),
       setInterval(() => {
@@ -194,12 +191,13 @@ export class ResumePoints {
     return points.map(({ key }) => found.get(key.digest.toString('hex')));
   }
 
-  async #begin(points: readonly ResumePoint[]): Promise<void> {
+  async #begin(points: readonly ResumePoint[]): Promise<true[]> {
     for (const [platformId, group] of byPlatform(distinct(points))) {
       const positions = group.map(({ begun }) => begun);
       await asPlatform(platformId, () => beginStatement(this.#database.pool, platformId, ...columns(group), positions));
     }
     await this.#limit(points);
+    return points.map(() => true);
   }
 
   async #limit(points: readonly ResumePoint[]): Promise<void> {
@@ -277,7 +275,7 @@ export class ResumePoint {
   }
 
   get isResumed(): boolean {
-    return this.#found !== undefined && this.#found.position !== null;
+    return this.resumeAfter !== undefined;
   }
 
   mayRepeat(sequence: bigint): boolean {

@@ -1,9 +1,9 @@
-import type { Claim } from '../../core/idempotency.ts';
+import { type Claim, firstCallStatement } from '../../core/idempotency.ts';
 import { oncePer } from '../../core/once-per.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { sqlState } from '../../infra/database/faults.ts';
 import { retryLostRaces } from '../../infra/database/retry.ts';
-import { columnName, rowFromSnapshot, type SnapshotRows } from '../../infra/database/rows.ts';
+import { columnName, rowFromSnapshot, type SnapshotRows, trustedJson } from '../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
 import { rolledBack, runCommitting } from '../../infra/database/transaction.ts';
 import { beginStatement } from '../../infra/instruments/spans.ts';
@@ -130,12 +130,6 @@ type Answer = { readonly outcome: 'mismatch' } | ({ readonly outcome: 'now' | 'f
 
 const commitText = 'select unnest(commit_batches($1::jsonb)) as answer';
 const commitStatement = statement<{ answer: Answer }>('commit_batches', commitText);
-
-const firstOutcomeStatement = statement<StoredOutcome & { same: boolean }>(
-  'first_outcome',
-  `select request_hash = decode($4, 'hex') as same, refusal, result
-   from idempotency_record where platform_id = $1 and operation = $2 and key = $3`,
-);
 
 const lanesOf = oncePer(
   (database: Database) =>
@@ -308,9 +302,9 @@ async function commitTogether(database: Database, groups: readonly PlanGroup[]):
 
 /** Returns the outcome of the first call with this key; undefined if there was none. */
 export async function firstOutcome(database: Database, platformId: string, claim: Claim): Promise<Outcome | undefined> {
-  const [row] = await firstOutcomeStatement(database.pool, platformId, claim.operation, claim.key, claim.hash);
+  const [row] = await firstCallStatement(database.pool, platformId, claim.operation, claim.key, claim.hash);
   if (!row) return undefined;
-  return toOutcome(row.same ? { ...row, outcome: 'first' } : { outcome: 'mismatch' });
+  return toOutcome(row.same ? { ...trustedJson<StoredOutcome>(row), outcome: 'first' } : { outcome: 'mismatch' });
 }
 
 function toOutcome(answer: Answer): Outcome {

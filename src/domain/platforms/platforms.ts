@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { maxAmount } from '../../core/checks.ts';
 import { type CurrencyCode, currencies, givenCurrency } from '../../core/currencies.ts';
@@ -81,22 +81,21 @@ export async function requireMayTake(
  * Assigns a UMA domain to a platform, for the addresses of its new customers. The operator has verified the domain's
  * owner.
  * @returns the domain as stored
- * @throws Refusal INVALID_INPUT (not a domain), CONFLICT (another platform's); Error for an unknown platform
+ * @throws Refusal INVALID_INPUT (not a domain), CONFLICT (another platform's)
  */
-export async function giveUmaDomain(database: Database, name: string, operator: Operator, written: string) {
+export async function giveUmaDomain(database: Database, platformId: string, operator: Operator, written: string) {
   const umaDomain = umaDomainIn(written, ['domain']);
   const give = async (transaction: Transaction): Promise<string> => {
     const { client, prisma } = transaction;
-    const before = await prisma.platform.findFirst({ where: { name } });
-    if (!before) throw new Error(`there is no platform named ${JSON.stringify(name)}`);
-    const where = { id: before.id };
-    const reserved = await prisma.umaDomain.count({ where: { domain: umaDomain, platformId: before.id } });
+    const where = { id: platformId };
+    const before = await prisma.platform.findFirstOrThrow({ where });
+    const reserved = await prisma.umaDomain.count({ where: { domain: umaDomain, platformId } });
     if (isOfService(umaDomain) && reserved === 0) throw taken();
     const { now: updatedAt } = await readClock(client);
     await prisma.platform.updateMany({ where, data: { umaDomain, updatedAt } });
     await recordAct(transaction, operator, {
-      platformId: before.id,
-      subject: publicId('Platform', before.id),
+      platformId,
+      subject: publicId('Platform', platformId),
       before: { umaDomain: before.umaDomain },
       after: { umaDomain },
     });
@@ -169,7 +168,7 @@ function umaDomainOf(name: string): string {
     .slice(0, 56);
   const domain = `${slug}.${serviceDomain}`;
   if (slug === name && domain !== simulatedDomain) return domain;
-  return `${slug}-${createHash('sha256').update(name).digest('hex').slice(0, 6)}.${serviceDomain}`;
+  return `${slug}-${hash('sha256', name).slice(0, 6)}.${serviceDomain}`;
 }
 
 export interface PlatformSettings extends Expecting {
@@ -209,35 +208,24 @@ export function readPlatform(payments: Payments, caller: Caller): Promise<Platfo
   return payments.database.prisma.platform.findFirstOrThrow({ where: { id: caller.platformId } });
 }
 
-export interface ChangedPlatform<Besides> {
-  readonly platform: Platform;
-  readonly besides: Besides | undefined;
-  readonly replayed: boolean;
-}
-
-/** Further work in the transaction that changes the settings, and whether it changes anything. */
-export interface Beside<Result> {
-  readonly changes: boolean;
-  readonly work: (transaction: Transaction) => Promise<Result>;
-}
-
 /**
  * Changes a platform's settings. The platform gets an internal account for each new currency. Existing accounts and
  * customers' addresses stay unchanged.
- * @param besides checks and changes more in the same transaction, with the platform's row locked
+ * @param besides checks and changes more in the same transaction, with the platform's row locked; returns whether it
+ *   has changed anything
  * @throws Refusal FORBIDDEN, INVALID_INPUT, INVALID_CURRENCY, CONFLICT (the domain is another platform's, or only the
  *   operator may assign it; the first call with the key is still running), IDEMPOTENCY_MISMATCH, and whatever `besides`
  *   throws
  */
-export async function updatePlatform<Besides = undefined>(
+export async function updatePlatform(
   payments: Payments,
   caller: Caller,
   settings: PlatformSettings,
   idempotencyKey?: string | null,
-  besides?: Beside<Besides>,
-): Promise<ChangedPlatform<Besides>> {
+  besides: (transaction: Transaction) => Promise<boolean> = async () => false,
+): Promise<{ readonly platform: Platform; readonly replayed: boolean }> {
   try {
-    return await runIdempotent<Omit<ChangedPlatform<Besides>, 'replayed'>>(payments.database, caller, {
+    return await runIdempotent<{ readonly platform: Platform }>(payments.database, caller, {
       operation: 'updatePlatform',
       nullClears: true,
       input: settings,
@@ -245,11 +233,11 @@ export async function updatePlatform<Besides = undefined>(
       prepare: async () => {
         const data = checkSettings(settings);
         return async (transaction) => {
-          const platform = await changeSettings(payments, transaction, caller, data, besides?.changes ?? false);
-          return { result: {}, answer: { platform, besides: await besides?.work(transaction) } };
+          const platform = await changeSettings(payments, transaction, caller, data, besides);
+          return { result: {}, answer: { platform } };
         };
       },
-      repeat: async () => ({ platform: await readPlatform(payments, caller), besides: undefined }),
+      repeat: async () => ({ platform: await readPlatform(payments, caller) }),
     });
   } catch (error) {
     if (sqlState(error) !== '23505') throw error;
@@ -264,13 +252,12 @@ function checkSettings({ umaDomain, ...settings }: PlatformSettings): PlatformSe
   return { ...settings, umaDomain: domain };
 }
 
-/** @param changesMore whether the same transaction makes further changes, which count as a change to the settings */
 async function changeSettings(
   payments: Payments,
   transaction: Transaction,
   caller: Caller,
   settings: PlatformSettings,
-  changesMore: boolean,
+  besides: (transaction: Transaction) => Promise<boolean>,
 ): Promise<Platform> {
   const { umaDomain, currencies, trustedDocuments } = settings;
   const { client, prisma } = transaction;
@@ -285,6 +272,8 @@ async function changeSettings(
     currencies: [...(currencies ?? before.currencies)],
     trustedDocuments: trustedDocuments ?? before.trustedDocuments,
   };
+  // Whatever else changes counts as a change to the settings.
+  const changesMore = await besides(transaction);
   if (!changesMore && isDeepStrictEqual({ ...before, ...given }, before)) return before;
   const { now: updatedAt } = await readClock(client);
   const platform = await prisma.platform.update({ where, data: { ...given, updatedAt } });
@@ -323,26 +312,21 @@ async function openAccounts(
 /**
  * Changes a platform's own rate limits. Instances cache credentials, and apply the change within two seconds.
  * @returns its current limits, null if those from the settings apply
- * @throws Error for an unknown platform
  */
-export function changeRates(database: Database, name: string, operator: Operator, changes: RateChanges) {
-  return inTransaction(database, (transaction) => change(transaction, name, operator, changes));
-}
-
-async function change(transaction: Transaction, name: string, operator: Operator, changes: RateChanges) {
-  const { prisma } = transaction;
-  const before = await prisma.platform.findFirst({ where: { name } });
-  if (!before) throw new Error(`there is no platform named ${JSON.stringify(name)}`);
-  const data = changedColumns(changes);
-  await prisma.platform.updateMany({ where: { name }, data });
-  const now = ownRates(await prisma.platform.findFirstOrThrow({ where: { name } }));
-  // Showing the limits is not recorded as an act.
-  if (Object.keys(data).length > 0) {
-    const subject = publicId('Platform', before.id);
-    const facts = { before: inJson(ownRates(before)), after: inJson(now) };
-    await recordAct(transaction, operator, { platformId: before.id, subject, ...facts });
-  }
-  return now;
+export function changeRates(database: Database, platformId: string, operator: Operator, changes: RateChanges) {
+  return inTransaction(database, async (transaction) => {
+    const { platform } = transaction.prisma;
+    const where = { id: platformId };
+    const before = ownRates(await platform.findFirstOrThrow({ where }));
+    const data = changedColumns(changes);
+    const now = ownRates(await platform.update({ where, data }));
+    // Showing the limits is not recorded as an act.
+    if (Object.keys(data).length > 0) {
+      const subject = publicId('Platform', platformId);
+      await recordAct(transaction, operator, { platformId, subject, before: inJson(before), after: inJson(now) });
+    }
+    return now;
+  });
 }
 
 function inJson({ platform, apiToken, clientToken }: Rates) {

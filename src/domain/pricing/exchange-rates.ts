@@ -1,35 +1,14 @@
-import {
-  type Currency,
-  currencies,
-  type GivenAmount,
-  givenCurrency,
-  type Money,
-  smallestUnits,
-} from '../../core/currencies.ts';
+import { currencies, type GivenAmount, givenCurrency, smallestUnits } from '../../core/currencies.ts';
 import { pathsIn, Refusal } from '../../core/refusal.ts';
 import type { Caller } from '../access/caller.ts';
 import { type Payments, railOf } from '../commands/command.ts';
 import { readPlatformFee } from '../commands/parties.ts';
 import { neededOf } from '../orders/orders.ts';
-import { deliveryRails, type PaymentRail } from './delivery-rails.ts';
+import { deliveryRails } from './delivery-rails.ts';
 import { priceQuote } from './pricing.ts';
 
 /** The current terms of a conversion, including the platform's fees (decision 55). */
-export interface ExchangeRate {
-  readonly source: Currency;
-  readonly destination: Currency;
-  readonly rate: string;
-  readonly sendingAmount: Money;
-  readonly receivingAmount: Money;
-  readonly fees: Money;
-  /** The part of the fees that is independent of the amount. */
-  readonly fixedFees: Money;
-  /** The receiving currency's usual rail. */
-  readonly deliveryRail: PaymentRail;
-  readonly minSendingAmount: Money;
-  readonly maxSendingAmount: Money;
-  readonly updatedAt: Date;
-}
+export type ExchangeRate = Awaited<ReturnType<typeof readExchangeRates>>[number];
 
 const defaultAmount = 10_000n;
 
@@ -78,7 +57,9 @@ export async function readExchangeRates(payments: Payments, caller: Caller, quer
           sendingAmount: { amount: price.totalSendingAmount, currency: source },
           receivingAmount: { amount: price.totalReceivingAmount, currency: destination },
           fees: { amount: price.feesIncluded, currency: source },
+          // The part of the fees that is independent of the amount.
           fixedFees: { amount: price.fixedFees, currency: source },
+          // The receiving currency's usual rail.
           deliveryRail: deliveryRails[destination.code],
           minSendingAmount: { amount: terms.minSendingAmount, currency: source },
           maxSendingAmount: { amount: terms.maxSendingAmount, currency: source },

@@ -13,7 +13,7 @@ import {
   whole,
 } from '../../core/fraction.ts';
 import type { RateLock } from '../../rails/rail-parts.ts';
-import type { Pricing, PricingRefusal, PricingRequest, RateDetails } from './pricing.ts';
+import { type Pricing, type PricingRefusal, type PricingRequest, rateDetails } from './pricing.ts';
 import { type PricingStep, stepOf } from './pricing-steps.ts';
 
 /**
@@ -57,6 +57,11 @@ export function priceByLock(request: PricingRequest, listed: Pricing, lock: Rate
   const serviceFixedFee = lock.fees - (lock.fees > listedFixedFee ? lock.fees - listedFixedFee : 0n);
   const fixedFees = serviceFixedFee + request.platformFee.fixedFee;
   const feesIncluded = lock.fees + part.fee;
+  const charged = send - fixedFees;
+  const rate = {
+    share: charged > 0n ? divide(whole(send - feesIncluded), whole(charged)) : whole(1n),
+    unitsBought: divide(tenTo(receiving.decimals - sending.decimals), parseDecimal(lock.rate)),
+  };
   const listedPart = listed.steps.filter(({ step }) => step === 'PLATFORM_VARIABLE_FEE');
   return {
     totalSendingAmount: send,
@@ -65,7 +70,11 @@ export function priceByLock(request: PricingRequest, listed: Pricing, lock: Rate
     feesIncluded,
     fixedFees,
     platformFee: part.fee,
-    rateDetails: rateDetails(request, lock, { send, feesIncluded, fixedFees, serviceFixedFee }),
+    rateDetails: rateDetails(request, rate, {
+      counterpartyFixedFee: 0n,
+      serviceApiFixedFee: serviceFixedFee,
+      serviceApiVariableFeeAmount: lock.fees - serviceFixedFee,
+    }),
     steps: [lockedStep(request, lock, send), ...(part.step ? [part.step] : listedPart)],
   };
 }
@@ -93,23 +102,4 @@ function lockedStep({ lockedSide, sending, receiving }: PricingRequest, lock: Ra
   }
   const sum = `${lock.sent}, and ${send - lock.sent} for the platform: ${send} (${formatMajor(send, sending)})`;
   return stepOf('TOTAL_SENDING_AMOUNT', named(send), sending, 'NONE', `${received} ${terms}: ${sum}`);
-}
-
-function rateDetails(
-  { rate: listed, sending, receiving }: PricingRequest,
-  { rate, fees }: RateLock,
-  price: Readonly<Record<'send' | 'feesIncluded' | 'fixedFees' | 'serviceFixedFee', bigint>>,
-): RateDetails {
-  const unitsBought = divide(tenTo(receiving.decimals - sending.decimals), parseDecimal(rate));
-  const millisatoshi = divide(tenTo(11 - sending.decimals), parseDecimal(listed.bridge));
-  const charged = price.send - price.fixedFees;
-  const share = charged > 0n ? divide(whole(price.send - price.feesIncluded), whole(charged)) : whole(1n);
-  return {
-    counterpartyMultiplier: toDecimal(divide(unitsBought, millisatoshi), rateDigits),
-    counterpartyFixedFee: 0n,
-    serviceApiMultiplier: toDecimal(multiply(share, millisatoshi), rateDigits),
-    serviceApiFixedFee: price.serviceFixedFee,
-    serviceApiVariableFeeRate: toDecimal(parseDecimal(listed.serviceVariableFeeRate), rateDigits),
-    serviceApiVariableFeeAmount: fees - price.serviceFixedFee,
-  };
 }

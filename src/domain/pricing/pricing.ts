@@ -137,15 +137,23 @@ function priceFromReceiving(terms: Terms): Pricing | PricingRefusal {
 }
 
 function pricing(terms: Terms, send: bigint, receive: bigint, fees: VariableFees, step: PricingStep): Pricing {
-  const { platformFee } = terms.request;
+  const { request } = terms;
   return {
     totalSendingAmount: send,
     totalReceivingAmount: receive,
     exchangeRate: toDecimal(terms.rate, rateDigits),
     feesIncluded: terms.fixedFees + fees.platform + fees.service,
     fixedFees: terms.fixedFees,
-    platformFee: platformFee.fixedFee + fees.platform,
-    rateDetails: rateDetails(terms, fees.service),
+    platformFee: request.platformFee.fixedFee + fees.platform,
+    rateDetails: rateDetails(
+      request,
+      { share: terms.shareAfterFee, unitsBought: terms.unitsBought },
+      {
+        counterpartyFixedFee: request.rate.counterpartyFixedFee,
+        serviceApiFixedFee: request.rate.serviceFixedFee,
+        serviceApiVariableFeeAmount: fees.service,
+      },
+    ),
     steps: [...terms.steps, step, ...fees.steps],
   };
 }
@@ -161,8 +169,8 @@ interface VariableFees {
 
 function variableFees({ request, fixedFees, platformRate, serviceRate }: Terms, send: bigint): VariableFees {
   const charged = send - fixedFees;
-  const platform = variableFee(charged, platformRate);
-  const service = variableFee(charged, serviceRate);
+  const feeOf = (rate: Fraction) => halfUp(multiply(whole(charged), rate));
+  const [platform, service] = [feeOf(platformRate), feeOf(serviceRate)];
   const stepsOf = (name: PricingStep['step'], rate: Fraction, fee: Rounded) => {
     if (rate.numerator === 0n) return [];
     const text = `${charged} × ${formatExact(rate)} = ${roundedHalfUp(fee, request.sending)}`;
@@ -192,16 +200,21 @@ function withSurplus(terms: Terms, receive: bigint, fees: VariableFees): Variabl
   return { ...fees, [earner]: fees[earner] + 1n, steps: [...fees.steps, step] };
 }
 
-function rateDetails(terms: Terms, serviceVariableFee: bigint): RateDetails {
-  const { request, shareAfterFee, unitsBought } = terms;
-  const millisatoshi = divide(tenTo(11 - request.sending.decimals), parseDecimal(request.rate.bridge));
+/**
+ * Splits a rate at its bridge. `share` is the share of the sending amount that remains after the variable fees, and
+ * `unitsBought` the number of receiving smallest units that one sending smallest unit buys.
+ */
+export function rateDetails(
+  { rate, sending }: PricingRequest,
+  { share, unitsBought }: { readonly share: Fraction; readonly unitsBought: Fraction },
+  fees: Pick<RateDetails, 'counterpartyFixedFee' | 'serviceApiFixedFee' | 'serviceApiVariableFeeAmount'>,
+): RateDetails {
+  const millisatoshi = divide(tenTo(11 - sending.decimals), parseDecimal(rate.bridge));
   return {
+    ...fees,
     counterpartyMultiplier: toDecimal(divide(unitsBought, millisatoshi), rateDigits),
-    counterpartyFixedFee: request.rate.counterpartyFixedFee,
-    serviceApiMultiplier: toDecimal(multiply(shareAfterFee, millisatoshi), rateDigits),
-    serviceApiFixedFee: request.rate.serviceFixedFee,
-    serviceApiVariableFeeRate: toDecimal(terms.serviceRate, rateDigits),
-    serviceApiVariableFeeAmount: serviceVariableFee,
+    serviceApiMultiplier: toDecimal(multiply(share, millisatoshi), rateDigits),
+    serviceApiVariableFeeRate: toDecimal(parseDecimal(rate.serviceVariableFeeRate), rateDigits),
   };
 }
 
@@ -266,7 +279,7 @@ export function readTerms(request: PricingRequest): Terms {
   const unitsBought = divide(tenTo(receiving.decimals - sending.decimals), rate);
   const serviceRate = parseDecimal(railTerms.serviceVariableFeeRate);
   const platformRate = parseDecimal(platformFee.variableFeeRate);
-  const counterpartyFee = convertCounterpartyFee(railTerms.counterpartyFixedFee, unitsBought);
+  const counterpartyFee = halfUp(divide(whole(railTerms.counterpartyFixedFee), unitsBought));
   return {
     request,
     rate,
@@ -279,27 +292,19 @@ export function readTerms(request: PricingRequest): Terms {
   };
 }
 
-function convertCounterpartyFee(fee: bigint, unitsBought: Fraction): Rounded {
-  const exact = divide(whole(fee), unitsBought);
+function halfUp(exact: Fraction): Rounded {
   return { exact, amount: roundHalfUp(exact) };
 }
 
 /** Computes the amount that arrives when `send` is sent, rounded half up from the unrounded net amount. */
 export function convertToReceiving({ fixedFees, shareAfterFee, unitsBought }: Terms, send: bigint): Rounded {
-  const exact = multiply(multiply(whole(send - fixedFees), shareAfterFee), unitsBought);
-  return { exact, amount: roundHalfUp(exact) };
+  return halfUp(multiply(multiply(whole(send - fixedFees), shareAfterFee), unitsBought));
 }
 
 /** Computes the amount to send for `receive` to arrive, rounded up so that the receiver never gets less. */
-export function convertToSending({ fixedFees, shareAfterFee, unitsBought }: Terms, receive: bigint): Rounded {
+function convertToSending({ fixedFees, shareAfterFee, unitsBought }: Terms, receive: bigint): Rounded {
   const exact = add(whole(fixedFees), divide(divide(whole(receive), unitsBought), shareAfterFee));
   return { exact, amount: roundUp(exact) };
-}
-
-/** Returns a fee that is a fraction of an amount in minor units, rounded half up. */
-export function variableFee(charged: bigint, rate: Fraction): Rounded {
-  const exact = multiply(whole(charged), rate);
-  return { exact, amount: roundHalfUp(exact) };
 }
 
 function assertSound(name: string, fault: string | undefined): void {

@@ -10,22 +10,7 @@ import type { Journal, NewOrder, NewRow, Plan, Spend } from '../ledger/plan.ts';
 import { expectedMs, firstAskMs } from '../orders/orders.ts';
 import type { Route, Target } from './quote-destination.ts';
 
-/** The fields of a quote that its execution needs, all of which are fixed when the quote is created. */
-export type Executable = Pick<
-  Quote,
-  | 'platformId'
-  | 'id'
-  | 'transactionId'
-  | 'sendingCurrency'
-  | 'receivingCurrency'
-  | 'totalSendingAmount'
-  | 'totalReceivingAmount'
-  | 'feesIncluded'
-  | 'platformFee'
-> &
-  Partial<Pick<Quote, 'rateLock'>>;
-
-export interface StartOptions {
+interface StartOptions {
   readonly orderId: string;
   readonly rail: Rail;
   readonly target: Target;
@@ -41,8 +26,8 @@ export interface StartOptions {
  * Plans the statuses and the order of a quote's only execution, before its expiry (specification 3.1, decision 50).
  * @param expectedInMs the estimated time until the money arrives, in milliseconds
  */
-export function begin(
-  quote: Executable,
+function begin(
+  quote: NewRow<Quote>,
   { orderId, scenario, reason, createdBy, isNew = false }: Omit<StartOptions, 'rail' | 'target'>,
   order: Pick<NewOrder, 'kind' | 'dueInMs' | 'rateLock'>,
   expectedInMs: number,
@@ -66,7 +51,7 @@ export function begin(
  * @param arrived the external deposit for this quote, which is first credited to the source
  */
 export function execution(
-  quote: Executable,
+  quote: NewRow<Quote>,
   options: StartOptions & { readonly sourceAccountId: string; readonly arrived?: Journal },
 ): Plan {
   const { rail, target, scenario, sourceAccountId, arrived } = options;
@@ -100,7 +85,7 @@ export function payingRail(payments: Payments, caller: Caller, source: Account):
 }
 
 /** Starts a payment: debits an internal account, or gives the rail an order to pull from an external one. */
-export function start(quote: Executable, source: Account, options: StartOptions): Plan {
+export function start(quote: NewRow<Quote>, source: Account, options: StartOptions): Plan {
   if (source.kind === 'INTERNAL') return execution(quote, { ...options, sourceAccountId: source.id });
   const { rail, target, scenario } = options;
   const railRequest = { step: 'PULL', account: toRailAccount(source), umaAddress: undefined, scenario } as const;

@@ -9,6 +9,7 @@ import { checkApplicable, type Information, type InformationField, missingFields
 import type { Metadata } from '../commands/metadata.ts';
 import { accountNotFound, type Parties, toRailAccount } from '../commands/parties.ts';
 import { checkUmaAddress } from '../commands/uma-addresses.ts';
+import type { NewRow } from '../ledger/plan.ts';
 import type { GivenScenario } from '../orders/scenario.ts';
 import { lookupCurrencies, lookupFields, readLookup } from '../receivers/lookups.ts';
 
@@ -44,13 +45,7 @@ export interface Target {
 
 export interface Destination {
   readonly receiving: Currency;
-  readonly columns:
-    | { readonly destinationKind: 'ACCOUNT'; readonly destinationAccountId: string }
-    | {
-        readonly destinationKind: 'UMA_ADDRESS';
-        readonly destinationAccountId: null;
-        readonly destinationUmaAddress: string;
-      };
+  readonly columns: Pick<NewRow<Quote>, 'destinationKind' | 'destinationAccountId' | 'destinationUmaAddress'>;
   readonly lookupId: string | null;
   /** The UMA address of a receiver that the rail has found; undefined for any other receiver. */
   readonly elsewhere: string | undefined;

@@ -212,20 +212,17 @@ async function quotePrice(
  * @throws Refusal INVALID_CURRENCY if there are none: a quote that could never be paid is refused at once
  */
 async function instructions(payments: Payments, caller: Caller, quote: NewRow<Quote>, reference: string) {
-  const currency = currencyOf(quote.sendingCurrency);
-  const ways = currency
-    ? await neededOf(
-        payments,
-        railOf(payments, caller, 'paymentInstructions').paymentInstructions({
-          owner: quote.id,
-          reference,
-          currency,
-          amount: quote.totalSendingAmount,
-          createdAt: creationTime(quote.id),
-          expiresAt: quote.expiresAt,
-        }),
-      )
-    : [];
+  const ways = await neededOf(
+    payments,
+    railOf(payments, caller, 'paymentInstructions').paymentInstructions({
+      owner: quote.id,
+      reference,
+      currency: requiredCurrency(quote.sendingCurrency),
+      amount: quote.totalSendingAmount,
+      createdAt: creationTime(quote.id),
+      expiresAt: quote.expiresAt,
+    }),
+  );
   if (ways.length > 0) return jsonOf(ways);
   const message = `deposits in ${quote.sendingCurrency} are not supported`;
   throw new Refusal('INVALID_CURRENCY', message, at('source', 'currency'));

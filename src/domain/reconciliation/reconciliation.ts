@@ -1,10 +1,13 @@
 import type { Period } from '../../core/checks.ts';
 import { formatForeign } from '../../core/currencies.ts';
+import { publicId, uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
+import type { Database } from '../../infra/database/database.ts';
 import type { Prisma, ReconciliationFault } from '../../infra/database/generated/client/client.ts';
 import { statement } from '../../infra/database/statement.ts';
 import { inTransaction, readClock, type Transaction } from '../../infra/database/transaction.ts';
+import { type Operator, RefusedByHand, recordAct } from '../access/operator-acts.ts';
 import { connectedRail, type Payments } from '../commands/command.ts';
 import { agrees, type Beyond, type BothBalances, bookedWords, readBalances } from './balances.ts';
 import { type Difference, type Reconciled, reconcile, type Total } from './differences.ts';
@@ -35,25 +38,30 @@ export interface DayTotal extends Readonly<Record<Exclude<keyof Total, 'currency
   readonly held: string | null;
 }
 
+/** Begins a comparison for an operator; without one (null), only if no other worker began it within 15 minutes. */
 const beginStatement = statement<{ id: string }>(
   'begin_reconciliation',
-  `insert into reconciliation (platform_id, period_from, period_to, started_by) values ($1, $2, $3, $4)
+  `insert into reconciliation as r (platform_id, period_from, period_to, started_by) values ($1, $2, $3, $4)
    on conflict (platform_id, period_from, period_to) do update set started_at = clock_ms(), started_by = $4, failure = null
+     where $4::text is not null or r.started_at < clock_timestamp() - interval '15 minutes'
    returning id`,
 );
 
 /**
  * Compares a period, and stores the differences.
- * @param by the operator; null if the service runs it
+ * @param by the operator
  * @throws Refusal SERVICE_UNAVAILABLE if its rail cannot list movements; whatever the rail throws, which is also stored
  */
-export async function runReconciliation(payments: Payments, tenant: Tenant, period: Period, by: string | null) {
-  const { pool } = payments.database;
+export async function runReconciliation(payments: Payments, tenant: Tenant, period: Period, by: string) {
   if (!connectedRail(payments, tenant)?.movements) {
     throw new Refusal('SERVICE_UNAVAILABLE', 'the rail of this platform cannot list movements');
   }
-  const [run] = await beginStatement(pool, tenant.platformId, period.from, period.to, by);
+  const [run] = await beginStatement(payments.database.pool, tenant.platformId, period.from, period.to, by);
   if (!run) throw new Error('begin_reconciliation returned no row');
+  return compare(payments, tenant, period, run.id);
+}
+
+async function compare(payments: Payments, tenant: Tenant, period: Period, id: string) {
   try {
     const { differences, ...compared } = await reconcile(payments, tenant, period);
     const balances = await readBalances(payments, tenant);
@@ -61,13 +69,13 @@ export async function runReconciliation(payments: Payments, tenant: Tenant, peri
       const wrong = await wrongBalances(act, tenant.platformId, balances ?? []);
       const outcome = { ...compared, balances, differences: [...differences, ...wrong] };
       await store(act, tenant.platformId, period, outcome);
-      await finish(act, { platformId: tenant.platformId, id: run.id }, outcome);
+      await finish(act, { platformId: tenant.platformId, id }, outcome);
       return outcome;
     });
   } catch (error) {
     const failure = (error instanceof Error ? error.message : String(error)).slice(0, 1_000);
     await payments.database.prisma.reconciliation
-      .update({ where: { platformId_id: { platformId: tenant.platformId, id: run.id } }, data: { failure } })
+      .update({ where: { platformId_id: { platformId: tenant.platformId, id } }, data: { failure } })
       .catch((unstored: unknown) => payments.log.warn({ err: unstored }, 'could not record a failed reconciliation'));
     throw error;
   }
@@ -192,14 +200,6 @@ const dueStatement = statement<{ from: Date; to: Date }>(
    order by day.period_from`,
 );
 
-const claimStatement = statement<{ id: string }>(
-  'claim_reconciliation',
-  `insert into reconciliation as r (platform_id, period_from, period_to) values ($1, $2, $3)
-   on conflict (platform_id, period_from, period_to) do update set started_at = clock_ms()
-     where r.started_at < clock_timestamp() - interval '15 minutes'
-   returning id`,
-);
-
 /**
  * Reconciles the due days of all platforms whose rails list movements. A provider that cannot be queried does not delay
  * the others: its day is retried 15 minutes later.
@@ -213,10 +213,10 @@ export async function reconcileDueDays(payments: Payments, hour: number): Promis
     const tenant = { platformId, environment };
     if (!connectedRail(payments, tenant)?.movements) continue;
     for (const { from, to } of await dueStatement(pool, platformId, hour)) {
-      const [claimed] = await claimStatement(pool, platformId, from, to);
-      if (!claimed) continue;
+      const [run] = await beginStatement(pool, platformId, from, to, null);
+      if (!run) continue;
       try {
-        const { differences } = await runReconciliation(payments, tenant, { from, to }, null);
+        const { differences } = await compare(payments, tenant, { from, to }, run.id);
         const day = from.toISOString().slice(0, 10);
         const found = { platform: platformId, day, differences: differences.length };
         if (differences.length > 0) payments.log.error(found, 'the ledger and the provider differ: see reconcile list');
@@ -229,4 +229,45 @@ export async function reconcileDueDays(payments: Payments, hour: number): Promis
     }
   }
   return done;
+}
+
+const withPlatform = { platform: { select: { name: true } } } as const satisfies Prisma.ReconciliationDifferenceInclude;
+
+export function listDifferences({ prisma }: Pick<Database, 'prisma'>, { all }: { readonly all: boolean }) {
+  return prisma.reconciliationDifference.findMany({
+    where: all ? {} : { closedAt: null, goneAt: null },
+    orderBy: { id: 'asc' },
+    take: 10_000,
+    include: withPlatform,
+  });
+}
+
+/**
+ * Closes a difference after an investigation, without moving money. For a balance, the amount that the provider holds
+ * beyond the books is on record from then on.
+ * @param id such as `ReconciliationDifference:…`
+ * @throws RefusedByHand
+ */
+export async function closeDifference(
+  database: Database,
+  id: string,
+  operator: Operator & { readonly reason: string },
+): Promise<void> {
+  const uuid = uuidOf(id, 'ReconciliationDifference');
+  const found = uuid && (await database.prisma.reconciliationDifference.findFirst({ where: { id: uuid } }));
+  if (!found) throw new RefusedByHand(`there is no ${id}`);
+  const { platformId, fault, here, there } = found;
+  await inTransaction(database, async (act) => {
+    const { now } = await readClock(act.client);
+    const { count } = await act.prisma.reconciliationDifference.updateMany({
+      where: { platformId, id: found.id, closedAt: null, goneAt: null },
+      data: { closedAt: now, closedBy: operator.by, closedReason: operator.reason },
+    });
+    if (count === 0) throw new RefusedByHand(`${id} is no longer open`);
+    await recordAct(act, operator, {
+      platformId,
+      subject: publicId('ReconciliationDifference', found.id),
+      before: { fault, here, there },
+    });
+  });
 }

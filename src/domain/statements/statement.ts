@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { stringify } from 'csv-stringify/sync';
 import XMLBuilder from 'fast-xml-builder';
 import type { Period } from '../../core/checks.ts';
@@ -271,10 +271,8 @@ export async function* statementCamt(
 ): AsyncGenerator<string, void, undefined> {
   const { from, to } = period;
   const writer = new CamtWriter(head.currency);
-  const id = createHash('sha256')
-    .update([head.accountId, from.toISOString(), to.toISOString(), head.closingVersion].join(' '))
-    .digest('hex')
-    .slice(0, 32);
+  const contents = [head.accountId, from.toISOString(), to.toISOString(), head.closingVersion].join(' ');
+  const id = hash('sha256', contents).slice(0, 32);
   yield `<?xml version="1.0" encoding="UTF-8"?>\n<Document xmlns="${namespace}"><BkToCstmrStmt>`;
   yield builder.build({ GrpHdr: { MsgId: id, CreDtTm: head.madeAt.toISOString() } });
   yield '<Stmt>';

@@ -37,7 +37,7 @@ export interface Transfer {
   readonly sandboxScenario?: GivenScenario | null | undefined;
 }
 
-export const at = pathsIn<Transfer>();
+const at = pathsIn<Transfer>();
 const sourcePath = at('sourceAccountId');
 const destinationPath = at('destinationAccountId');
 
@@ -45,7 +45,7 @@ const destinationPath = at('destinationAccountId');
  * Validates the input fields of a transfer, and reads both accounts, which must be of the given kinds.
  * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_CURRENCY, FORBIDDEN (metadata of an app)
  */
-export async function readAccounts(
+async function readAccounts(
   payments: Payments,
   caller: Caller,
   input: Omit<Transfer, 'amount'>,
@@ -78,7 +78,7 @@ function requireKind(account: Account | undefined, kind: Account['kind'], side: 
   return account;
 }
 
-export interface TransferRow extends Pick<NewRow<Transaction>, 'metadata' | 'customerId' | 'createdBy'> {
+interface TransferRow extends Pick<NewRow<Transaction>, 'metadata' | 'customerId' | 'createdBy'> {
   readonly from: Pick<Account, 'id' | 'currency'>;
   readonly to: Pick<Account, 'id' | 'currency' | 'customerId'>;
   readonly amount: bigint;
@@ -113,21 +113,34 @@ export function newTransaction(
   };
 }
 
-/** Returns which field of a transfer is the amount, and how to find its currency, which is that of its accounts. */
-export function amountOf(
+/**
+ * Returns what the declarations of the transfers have in common. The currency of the amount is that of both accounts.
+ * @param customerPath the path of the account whose customer the transfer belongs to
+ */
+function transferring(
   { database }: Payments,
   caller: Caller,
-  { sourceAccountId }: Pick<Transfer, 'sourceAccountId'>,
+  input: Omit<Transfer, 'amount'>,
+  customerPath: FieldPath,
 ) {
-  return { field: 'amount', currency: () => currencyOfNamed(database.pool, caller, sourceAccountId) };
-}
-
-export function pathOfAccount({ destinationAccountId }: Pick<Transfer, 'destinationAccountId'>) {
-  return (id: string) => (accountNameIn(destinationAccountId)?.id === id ? destinationPath : sourcePath);
+  const { sourceAccountId, destinationAccountId } = input;
+  const pathOf = (id: string) => (accountNameIn(destinationAccountId)?.id === id ? destinationPath : sourcePath);
+  return {
+    readsOnly: true,
+    type: 'Transaction',
+    amount: { field: 'amount', currency: () => currencyOfNamed(database.pool, caller, sourceAccountId) },
+    paths: {
+      INSUFFICIENT_BALANCE: sourcePath,
+      USER_NOT_READY: customerPath,
+      ACCOUNT_FROZEN: pathOf,
+      INVALID_BANK_ACCOUNT: pathOf,
+      AMOUNT_OUT_OF_RANGE: at('amount'),
+    },
+  } as const;
 }
 
 /** Returns the owners of accounts, who must be allowed to move money. */
-export function ownersOf(...accounts: readonly Account[]): string[] {
+function ownersOf(...accounts: readonly Account[]): string[] {
   return [...new Set(accounts.map((account) => account.customerId))].filter((id) => id !== null);
 }
 
@@ -135,7 +148,7 @@ export function ownersOf(...accounts: readonly Account[]): string[] {
  * Returns the rows of a transfer that a rail moves: its transaction, and the order to the rail. The expected settlement
  * is computed from the database's time, which the id contains.
  */
-export function railRows(
+function railRows(
   rail: Rail,
   transaction: NewRow<Transaction>,
   order: { readonly id: string; readonly account: Account; readonly scenario: Prisma.JsonValue },
@@ -160,10 +173,8 @@ export function railRows(
  *   IDEMPOTENCY_MISMATCH
  */
 export const transferOut = command((payments, caller, input: Transfer, idempotencyKey) => ({
+  ...transferring(payments, caller, input, sourcePath),
   operation: 'transferOut',
-  readsOnly: true,
-  type: 'Transaction',
-  amount: amountOf(payments, caller, input),
   plan: async () => {
     const scenario = checkScenario(payments, caller, input.sandboxScenario);
     const must = { source: 'INTERNAL', destination: 'EXTERNAL' } as const;
@@ -181,12 +192,6 @@ export const transferOut = command((payments, caller, input: Transfer, idempoten
       result: transaction.id,
     };
   },
-  paths: {
-    INSUFFICIENT_BALANCE: at('sourceAccountId'),
-    USER_NOT_READY: at('sourceAccountId'),
-    ACCOUNT_FROZEN: pathOfAccount(input),
-    INVALID_BANK_ACCOUNT: at('destinationAccountId'),
-  },
 }));
 
 type TransferIn = Omit<Transfer, 'amount'> & { readonly amount?: GivenAmount | null | undefined };
@@ -198,10 +203,8 @@ type TransferIn = Omit<Transfer, 'amount'> & { readonly amount?: GivenAmount | n
  *   AMOUNT_OUT_OF_RANGE also if the destination cannot receive the amount
  */
 export const transferIn = command((payments, caller, input: TransferIn, idempotencyKey) => ({
+  ...transferring(payments, caller, input, destinationPath),
   operation: 'transferIn',
-  readsOnly: true,
-  type: 'Transaction',
-  amount: amountOf(payments, caller, input),
   plan: async () => {
     const scenario = checkScenario(payments, caller, input.sandboxScenario);
     const must = { source: 'EXTERNAL', destination: 'INTERNAL' } as const;
@@ -223,12 +226,6 @@ export const transferIn = command((payments, caller, input: TransferIn, idempote
       result: transaction.id,
     };
   },
-  paths: {
-    USER_NOT_READY: at('destinationAccountId'),
-    ACCOUNT_FROZEN: pathOfAccount(input),
-    INVALID_BANK_ACCOUNT: at('sourceAccountId'),
-    AMOUNT_OUT_OF_RANGE: at('amount'),
-  },
 }));
 
 /**
@@ -240,10 +237,8 @@ export const transferIn = command((payments, caller, input: TransferIn, idempote
  *   IDEMPOTENCY_MISMATCH
  */
 export const transferInternal = command((payments, caller, input: Omit<Transfer, 'sandboxScenario'>) => ({
+  ...transferring(payments, caller, input, sourcePath),
   operation: 'transferInternal',
-  readsOnly: true,
-  type: 'Transaction',
-  amount: amountOf(payments, caller, input),
   plan: async () => {
     const must = { source: 'INTERNAL', destination: 'INTERNAL' } as const;
     const { from, to, parties, ...described } = await readAccounts(payments, caller, input, must);
@@ -260,12 +255,6 @@ export const transferInternal = command((payments, caller, input: Omit<Transfer,
       spend: spendOf(caller, 'TRANSFER_INTERNAL', { transactionId: transaction.id, ...row, currency: from.currency }),
       result: transaction.id,
     };
-  },
-  paths: {
-    INSUFFICIENT_BALANCE: at('sourceAccountId'),
-    USER_NOT_READY: at('sourceAccountId'),
-    ACCOUNT_FROZEN: pathOfAccount(input),
-    AMOUNT_OUT_OF_RANGE: at('amount'),
   },
 }));
 

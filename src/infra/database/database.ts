@@ -108,13 +108,9 @@ function answerTimeoutMs(statementMs = defaultStatementMs): number {
   return statementMs + graceMs;
 }
 
-interface ConnectionOptions {
-  readonly url: string;
-  readonly role: DatabaseRole;
+interface ConnectionOptions extends Pick<DatabaseOptions, 'url' | 'role' | 'statementMs' | 'settings'> {
   /** The purpose of the connection, which is part of its name; by default the work of the role. */
   readonly use?: string | undefined;
-  readonly statementMs?: number | undefined;
-  readonly settings?: readonly string[] | undefined;
 }
 
 /**

@@ -27,18 +27,15 @@ export interface Tried {
 
 /** The check of one promise of the port. It throws a Breach if the rail breaks the promise. */
 export interface Check {
+  readonly kind: CheckResult['kind'];
   readonly name: string;
   readonly run: (tried: Tried) => Promise<void>;
-}
-
-export interface ReadyCheck extends Check {
-  readonly kind: CheckResult['kind'];
 }
 
 const noProvider = 'the trial has no provider to inject faults into';
 
 /** The promises of the port about orders, for payouts and collections alike. */
-export const checks: readonly Check[] = [
+export const checks: readonly Omit<Check, 'kind'>[] = [
   { name: 'settles an order, and moves its money once', run: settles },
   { name: 'ends an order that the provider refuses, with an explanation, and moves nothing', run: refuses },
   { name: 'moves the money once, even if the answer is lost', run: losesAnswers },
@@ -229,11 +226,11 @@ export async function expectMoved({ trial: { provider } }: Tried, drive: TrialDr
 
 /** The promises of the port about rate locks, for rails that lock rates. */
 export const lockChecks: readonly Check[] = [
-  { name: 'locks the requested amount, on either side, and moves no money', run: locks },
-  { name: 'takes and delivers the locked amounts', run: keepsAmounts },
-  { name: 'keeps a lock for as long as it promises', run: keepsTime },
-  { name: 'moves the money of a lock once, even if the answer is lost', run: losesLockAnswers },
-  { name: 'locks nothing if the provider does not answer', run: isDown },
+  { kind: 'PAYOUT', name: 'locks the requested amount, on either side, and moves no money', run: locks },
+  { kind: 'PAYOUT', name: 'takes and delivers the locked amounts', run: keepsAmounts },
+  { kind: 'PAYOUT', name: 'keeps a lock for as long as it promises', run: keepsTime },
+  { kind: 'PAYOUT', name: 'moves the money of a lock once, even if the answer is lost', run: losesLockAnswers },
+  { kind: 'PAYOUT', name: 'locks nothing if the provider does not answer', run: isDown },
 ];
 
 type Side = LockRequest['lockedSide'];

@@ -2,23 +2,23 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Rail } from '../rail.ts';
 import type { RailDeposit, RailWebhook } from '../rail-parts.ts';
-import type { ReadyCheck, Tried } from './checks.ts';
+import type { Check, Tried } from './checks.ts';
 import { Breach, NotTried } from './driver.ts';
 
 /** The pause before deposits are listed again, in milliseconds. */
 const retryMs = 20;
 
-const webhookChecks: readonly ReadyCheck[] = [
+const webhookChecks: readonly Check[] = [
   { kind: 'WEBHOOK', name: 'accepts webhooks that its provider has signed, under the same id each time', run: accepts },
   { kind: 'WEBHOOK', name: 'refuses webhooks that its provider has not signed', run: refusesForgeries },
 ];
-const depositChecks: readonly ReadyCheck[] = [
+const depositChecks: readonly Check[] = [
   { kind: 'DEPOSIT', name: 'lists a deposit once, starting at its own time', run: lists },
   { kind: 'DEPOSIT', name: 'takes a deposit once, even if the answer is lost', run: takesOnce },
 ];
 
 /** Returns the promises of the port about webhooks and deposits, for the methods that a rail has. */
-export function incomingChecks(rail: Rail): readonly ReadyCheck[] {
+export function incomingChecks(rail: Rail): readonly Check[] {
   return [...(rail.receiveWebhook ? webhookChecks : []), ...(rail.deposits ? depositChecks : [])];
 }
 

@@ -8,7 +8,6 @@ import {
   lockChecks,
   lockOf,
   providerOf,
-  type ReadyCheck,
   type Tried,
   withFault,
 } from './checks.ts';
@@ -26,13 +25,12 @@ const usualTimes: TrialTimes = { answerMs: 10_000, outcomeMs: 60_000 };
 export async function runConformance(trial: RailTrial, times: TrialTimes = usualTimes): Promise<CheckResult[]> {
   const rail = await trial.open();
   const kinds = [...(rail.payOut ? (['PAYOUT'] as const) : []), ...(rail.collect ? (['COLLECTION'] as const) : [])];
-  const locks = rail.lockRate ? lockChecks : [];
-  const receivers = rail.lookUp ? [...lookUpChecks, ...(rail.lockRate ? paymentChecks : [])] : [];
   await rail.close?.();
-  const ready: readonly ReadyCheck[] = [
+  const ready: readonly Check[] = [
     ...kinds.flatMap((kind) => checks.map((check) => ({ ...check, kind }))),
-    ...locks.map((check) => ({ ...check, kind: 'PAYOUT' as const })),
-    ...receivers.map((check) => ({ ...check, kind: 'RECEIVER' as const })),
+    ...(rail.lockRate ? lockChecks : []),
+    ...(rail.lookUp ? lookUpChecks : []),
+    ...(rail.lookUp && rail.lockRate ? paymentChecks : []),
     ...incomingChecks(rail),
   ];
   const results: CheckResult[] = [];
@@ -40,7 +38,7 @@ export async function runConformance(trial: RailTrial, times: TrialTimes = usual
   return results;
 }
 
-async function runCheck({ name, kind, run }: ReadyCheck, trial: RailTrial, times: TrialTimes): Promise<CheckResult> {
+async function runCheck({ name, kind, run }: Check, trial: RailTrial, times: TrialTimes): Promise<CheckResult> {
   const opened: Rail[] = [];
   const open = async () => {
     const rail = await trial.open();
@@ -61,11 +59,11 @@ async function runCheck({ name, kind, run }: ReadyCheck, trial: RailTrial, times
 }
 
 const lookUpChecks: readonly Check[] = [
-  { name: 'finds the receiver at a known UMA address, and none at an unknown one', run: finds },
-  { name: 'treats a silent provider as unknown, not as no receiver', run: isDown },
+  { kind: 'RECEIVER', name: 'finds the receiver at a known UMA address, and none at an unknown one', run: finds },
+  { kind: 'RECEIVER', name: 'treats a silent provider as unknown, not as no receiver', run: isDown },
 ];
 const paymentChecks: readonly Check[] = [
-  { name: 'pays the locked amount to a UMA address once, even if the answer is lost', run: pays },
+  { kind: 'RECEIVER', name: 'pays the locked amount to a UMA address once, even if the answer is lost', run: pays },
 ];
 
 async function finds(tried: Tried): Promise<void> {

@@ -57,25 +57,21 @@ const maxSendingAmount = maxAmount;
 const usualPlaces = 8;
 const minUsualRate = '0.001';
 
-export interface SandboxRates {
-  terms(sending: Currency, receiving: Currency): RateTerms;
-}
-
-/** Returns the table with some entries replaced. Every ordered pair of currencies has a rate. */
-export function sandboxRates(overrides: z.infer<typeof rateOverrides> = new Map()): SandboxRates {
+/** Returns the terms in the table, with some of its entries replaced. Every ordered pair of currencies has a rate. */
+export function sandboxTerms(
+  sending: Currency,
+  receiving: Currency,
+  overrides: z.infer<typeof rateOverrides> = new Map(),
+): RateTerms {
+  const override = overrides.get(`${sending.code}/${receiving.code}`);
   return {
-    terms(sending, receiving) {
-      const override = overrides.get(`${sending.code}/${receiving.code}`);
-      return {
-        rate: override?.rate ?? tableRate(sending, receiving),
-        serviceFixedFee: override?.fixedFee ?? unitsWorth(fixedFeeWorth, sending),
-        serviceVariableFeeRate: override?.variableFeeRate ?? defaultVariableFeeRate,
-        counterpartyFixedFee: 0n,
-        minSendingAmount: unitsWorth(minSendingWorth, sending),
-        maxSendingAmount,
-        bridge: toDecimal(divide(midPrice('BTC'), midPrice(sending.code)), rateDigits, ratePlaces),
-      };
-    },
+    rate: override?.rate ?? tableRate(sending, receiving),
+    serviceFixedFee: override?.fixedFee ?? unitsWorth(fixedFeeWorth, sending),
+    serviceVariableFeeRate: override?.variableFeeRate ?? defaultVariableFeeRate,
+    counterpartyFixedFee: 0n,
+    minSendingAmount: unitsWorth(minSendingWorth, sending),
+    maxSendingAmount,
+    bridge: toDecimal(divide(midPrice('BTC'), midPrice(sending.code)), rateDigits, ratePlaces),
   };
 }
 

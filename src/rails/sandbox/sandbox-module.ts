@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { RailModule } from '../port.ts';
 import { checkedSettings } from '../rail-settings.ts';
-import { rateOverrides, sandboxRates } from './rates.ts';
+import { rateOverrides } from './rates.ts';
 import { sandboxRail } from './sandbox-rail.ts';
 
 const settingsSchema = z
@@ -22,7 +22,7 @@ export function sandboxModule(usualPaceMs: number): RailModule {
     name: 'sandbox',
     open(given) {
       const { paceMs = usualPaceMs, rates } = checkedSettings(settingsSchema, given);
-      return sandboxRail({ paceMs, rates: sandboxRates(rates) });
+      return sandboxRail({ paceMs, rates });
     },
   };
 }

@@ -12,38 +12,21 @@ import {
   type AccountVerification,
   type Deposit,
   type RailAccount,
-  type RailBooks,
-  type RailDeposits,
-  type RailLocks,
   type RailStep,
-  type RailWebhooks,
   type Scenario,
   type ScenarioFault,
   type Simulation,
   simulatedDomain,
 } from '../rail-parts.ts';
 import { waysToPay } from './funding.ts';
-import type { SandboxRates } from './rates.ts';
+import { sandboxTerms } from './rates.ts';
 
-export interface SandboxRailOptions {
+interface SandboxRailOptions {
   /** The duration of one settlement step, in milliseconds. */
   readonly paceMs: number;
-  readonly rates: SandboxRates;
+  /** The entries of the table of rates that are replaced. */
+  readonly rates?: Parameters<typeof sandboxTerms>[2];
 }
-
-/** The sandbox rail, which has every method of the port except those that need a provider. */
-export type SandboxRail = Required<
-  Omit<
-    Rail,
-    | keyof RailBooks
-    | keyof RailDeposits
-    | keyof RailLocks
-    | keyof RailWebhooks
-    | 'forPlatform'
-    | 'checkConnection'
-    | 'close'
-  >
->;
 
 interface MagicSuffix {
   readonly explanation: string;
@@ -61,11 +44,14 @@ const magicSuffixes: Readonly<Record<string, MagicSuffix>> = {
   '007': { explanation: 'neither paid out nor refunded (sandbox suffix 007)', paces: 1, moneyStuck: true },
 };
 
-/** Creates a stateless rail that simulates the outside world by magic values. Progress follows from an order's age. */
-export function sandboxRail({ paceMs, rates }: SandboxRailOptions): SandboxRail {
+/**
+ * Creates a stateless rail that simulates the outside world by magic values. Progress follows from an order's age. It
+ * has every method of the port except those that need a provider.
+ */
+export function sandboxRail({ paceMs, rates }: SandboxRailOptions) {
   return {
     name: 'sandbox',
-    rate: async (sending, receiving) => rates.terms(sending, receiving),
+    rate: async (sending, receiving) => sandboxTerms(sending, receiving, rates),
     paymentInstructions: async (request) => waysToPay(request),
     lookUp: async (umaAddress) => testReceiver(umaAddress),
     expectedMs: (order) => durationMs(order, paceMs),
@@ -80,7 +66,7 @@ export function sandboxRail({ paceMs, rates }: SandboxRailOptions): SandboxRail 
     // The simulated world has no balances.
     giveBack: async () => undefined,
     simulation,
-  };
+  } satisfies Rail;
 }
 
 function outcomeOf(order: RailOrder, paceMs: number): RailOutcome {

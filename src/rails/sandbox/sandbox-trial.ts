@@ -1,12 +1,11 @@
 import type { RailTrial } from '../conformance/trial.ts';
-import { sandboxRates } from './rates.ts';
 import { sandboxRail } from './sandbox-rail.ts';
 
 const paceMs = 30;
 
 /** The trial of the sandbox rail for `npm run rail:conformance`. It makes no outside calls, so there is no provider. */
 export const trial: RailTrial = {
-  open: async () => sandboxRail({ paceMs, rates: sandboxRates() }),
+  open: async () => sandboxRail({ paceMs }),
   order: (course) => ({
     amount: 1_000n,
     currency: 'USD',

@@ -1,7 +1,7 @@
 import type { AccountDetails } from '../../core/account-fields.ts';
 import { identityOf } from '../../core/account-types.ts';
 import { boundedCache } from '../../core/bounded-cache.ts';
-import { isJsonObject } from '../../core/json.ts';
+import { withoutNulls } from '../../core/json.ts';
 import type { AccountCheck, AccountToCheck } from '../rail.ts';
 import type { RailAccount } from '../rail-parts.ts';
 import {
@@ -108,12 +108,4 @@ function checkOf(record: ExternalAccountRecord): AccountCheck {
     verifiedName: record.beneficiaryVerifiedData?.fullName ?? null,
     ...(!isDecided && { checkInMs: recheckMs }),
   };
-}
-
-function withoutNulls(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([, field]) => field !== null && field !== undefined)
-      .map(([name, field]) => [name, isJsonObject(field) ? withoutNulls(field) : field]),
-  );
 }

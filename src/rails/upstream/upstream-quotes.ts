@@ -1,6 +1,5 @@
 import type { Currency } from '../../core/currencies.ts';
 import {
-  add,
   divide,
   multiply,
   parseDecimal,
@@ -143,5 +142,5 @@ function shareOf(part: number, of: number): string {
 /** Formats a JSON number as a plain decimal: small numbers would have an exponent. */
 export function decimalOf(value: number): string {
   const [digits = '0', exponent = '0'] = String(value).split('e');
-  return toDecimal(multiply(add(parseDecimal(digits), whole(0n)), tenTo(Number(exponent))), rateDigits, ratePlaces);
+  return toDecimal(multiply(parseDecimal(digits), tenTo(Number(exponent))), rateDigits, ratePlaces);
 }

@@ -95,59 +95,54 @@ type Figures = Partial<Record<keyof typeof meanings, number | null>> & {
   readonly suspense?: readonly { readonly currency: string; readonly count: number }[];
 };
 
-/** Reads the database figures, once per scrape and on a separate connection. */
-export class DatabaseFigures {
-  readonly #database: Database;
-  readonly #gauges: ReadonlyMap<keyof typeof meanings, Gauge>;
-  readonly #suspense: Gauge<'currency'>;
-  readonly #up: Gauge;
+/**
+ * Creates the gauges of the database's figures, and returns the function that reads them for a scrape, on a separate
+ * connection. Figures that the database does not return in time are absent, and `payments_database_up` is 0.
+ * @param database opened for background work: it sees all platforms
+ */
+export function databaseFigures(database: Database, registers: Registry[]): () => Promise<void> {
+  const gauges = Object.entries(meanings).map(
+    // The entries of the table above.
+    ([name, help]) =>
+      [name as keyof typeof meanings, new Gauge({ name: `payments_database_${name}`, help, registers })] as const,
+  );
+  const suspense = new Gauge({
+    name: 'payments_database_suspense_refunds',
+    help: 'Refunds in suspense that await an operator, by currency.',
+    labelNames: ['currency'],
+    registers,
+  });
+  const up = new Gauge({
+    name: 'payments_database_up',
+    help: 'Whether all database figures could be read for this scrape: 1 or 0. If not, some or all of them are absent.',
+    registers,
+  });
 
-  /** @param database opened for background work: it sees all platforms */
-  constructor(database: Database, registers: Registry[]) {
-    this.#database = database;
-    const names = Object.keys(meanings) as (keyof typeof meanings)[];
-    this.#gauges = new Map(
-      names.map((name) => [name, new Gauge({ name: `payments_database_${name}`, help: meanings[name], registers })]),
-    );
-    this.#suspense = new Gauge({
-      name: 'payments_database_suspense_refunds',
-      help: 'Refunds in suspense that await an operator, by currency.',
-      labelNames: ['currency'],
-      registers,
-    });
-    this.#up = new Gauge({
-      name: 'payments_database_up',
-      help: 'Whether all database figures could be read for this scrape: 1 or 0. If not, some or all of them are absent.',
-      registers,
-    });
+  function show(figures: Figures = {}): void {
+    for (const [name, gauge] of gauges) {
+      const figure = figures[name] ?? null;
+      if (figure !== null) gauge.set(figure);
+    }
+    for (const { currency, count } of figures.suspense ?? []) suspense.set({ currency }, count);
   }
 
-  /** Reads all figures. Those that the database does not return in time are absent, and `payments_database_up` is 0. */
-  async read(): Promise<void> {
-    for (const gauge of this.#gauges.values()) gauge.remove();
-    this.#suspense.reset();
+  return async () => {
+    for (const [, gauge] of gauges) gauge.remove();
+    suspense.reset();
     const client = new DatabaseClient({
-      ...this.#database.connectionFor('metrics'),
+      ...database.connectionFor('metrics'),
       connectionTimeoutMillis: limitMs,
       query_timeout: limitMs,
     });
     try {
       await client.connect();
       await client.query(`set statement_timeout = ${limitMs}`);
-      for (const figures of [serverFigures, tableFigures]) this.#show((await client.query<Figures>(figures)).rows[0]);
-      this.#up.set(1);
+      for (const figures of [serverFigures, tableFigures]) show((await client.query<Figures>(figures)).rows[0]);
+      up.set(1);
     } catch {
-      this.#up.set(0);
+      up.set(0);
     } finally {
       client.end().catch(() => undefined);
     }
-  }
-
-  #show(figures: Figures = {}): void {
-    for (const [name, gauge] of this.#gauges) {
-      const figure = figures[name] ?? null;
-      if (figure !== null) gauge.set(figure);
-    }
-    for (const { currency, count } of figures.suspense ?? []) this.#suspense.set({ currency }, count);
-  }
+  };
 }

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
+import { withoutNulls } from '../../core/json.ts';
 import { currentPlatform, noPlatform } from '../../infra/database/connections/platform-scope.ts';
 import { currentRequest } from '../../infra/instruments/request-facts.ts';
 
@@ -47,7 +48,7 @@ function errorFacts(error: unknown): object {
   return {
     type: error.constructor.name,
     message: safeMessage(error),
-    ...definedOf({ code, severity, constraint, table, column, routine }),
+    ...withoutNulls({ code, severity, constraint, table, column, routine }),
     // The first lines of a stack repeat the message.
     stack: error.stack
       ?.split('\n')
@@ -66,8 +67,4 @@ function safeMessage(error: Error): string {
   if (!error.constructor.name.startsWith('Prisma')) return error.message;
   const lines = error.message.split('\n').filter((line) => line.trim() !== '');
   return error.constructor.name === 'PrismaClientValidationError' ? (lines[0] ?? '') : (lines.at(-1) ?? '');
-}
-
-function definedOf(facts: Readonly<Record<string, unknown>>): object {
-  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined && value !== null));
 }

@@ -6,7 +6,7 @@ import type { Database } from '../../infra/database/database.ts';
 import type { Replicas } from '../../infra/database/replicas/replicas.ts';
 import type { ReadinessWatch } from '../../infra/health/readiness.ts';
 import { type OperatorServer, startOperatorServer } from '../../infra/instruments/operator-server.ts';
-import { DatabaseFigures } from './database-figures.ts';
+import { databaseFigures } from './database-figures.ts';
 
 interface Observed {
   readonly working: Database;
@@ -84,11 +84,11 @@ function metricsOf(observed: Observed, readsDatabase: boolean): () => Promise<st
   hasDefaults = true;
   const own = new Registry();
   const refresh = gaugesOf(observed, [own]);
-  const figures = readsDatabase ? new DatabaseFigures(observed.working, [own]) : undefined;
+  const readFigures = readsDatabase ? databaseFigures(observed.working, [own]) : undefined;
   const merged = Registry.merge([register, own]);
   let scraping: Promise<string> | undefined;
   return () => {
-    scraping ??= (figures?.read() ?? Promise.resolve())
+    scraping ??= (readFigures?.() ?? Promise.resolve())
       .then(() => {
         refresh();
         return merged.metrics();

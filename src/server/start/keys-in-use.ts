@@ -34,7 +34,7 @@ export async function checkKeys(database: Database, config: Keys & Pick<Config, 
   return inTransaction(database, async ({ client, prisma }) => {
     await lockStatement(client);
     const inUse = await listKeysInUse({ prisma });
-    const faults = missingOf(inUse, config);
+    const faults = missingKeys(inUse, config);
     if (faults.length > 0 && config.NODE_ENV === 'production') throw new ConfigError(faults);
     for (const setting of keySettings) {
       const [id] = idsOfKeys(config, setting);
@@ -43,11 +43,6 @@ export async function checkKeys(database: Database, config: Keys & Pick<Config, 
     }
     return faults;
   });
-}
-
-/** Returns a sentence about each key in use that the settings lack. */
-export async function missingKeys(database: Pick<Database, 'prisma'>, config: Keys): Promise<string[]> {
-  return missingOf(await listKeysInUse(database), config);
 }
 
 /**
@@ -63,7 +58,7 @@ export async function strangeKey(database: Pick<Database, 'prisma'>, config: Key
 }
 
 /** Returns a sentence about each key in use that the settings lack. Settings without any key of a kind need none. */
-function missingOf(inUse: readonly KeyInUse[], config: Keys): string[] {
+export function missingKeys(inUse: readonly KeyInUse[], config: Keys): string[] {
   return inUse.flatMap(({ setting, keyId: id }) => {
     const own = idsOfKeys(config, setting as KeySetting);
     if (own.length === 0 || own.includes(id)) return [];

@@ -1,6 +1,6 @@
 import { protectionOf } from '../../infra/database/connections/address.ts';
 import { type Config, ConfigError } from '../config.ts';
-import type { Unsafe } from '../setting-kinds.ts';
+import type { Unsafe } from '../settings.ts';
 
 interface Finding {
   readonly kind: Unsafe;

@@ -5,8 +5,6 @@ import {
   getOperationAST,
   Kind,
   parse,
-  type SelectionNode,
-  type SelectionSetNode,
   specifiedRules,
   type ValidationRule,
   validate,
@@ -76,11 +74,9 @@ export class Documents {
 
   readonly #validate = oncePer((document: DocumentNode): readonly GraphQLError[] => {
     const { schema, introspection, rules = specifiedRules } = this.#options;
-    const conditionalErrors = findConditionalRoots(document);
-    const errors =
-      conditionalErrors.length > 0
-        ? conditionalErrors
-        : validate(schema, document, rules, { maxErrors, hideSuggestions: !introspection });
+    const options = { maxErrors, hideSuggestions: !introspection };
+    const conditionalErrors = validate(schema, document, [unconditionalRoots], options);
+    const errors = conditionalErrors.length > 0 ? conditionalErrors : validate(schema, document, rules, options);
     for (const { extensions } of errors) {
       // A scalar may have set its own code.
       extensions.code ??= 'GRAPHQL_VALIDATION_FAILED';
@@ -128,42 +124,17 @@ export function removeSuggestions(errors: readonly GraphQLError[]): void {
 }
 
 /**
- * Finds @skip and @include on a subscription's root field: GraphQL forbids them (5.2.4.1, 2025), and graphql-js 16
+ * Refuses @skip and @include on a subscription's root field: GraphQL forbids them (5.2.4.1, 2025), and graphql-js 16
  * fails on them.
  */
-function findConditionalRoots({ definitions }: DocumentNode): GraphQLError[] {
-  const fragments = new Map(
-    definitions.flatMap((node) =>
-      node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node.selectionSet]] : [],
-    ),
-  );
-  const visited = new Set<SelectionSetNode>();
-
-  /** Returns the selections of a subscription's root, including those in fragments. */
-  function rootSelections(selectionSet: SelectionSetNode | undefined): SelectionNode[] {
-    if (!selectionSet || visited.has(selectionSet)) return [];
-    visited.add(selectionSet);
-    return selectionSet.selections.flatMap((node) => [
-      node,
-      ...(node.kind === Kind.INLINE_FRAGMENT ? rootSelections(node.selectionSet) : []),
-      ...(node.kind === Kind.FRAGMENT_SPREAD ? rootSelections(fragments.get(node.name.value)) : []),
-    ]);
-  }
-
-  return definitions
-    .flatMap((node) =>
-      node.kind === Kind.OPERATION_DEFINITION && node.operation === 'subscription'
-        ? rootSelections(node.selectionSet)
-        : [],
-    )
-    .flatMap(({ directives = [] }) =>
-      directives.filter(({ name }) => name.value === 'skip' || name.value === 'include'),
-    )
-    .map(
-      (directive) =>
-        new GraphQLError(`A subscription's root field must not have @${directive.name.value}.`, { nodes: directive }),
-    );
-}
+const unconditionalRoots: ValidationRule = (context) => ({
+  Directive(node) {
+    const name = node.name.value;
+    const isOfRoot = context.getParentType() === context.getSchema().getSubscriptionType();
+    if (isOfRoot && (name === 'skip' || name === 'include'))
+      context.reportError(new GraphQLError(`A subscription's root field must not have @${name}.`, { nodes: node }));
+  },
+});
 
 /**
  * The caches of documents and plans are bounded by the weight of their entries, since anyone, even without credentials,

@@ -13,6 +13,7 @@ import { wrongArgument } from '../wrong-value.ts';
 import { derive } from './derive.ts';
 import { rowAt } from './kinds.ts';
 import { isPlanned, readField } from './planned.ts';
+import { failingAlone } from './semantic-non-null.ts';
 
 const name = 'reading' as const;
 export default name;
@@ -43,7 +44,8 @@ export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> 
   }
 
   /** Reads a relation, and anything else that its row lacks, with its own statement if no plan has read it. */
-  override onOutputFieldConfig(field: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
+  override onOutputFieldConfig(given: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
+    const field = failingAlone(given);
     // A mutation's permission is checked before its input (schema/mutation.ts).
     if (field.kind === 'Mutation' || field.kind === 'Subscription') return field;
     // The Prisma plug-in stores the relation of `t.relation` here, which is undocumented.

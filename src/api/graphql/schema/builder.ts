@@ -11,7 +11,7 @@ import type { Context } from '../context.ts';
 import { failure } from '../failure.ts';
 import ReadingPlugin from '../reading/plugin.ts';
 import { unbatched } from '../reading/stock.ts';
-import WordsPlugin from './words.ts';
+import './words.ts';
 
 interface SchemaConfig {
   Context: Context;
@@ -38,7 +38,7 @@ export type InputBuilder = PothosSchemaTypes.InputFieldBuilder<Types, 'InputObje
 
 /** The builder of the schema. Each type is defined in the file for its subject. */
 export const builder = new SchemaBuilder<SchemaConfig>({
-  plugins: [ReadingPlugin, ScopeAuthPlugin, RelayPlugin, PrismaPlugin, WordsPlugin],
+  plugins: [ReadingPlugin, ScopeAuthPlugin, RelayPlugin, PrismaPlugin],
   defaultFieldNullability: false,
   scopeAuth: {
     authorizeOnSubscribe: true,

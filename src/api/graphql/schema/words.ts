@@ -1,10 +1,8 @@
-import SchemaBuilder, {
+import {
   type ArgBuilder,
-  BasePlugin,
   type FieldKind,
   type InputFieldMap,
   type ObjectRef,
-  type PothosOutputFieldConfig,
   RootFieldBuilder,
   type SchemaTypes,
   type TypeParam,
@@ -32,15 +30,11 @@ import {
 import { type Path, relationOf, type Steps, valueAt } from '../reading/paths.ts';
 import { exposedRead, type PageRead } from '../reading/reads.ts';
 import { stockNode, stockPage, stockRow, stockRows } from '../reading/stock.ts';
-import { failingAlone } from './semantic-non-null.ts';
 
 /**
- * Adds the domain's field methods to those of Pothos: a plug-in for its field builders. Each method creates a field
+ * Adds the domain's field methods to those of Pothos' field builders. Each method creates a field
  * with a resolver and declares its source, from which derive.ts derives how a statement reads it.
  */
-
-const name = 'words' as const;
-export default name;
 
 type Visible = (viewer: Viewer) => object;
 
@@ -91,9 +85,6 @@ export const variantsBy = <Row>(by: keyof Row & string, types: Readonly<Record<s
 
 declare global {
   export namespace PothosSchemaTypes {
-    export interface Plugins<Types extends SchemaTypes> {
-      words: WordsPlugin<Types>;
-    }
     export interface RootFieldBuilder<Types extends SchemaTypes, ParentShape, Kind extends FieldKind = FieldKind> {
       /** An amount of money with its currency: null if either is null. */
       money(
@@ -316,11 +307,3 @@ const words = {
 };
 
 Object.assign(RootFieldBuilder.prototype, words);
-
-export class WordsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
-  override onOutputFieldConfig(field: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
-    return failingAlone(field);
-  }
-}
-
-SchemaBuilder.registerPlugin(name, WordsPlugin);

@@ -23,12 +23,13 @@ import { type Context, contextIn } from '../context.ts';
 import { badRequest, invalidInput, rateLimited, unprocessableStatus, withoutStatus } from '../failure.ts';
 import { Documents, removeSuggestions } from '../limits/documents.ts';
 import { answerByPlan, TextAnswer } from '../reading/run.ts';
+import type { Message } from '../schema/streams/stream.ts';
 import { costReport, isQuery, requestsOf, withCost } from './cost-report.ts';
 import { asOutcomeUnknown, isTemporaryFailure } from './present-error.ts';
 import { isSafe } from './read-operation.ts';
 import { selectsFeedCursor, sentReadAfter, withReplicas } from './replica-reads.ts';
 import type { OperationParams, SentDocuments, SentOperation } from './sent-documents.ts';
-import { type Farewell, holdStream, type Place, SharedResults, type StreamMessage, streamMessages } from './streams.ts';
+import { type Farewell, holdStream, type StreamMessage, sharedResults, streamMessages } from './streams.ts';
 import { timeOperation, withTimeLimit } from './time-operation.ts';
 
 /**
@@ -92,12 +93,12 @@ export class Operations {
   readonly documents: Documents;
   readonly #options: OperationsOptions;
   readonly #openings = new Slots(maxOpenings);
-  readonly #shared: SharedResults;
+  readonly #join: ReturnType<typeof sharedResults>;
 
   constructor(options: OperationsOptions) {
     this.#options = options;
     this.documents = new Documents(options);
-    this.#shared = new SharedResults((result, args) => this.#messageText(result, args), options.takeTurn);
+    this.#join = sharedResults((result, args) => this.#messageText(result, args), options.takeTurn);
   }
 
   /**
@@ -223,7 +224,7 @@ export class Operations {
       await stream[Symbol.asyncIterator]().return?.();
       return { errors: [release] };
     }
-    const follower = this.#shared.join(args);
+    const follower = this.#join(args);
     const leave = () => {
       follower.leave();
       release();
@@ -270,7 +271,7 @@ function afterIn({ extensions }: OperationParams): string | null | undefined {
 }
 
 /** Returns the extensions of a stream's message: its cursor, the document's cost, and whether it is a repeat. */
-function extensionsOf(args: ExecutionArgs, place: Place | undefined, isFirst: boolean) {
+function extensionsOf(args: ExecutionArgs, place: Message | undefined, isFirst: boolean) {
   const { reportsCost, resumePoint, sentAfter } = contextIn(args);
   const mayRepeat = place !== undefined && resumePoint?.mayRepeat(place.position.sequence);
   const extensions = {

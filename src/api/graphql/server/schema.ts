@@ -22,8 +22,8 @@ import '../schema/payments/validated-payment.ts';
 import '../schema/platform/policies.ts';
 import '../schema/platform/tokens.ts';
 import { lexicographicSortSchema, specifiedDirectives } from 'graphql';
+import { printWithDirective, semanticNonNull } from '../reading/semantic-non-null.ts';
 import { builder } from '../schema/builder.ts';
-import { printWithDirective, semanticNonNull } from '../schema/semantic-non-null.ts';
 
 /** The schema that every transport serves. Not sorted, so that a result's success comes before its refusals. */
 export const schema = builder.toSchema({

@@ -19,7 +19,6 @@ import { presentError } from './present-error.ts';
 import { readOperation } from './read-operation.ts';
 import { schema } from './schema.ts';
 import { SentDocuments } from './sent-documents.ts';
-import { asResults } from './streams.ts';
 
 /** The settings for operations, and the parts that identify callers and build contexts. */
 export interface GraphqlOptions
@@ -111,7 +110,7 @@ function createYogaServer(operations: Operations, { log }: Pick<GraphqlOptions, 
       if (!prepared) throw unauthenticated();
       return prepared.contextValue;
     },
-    plugins: [usePreparation(operations), useOperations(operations), refuseSubscriptions],
+    plugins: [usePreparation(operations), useOperations(operations)],
   });
 }
 
@@ -161,18 +160,12 @@ function useOperations(operations: Operations): Plugin {
     onExecute({ setExecuteFn }) {
       setExecuteFn((args) => operations.execute(args));
     },
+    // Subscriptions with an event stream do not reach Yoga. On any other transport, it would open a stream without end.
     onSubscribe({ setSubscribeFn }) {
-      setSubscribeFn(async (args) => asResults(await operations.subscribe(args)));
+      setSubscribeFn(() => ({ errors: [streamNeeded()] }));
     },
   };
 }
-
-/** Refuses subscriptions over single-response transports, where Yoga would open a stream and never end it. */
-const refuseSubscriptions: Plugin = {
-  onSubscribe({ setSubscribeFn }) {
-    setSubscribeFn(() => ({ errors: [streamNeeded()] }));
-  },
-};
 
 /** Creates the error of a subscription over a single-response transport. */
 export function streamNeeded(): GraphQLError {

@@ -11,7 +11,6 @@ import {
   type OperationDefinitionNode,
   visit,
 } from 'graphql';
-import { isAsyncIterable, mapAsyncIterator } from 'graphql-yoga';
 import { oncePer } from '../../../core/once-per.ts';
 import { inTurn, type TakeTurn } from '../../../core/outside-wait.ts';
 import type { Session, Sessions } from '../../../domain/access/tokens/sessions.ts';
@@ -43,29 +42,47 @@ interface Follower {
  * Executes each event once for all subscriptions that get the same result, because they have the same document and
  * variables, and callers with the same visibility and permissions. A thousand followers of a subject cost one
  * execution and serialization.
+ * @param serialize writes the JSON that clients get
+ * @param takeTurn waits for an execution's turn in its platform
+ * @returns the function by which a subscription joins those with the same results
  */
-export class SharedResults {
-  readonly #groupsOf = oncePer((_operation: OperationDefinitionNode) => new Map<string, Group>());
-  readonly #serialize: (result: ExecutionResult, args: ExecutionArgs) => string;
-  readonly #takeTurn: TakeTurn;
+export function sharedResults(
+  serialize: (result: ExecutionResult, args: ExecutionArgs) => string,
+  takeTurn: TakeTurn,
+): (args: ExecutionArgs) => Follower {
+  const groupsOf = oncePer((_operation: OperationDefinitionNode) => new Map<string, Group>());
 
-  /** `serialize` writes the JSON that clients get; `takeTurn` waits for an execution's turn in its platform. */
-  constructor(serialize: (result: ExecutionResult, args: ExecutionArgs) => string, takeTurn: TakeTurn) {
-    this.#serialize = serialize;
-    this.#takeTurn = takeTurn;
+  async function run(args: ExecutionArgs, payload: unknown): Promise<string> {
+    const { platformId } = contextIn(args).viewer;
+    // All followers have the same platform, whichever comes first.
+    const turn = await takeTurn(platformId);
+    const result = await inTurn(turn, () =>
+      asPlatform(platformId, async () => execute({ ...args, rootValue: payload })),
+    );
+    return serialize(result, args);
   }
 
-  join(args: ExecutionArgs): Follower {
+  function textOf({ args, members, texts }: Group, payload: unknown): Promise<string> {
+    const stored = texts.get(payload);
+    if (stored) return stored;
+    const text = run(args, payload);
+    if (members === 1) return text;
+    texts.set(payload, text);
+    if (texts.size > maxStored) for (const oldest of texts.keys()) if (texts.delete(oldest)) break;
+    return text;
+  }
+
+  return (args) => {
     const operation = getOperationAST(args.document, args.operationName);
     if (!operation) throw new Error('a subscription has an operation');
-    const groups = this.#groupsOf(operation);
+    const groups = groupsOf(operation);
     const key = groupKey(operation, args);
     const group = groups.get(key) ?? newGroup(args);
     groups.set(key, group);
     group.members += 1;
     let hasLeft = false;
     return {
-      textOf: (payload) => this.#textOf(group, payload),
+      textOf: (payload) => textOf(group, payload),
       leave: () => {
         if (hasLeft) return;
         hasLeft = true;
@@ -73,27 +90,7 @@ export class SharedResults {
         if (group.members === 0 && groups.get(key) === group) groups.delete(key);
       },
     };
-  }
-
-  #textOf(group: Group, payload: unknown): Promise<string> {
-    const stored = group.texts.get(payload);
-    if (stored) return stored;
-    const text = this.#execute(group.args, payload);
-    if (group.members === 1) return text;
-    group.texts.set(payload, text);
-    if (group.texts.size > maxStored) for (const oldest of group.texts.keys()) if (group.texts.delete(oldest)) break;
-    return text;
-  }
-
-  async #execute(args: ExecutionArgs, payload: unknown): Promise<string> {
-    const { platformId } = contextIn(args).viewer;
-    // All followers have the same platform, whichever comes first.
-    const turn = await this.#takeTurn(platformId);
-    const result = await inTurn(turn, () =>
-      asPlatform(platformId, async () => execute({ ...args, rootValue: payload })),
-    );
-    return this.#serialize(result, args);
-  }
+  };
 }
 
 function newGroup(args: ExecutionArgs): Group {
@@ -145,16 +142,14 @@ const variablesBelowRoot = oncePer((operation: OperationDefinitionNode, document
 });
 
 /** A message as JSON, and its position in the feed if it has one. */
-export interface StreamMessage extends Partial<Place> {
+export interface StreamMessage extends Partial<Message> {
   readonly text: string;
 }
 
 interface MessageOptions {
   readonly present: (error: unknown) => GraphQLError;
-  readonly extensionsOf: (place: Place | undefined, isFirst: boolean) => ExecutionResult['extensions'];
+  readonly extensionsOf: (place: Message | undefined, isFirst: boolean) => ExecutionResult['extensions'];
 }
-
-export type Place = Pick<Message, 'cursor' | 'position'>;
 
 /** Returns the messages of an open subscription, each executed when its reader asks for it. */
 export function streamMessages(
@@ -195,15 +190,7 @@ export function streamMessages(
   };
 }
 
-/** Returns the same stream with its messages as objects, for a server that serializes them itself. */
-export function asResults(
-  stream: AsyncIterableIterator<StreamMessage> | ExecutionResult,
-): AsyncIterableIterator<ExecutionResult> | ExecutionResult {
-  if (!isAsyncIterable(stream)) return stream;
-  return mapAsyncIterator(stream, ({ text }): ExecutionResult => JSON.parse(text));
-}
-
-function placeOf(payload: unknown): Place | undefined {
+function placeOf(payload: unknown): Message | undefined {
   if (typeof payload !== 'object' || payload === null || !('position' in payload)) return undefined;
   // Only messages of the feed have a position.
   const { cursor, position } = payload as Message;

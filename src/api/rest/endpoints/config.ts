@@ -226,20 +226,19 @@ export function configEndpoints(app: RestApp, modules: RestModules): void {
         return context.json(await answer(context), 200);
       }
       const [version = '', state = ''] = demanded?.split('-') ?? [];
+      let webhookSecret: string | undefined;
       const change = async () => {
         if (typeof url === 'string') checkUrl(webhooks, viewer, url);
         const currencies = supportedCurrencies?.map((entry) => entry.currencyCode);
         const changes = { umaDomain, currencies, trustedDocuments };
         const expectedVersion = demanded === undefined ? undefined : /^\d{1,9}$/.test(version) ? Number(version) : 0;
-        return updatePlatform(payments, viewer, { ...changes, expectedVersion }, undefined, {
-          changes: url !== undefined,
-          async work(transaction) {
-            if (demanded !== undefined) await checkConfigEndpoint(transaction, viewer, state);
-            return url === undefined ? undefined : setConfigEndpoint(webhooks, transaction, viewer, url);
-          },
+        await updatePlatform(payments, viewer, { ...changes, expectedVersion }, undefined, async (transaction) => {
+          if (demanded !== undefined) await checkConfigEndpoint(transaction, viewer, state);
+          if (url !== undefined) webhookSecret = await setConfigEndpoint(webhooks, transaction, viewer, url);
+          return url !== undefined;
         });
       };
-      const { besides: webhookSecret } = await withRequestPaths(platformPaths, change());
+      await withRequestPaths(platformPaths, change());
       return context.json({ ...(await answer(context)), ...(webhookSecret && { webhookSecret }) }, 200);
     },
   });

@@ -27,8 +27,10 @@ export function statementEndpoints(app: RestApp, { database }: Payments): void {
     at: '/internal-accounts/{accountId}/statement',
     params: z.object({ accountId: id('InternalAccount', 'The id of the account.') }),
     query: z.strictObject({
-      from: requiredMoment('The start of the period, inclusive.'),
-      to: requiredMoment('The end of the period, exclusive, so that consecutive periods do not overlap.'),
+      from: requiredMoment('The start of the period, inclusive.').openapi({ example: '2026-01-01T00:00:00Z' }),
+      to: requiredMoment('The end of the period, exclusive, so that consecutive periods do not overlap.').openapi({
+        example: '2030-01-01T00:00:00Z',
+      }),
       format: z
         .enum(['csv', 'camt.053'])
         .default('csv')

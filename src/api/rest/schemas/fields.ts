@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { isDay, maxAmount, maxListLength } from '../../../core/checks.ts';
 import { countryFault } from '../../../core/countries.ts';
+import { withoutNulls } from '../../../core/json.ts';
 import { canonicalText, longest, textFault } from '../../../core/texts.ts';
 import { maxFacts } from '../../../domain/commands/information.ts';
 import { maxEntries } from '../../../domain/commands/metadata.ts';
@@ -82,15 +83,6 @@ export function listed<Item extends z.ZodType>(item: Item) {
 /** Defines a list in a request, with the maximum length of lists in every API. */
 export function listOf<Item extends z.ZodType>(item: Item) {
   return z.array(item).max(maxListLength, `must have at most ${maxListLength} values`);
-}
-
-/** Returns JSON without its null members: they are equivalent to absent ones (decision 6). */
-export function withoutNulls(json: unknown): unknown {
-  if (typeof json !== 'object' || json === null) return json;
-  if (Array.isArray(json)) return json.map(withoutNulls);
-  return Object.fromEntries(
-    Object.entries(json).flatMap(([name, value]) => (value === null ? [] : [[name, withoutNulls(value)]])),
-  );
 }
 
 /** Creates the schema of a field that a change replaces as a whole: null clears it, or is ignored if it is required. */

@@ -1,12 +1,10 @@
-import type { Given } from '../../../core/conditions.ts';
 import { keyPath } from '../../../core/idempotency.ts';
 import { publicId } from '../../../core/ids.ts';
 import { type Expecting, invalid, Refusal } from '../../../core/refusal.ts';
 import { checkText, longest } from '../../../core/texts.ts';
 import type { Caller } from '../../../domain/access/caller.ts';
-import { runIdempotent } from '../../../domain/access/run-idempotent.ts';
 import type { EventType } from '../../../infra/database/generated/client/client.ts';
-import { loopbackAllowed, requireBox, type Webhooks, webhookTypes } from '../webhooks.ts';
+import { loopbackAllowed, requireBox, type Webhooks, webhookCommand, webhookTypes } from '../webhooks.ts';
 import {
   changeEndpoint,
   changeSecret,
@@ -24,14 +22,12 @@ type NamedEndpoint = Expecting & { readonly endpointId: string };
  * Creates an endpoint, which gets all new events, and sends it a test event.
  * @returns the endpoint and its signing secret, which is not shown again; a repeat of the call is refused with CONFLICT
  */
-export function createEndpoint(webhooks: Webhooks, caller: Caller, input: NewEndpoint, idempotencyKey: Given<string>) {
+export const createEndpoint = webhookCommand((webhooks, caller, input: NewEndpoint) => {
   checkUrl(webhooks, caller, input.url);
   const eventTypes = readTypes(input.eventTypes) ?? [...webhookTypes];
   const description = checkText(input.description, ['description'], longest.memo);
-  return runIdempotent(webhooks.payments.database, caller, {
+  return {
     operation: 'createWebhookEndpoint',
-    input,
-    idempotencyKey,
     effect: async (transaction) => {
       const { url } = input;
       const fields = { url, eventTypes, description, ofConfig: false };
@@ -39,8 +35,8 @@ export function createEndpoint(webhooks: Webhooks, caller: Caller, input: NewEnd
       return { result: endpointRow(caller, created.endpoint.id), answer: created };
     },
     repeat: ({ row }) => secretIsGone(row?.id),
-  });
-}
+  };
+});
 
 /** Checks a new endpoint's URL. Throws INVALID_INPUT, or SERVICE_UNAVAILABLE without a key for signing secrets. */
 export function checkUrl(webhooks: Webhooks, caller: Caller, url: string): void {
@@ -49,70 +45,54 @@ export function checkUrl(webhooks: Webhooks, caller: Caller, url: string): void 
 }
 
 /** Changes an endpoint. A new URL starts without failures and gets a test event. */
-export function updateEndpoint(
-  webhooks: Webhooks,
-  caller: Caller,
-  input: EndpointChange & NamedEndpoint,
-  idempotencyKey: Given<string>,
-) {
+export const updateEndpoint = webhookCommand((webhooks, caller, input: EndpointChange & NamedEndpoint) => {
   const id = endpointUuid(input.endpointId);
   if (input.url !== null && input.url !== undefined)
     parseEndpointUrl(input.url, loopbackAllowed(webhooks, caller.environment));
   const eventTypes = readTypes(input.eventTypes);
   const description = checkText(input.description, ['description'], longest.memo);
-  return runIdempotent(webhooks.payments.database, caller, {
+  return {
     operation: 'updateWebhookEndpoint',
     nullClears: true,
-    input,
-    idempotencyKey,
     effect: async (transaction) => ({
       result: endpointRow(caller, id),
       answer: { endpoint: await changeEndpoint(transaction, caller, id, { ...input, description, eventTypes }) },
     }),
     repeat: async () => ({ endpoint: await readEndpoint(webhooks.payments.database.prisma, caller, id) }),
-  });
-}
+  };
+});
 
 /**
  * Deletes a webhook endpoint.
  * @throws Refusal for an unknown endpoint, and for a version that differs from the expected one
  */
-export function deleteEndpoint(
-  webhooks: Webhooks,
-  caller: Caller,
-  input: NamedEndpoint,
-  idempotencyKey: Given<string>,
-) {
+export const deleteEndpoint = webhookCommand((_webhooks, caller, input: NamedEndpoint) => {
   const id = endpointUuid(input.endpointId);
   const answer = { deletedId: publicId('WebhookEndpoint', id) };
-  return runIdempotent(webhooks.payments.database, caller, {
+  return {
     operation: 'deleteWebhookEndpoint',
-    input,
-    idempotencyKey,
     effect: async (transaction) => {
       await lockEndpoint(transaction, caller, id, input);
       await removeEndpoint(transaction.prisma, caller, id);
       return { result: endpointRow(caller, id), answer };
     },
     repeat: async () => answer,
-  });
-}
+  };
+});
 
 /** Replaces an endpoint's signing secret. For a day, both secrets sign, so that a receiver can switch without a gap. */
-export function rotateSecret(webhooks: Webhooks, caller: Caller, input: NamedEndpoint, idempotencyKey: Given<string>) {
+export const rotateSecret = webhookCommand((webhooks, caller, input: NamedEndpoint) => {
   requireBox(webhooks);
   const id = endpointUuid(input.endpointId);
-  return runIdempotent(webhooks.payments.database, caller, {
+  return {
     operation: 'rotateWebhookSecret',
-    input,
-    idempotencyKey,
     effect: async (transaction) => ({
       result: endpointRow(caller, id),
       answer: await changeSecret(webhooks, transaction, caller, id, input),
     }),
     repeat: ({ row }) => secretIsGone(row?.id),
-  });
-}
+  };
+});
 
 function readTypes(types: readonly EventType[] | null | undefined): EventType[] | undefined {
   if (types === null || types === undefined) return undefined;

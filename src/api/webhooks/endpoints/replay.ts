@@ -3,14 +3,13 @@ import type { Cursors } from '../../../core/cursors.ts';
 import { uuidOf } from '../../../core/ids.ts';
 import { invalid, pathsIn, Refusal } from '../../../core/refusal.ts';
 import type { Caller } from '../../../domain/access/caller.ts';
-import { runIdempotent } from '../../../domain/access/run-idempotent.ts';
 import { visibleEvents, visibleToPlatform } from '../../../domain/access/visible.ts';
 import { positionOf } from '../../../domain/events/cursor.ts';
 import { hasPosition } from '../../../domain/events/reads.ts';
 import type { Prisma, WebhookDelivery } from '../../../infra/database/generated/client/client.ts';
 import { statement } from '../../../infra/database/statement.ts';
 import type { Transaction } from '../../../infra/database/transaction.ts';
-import { type Webhooks, webhookTypesSql } from '../webhooks.ts';
+import { webhookCommand, webhookTypesSql } from '../webhooks.ts';
 import { endpointDisabled, endpointUuid, lockEndpoint } from './endpoint-queries.ts';
 
 /** Makes a delivery due now, with a full schedule of attempts. A pending approval request remains one. */
@@ -37,16 +36,14 @@ const inRange = `from event v join webhook_endpoint e on e.platform_id = v.platf
        when 'TEST' then v.snapshot ->> 'endpoint_id' = e.id::text
        else $5::boolean or v.type = any(e.event_types) end`;
 
-const countStatement = statement<{ count: number }>(
-  'count_replay',
-  `select count(*)::int as count from (select 1 ${inRange} limit ${maxEvents + 1}) counted`,
-);
-
-/** Resends existing deliveries and creates missing ones, holding the endpoint's lock so that no other process does. */
+/**
+ * Resends existing deliveries and creates missing ones, at most one more than allowed, holding the endpoint's lock so
+ * that no other process does.
+ */
 const replayStatement = statement<object>(
   'replay_deliveries',
   `with replayed as materialized (
-     select v.platform_id, e.id as endpoint_id, v.sequence ${inRange}
+     select v.platform_id, e.id as endpoint_id, v.sequence ${inRange} limit ${maxEvents + 1}
    ), restarted as (
      update webhook_delivery d set ${restart} from replayed r
      where d.platform_id = r.platform_id and d.endpoint_id = r.endpoint_id and d.event_sequence = r.sequence
@@ -67,27 +64,23 @@ const replayStatement = statement<object>(
  * endpoint does not receive is sent only if it is named by its own id.
  * @returns the number of events
  */
-export function replay(webhooks: Webhooks, caller: Caller, input: Replay, idempotencyKey: Given<string>) {
+export const replay = webhookCommand((webhooks, caller, input: Replay) => {
   const id = endpointUuid(input.endpointId);
-  return runIdempotent(webhooks.payments.database, caller, {
+  return {
     operation: 'replayWebhookEvents',
-    input,
-    idempotencyKey,
     effect: async (transaction) => {
-      const { client } = transaction;
       const endpoint = await lockEndpoint(transaction, caller, id);
       if (endpoint.status === 'DISABLED') throw endpointDisabled(id);
       const { after, before, named } = await rangeOf(webhooks.payments.cursors, transaction, caller, input);
       const range = [caller.platformId, id, after.toString(), before.toString(), named];
-      const [counted] = await countStatement(client, ...range);
-      if ((counted?.count ?? 0) > maxEvents)
+      const { length: count } = await replayStatement(transaction.client, ...range);
+      if (count > maxEvents)
         throw invalid(`the range has more than ${maxEvents} events: replay it in parts`, at('before'));
-      const { length: count } = await replayStatement(client, ...range);
       return { result: { count }, answer: { count } };
     },
     repeat: async (result) => ({ count: Number(result.count) }),
-  });
-}
+  };
+});
 
 async function rangeOf(
   cursors: Cursors,
@@ -135,17 +128,10 @@ const resendStatement = statement<object>(
  * ones follow. A delivery that waits for its next attempt is attempted at once.
  * @throws Refusal WEBHOOK_DELIVERY_NOT_FOUND, CONFLICT (its endpoint is disabled), IDEMPOTENCY_MISMATCH
  */
-export function resend(
-  webhooks: Webhooks,
-  caller: Caller,
-  input: { readonly deliveryId: string },
-  idempotencyKey: Given<string>,
-) {
+export const resend = webhookCommand((webhooks, caller, input: { readonly deliveryId: string }) => {
   const id = uuidOf(input.deliveryId, 'WebhookDelivery') ?? notFound();
-  return runIdempotent(webhooks.payments.database, caller, {
+  return {
     operation: 'resendWebhookDelivery',
-    input,
-    idempotencyKey,
     effect: async (transaction) => {
       const { client, prisma } = transaction;
       const { endpointId } = await readDelivery(prisma, caller, id);
@@ -160,8 +146,8 @@ export function resend(
       };
     },
     repeat: async () => ({ delivery: await readDelivery(webhooks.payments.database.prisma, caller, id) }),
-  });
-}
+  };
+});
 
 async function readDelivery(prisma: Prisma.TransactionClient, caller: Caller, id: string): Promise<WebhookDelivery> {
   const where = { AND: [visibleToPlatform(caller), { id }] };

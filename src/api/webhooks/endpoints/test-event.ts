@@ -4,10 +4,9 @@ import type { Given } from '../../../core/conditions.ts';
 import { outsideWait } from '../../../core/outside-wait.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import type { Caller } from '../../../domain/access/caller.ts';
-import { runIdempotent } from '../../../domain/access/run-idempotent.ts';
 import { afterCommit } from '../../../infra/database/faults.ts';
 import { statement } from '../../../infra/database/statement.ts';
-import type { Webhooks } from '../webhooks.ts';
+import { type Webhooks, webhookCommand } from '../webhooks.ts';
 import { endpointDisabled, endpointUuid, readEndpoint } from './endpoint-queries.ts';
 
 /** How long a caller waits for the outcome of its test, in milliseconds. The delivery continues like any other. */
@@ -36,32 +35,33 @@ export async function announceTest(client: pg.PoolClient, platformId: string, en
  * @throws Refusal FORBIDDEN, WEBHOOK_ENDPOINT_NOT_FOUND, CONFLICT (the endpoint is disabled), RATE_LIMITED (too many
  *   tests are waiting), IDEMPOTENCY_MISMATCH
  */
-export function sendTest(
-  webhooks: Webhooks,
-  caller: Caller,
-  input: { readonly endpointId: string },
-  idempotencyKey: Given<string>,
-) {
+export function sendTest(webhooks: Webhooks, caller: Caller, input: NamedEndpoint, idempotencyKey: Given<string>) {
   return limited(webhooks, caller, async () => {
-    const id = endpointUuid(input.endpointId);
-    const { eventId, url, replayed } = await runIdempotent(webhooks.payments.database, caller, {
-      operation: 'sendTestWebhook',
-      input,
-      idempotencyKey,
-      effect: async ({ client, prisma }) => {
-        const endpoint = await readEndpoint(prisma, caller, id);
-        if (endpoint.status === 'DISABLED') throw endpointDisabled(id);
-        const eventId = await announceTest(client, caller.platformId, id);
-        const result = { eventId, url: endpoint.url };
-        return { result, answer: result };
-      },
-      repeat: async (result) => ({ eventId: String(result.eventId), url: String(result.url) }),
-    });
+    const { id, eventId, url, replayed } = await testOnce(webhooks, caller, input, idempotencyKey);
     const outcome = await afterCommit(outsideWait(firstOutcome(webhooks, caller, id, eventId)));
     // The URL of the endpoint at the time of the call.
     return { url, ...outcome, replayed };
   });
 }
+
+interface NamedEndpoint {
+  readonly endpointId: string;
+}
+
+const testOnce = webhookCommand((_webhooks, caller, { endpointId }: NamedEndpoint) => {
+  const id = endpointUuid(endpointId);
+  return {
+    operation: 'sendTestWebhook',
+    effect: async ({ client, prisma }) => {
+      const endpoint = await readEndpoint(prisma, caller, id);
+      if (endpoint.status === 'DISABLED') throw endpointDisabled(id);
+      const eventId = await announceTest(client, caller.platformId, id);
+      const result = { eventId, url: endpoint.url };
+      return { result, answer: { id, ...result } };
+    },
+    repeat: async (result) => ({ id, eventId: String(result.eventId), url: String(result.url) }),
+  };
+});
 
 /** Counts a platform's tests that wait for their receivers. Beyond the limit, throws RATE_LIMITED and sends no test. */
 async function limited<Result>(

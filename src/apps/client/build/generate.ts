@@ -88,41 +88,23 @@ function schemaFacts(schema: GraphQLSchema): string {
     }
   }
   const { scalarFields, scalarInputs } = scalarFacts(schema);
-  const constant = (about: string, name: string, value: unknown, type: string) =>
-    `\n/** ${about} */\nexport const ${name}: ${type} = ${JSON.stringify(value, null, 2)};\n`;
-  return [
-    heading,
-    constant(
-      'The object types of each interface and union.',
-      'possibleTypes',
-      possibleTypes,
-      'Record<string, string[]>',
-    ),
-    constant(
-      'The arguments that distinguish one list from another, by the type and the field of the connection.',
-      'connections',
-      connections,
-      'Record<string, Record<string, string[]>>',
-    ),
-    constant(
-      'Object types without an identity, which belong to the object that contains them.',
-      'embedded',
-      embedded,
-      'string[]',
-    ),
-    constant(
-      'The fields of objects that are BigInt or DateTime.',
-      'scalarFields',
-      scalarFields,
-      'Record<string, Record<string, string>>',
-    ),
-    constant(
-      'The fields of input objects that are BigInt or DateTime, or contain such fields.',
-      'scalarInputs',
-      scalarInputs,
-      'Record<string, Record<string, string>>',
-    ),
-  ].join('');
+  const json = (value: unknown) => JSON.stringify(value, null, 2);
+  return `${heading}
+/** The object types of each interface and union. */
+export const possibleTypes: Record<string, string[]> = ${json(possibleTypes)};
+
+/** The arguments that distinguish one list from another, by the type and the field of the connection. */
+export const connections: Record<string, Record<string, string[]>> = ${json(connections)};
+
+/** Object types without an identity, which belong to the object that contains them. */
+export const embedded: string[] = ${json(embedded)};
+
+/** The fields of objects that are BigInt or DateTime. */
+export const scalarFields: Record<string, Record<string, string>> = ${json(scalarFields)};
+
+/** The fields of input objects that are BigInt or DateTime, or contain such fields. */
+export const scalarInputs: Record<string, Record<string, string>> = ${json(scalarInputs)};
+`;
 }
 
 /** Generates the operations as text with their types, as hashes of the same texts, and as parsed documents. */

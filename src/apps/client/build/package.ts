@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { buildSchema, introspectionFromSchema } from 'graphql';
 
-// `npm run client:build`: builds the client package in dist/client, for npm to install: JavaScript, types, schema.
+// `npm run client:build`: builds the client package (JavaScript, types, schema) and packs it in dist, for npm to install.
 
 const root = path.resolve(import.meta.dirname, '../../../..');
 const folder = path.join(root, 'dist/client');
@@ -74,3 +74,7 @@ const manifestOf = Object.entries<string>(hashes).map(([name, hash]) => [hash.re
 await writeFile(path.join(folder, 'persisted-documents.json'), JSON.stringify(Object.fromEntries(manifestOf), null, 2));
 await cp(path.join(root, 'src/apps/client/README.md'), path.join(folder, 'README.md'));
 await cp(path.join(root, 'LICENSE'), path.join(folder, 'LICENSE'));
+// A packed file, since npm replaces a folder that it has installed by a link to it when it installs another package.
+const packing = spawnSync('npm', ['pack', folder, '--silent'], { cwd: path.dirname(folder), encoding: 'utf8' });
+if (packing.status !== 0) throw new Error(packing.stderr);
+await rename(path.join(folder, '..', packing.stdout.trim()), path.join(folder, '../payments-client.tgz'));

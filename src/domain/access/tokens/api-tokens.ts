@@ -3,11 +3,7 @@ import { parseRange } from '../../../core/address-ranges.ts';
 import { publicId } from '../../../core/ids.ts';
 import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
 import type { Database } from '../../../infra/database/database.ts';
-import type {
-  Environment,
-  Permission,
-  TrustedDocumentPolicy,
-} from '../../../infra/database/generated/client/client.ts';
+import type { ApiToken, Platform } from '../../../infra/database/generated/client/client.ts';
 import { statement } from '../../../infra/database/statement.ts';
 import { ownRates, type RateColumns } from '../rates.ts';
 import type { Viewer } from '../viewer.ts';
@@ -25,17 +21,12 @@ export function newCredentials(): { clientId: string; secret: string } {
   return { clientId: randomBytes(12).toString('base64url'), secret: randomBytes(32).toString('base64url') };
 }
 
-interface TokenRow extends RateColumns {
-  id: string;
-  platformId: string;
+interface TokenRow
+  extends RateColumns,
+    Pick<ApiToken, 'id' | 'platformId' | 'permissions' | 'expiresAt' | 'addresses' | 'documents'>,
+    Pick<Platform, 'environment' | 'trustedDocuments'> {
   secretHash: Buffer;
-  permissions: Permission[];
-  environment: Environment;
-  trustedDocuments: TrustedDocumentPolicy;
   makers: string[];
-  expiresAt: Date | null;
-  addresses: string[];
-  documents: string[];
   /** Whether its last use was recorded within the last minute. */
   wasUsed: boolean;
 }
@@ -51,47 +42,38 @@ const usedStatement = statement<object>(
 const unknownHash = Buffer.alloc(32);
 
 /**
- * Authenticates servers by their API tokens. Unknown tokens and wrong secrets get the same refusal after the same
- * time.
+ * Returns the viewer for `Basic base64(clientId:secret)`, or undefined if the credentials are not valid. Unknown tokens
+ * and wrong secrets get the same refusal after the same time.
  */
-export class ApiTokens {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
-  /** Returns the viewer for `Basic base64(clientId:secret)`, or undefined if the credentials are not valid. */
-  async authenticate(authorization: string): Promise<Viewer | undefined> {
-    const credentials = basicCredentials(authorization);
-    if (!credentials) return undefined;
-    const [row] = await tokenStatement(this.#database.pool, credentials.clientId);
-    const matches = timingSafeEqual(hashSecret(credentials.secret), row?.secretHash ?? unknownHash);
-    if (!row || !matches) return undefined;
-    const viewer: Viewer = {
-      kind: 'PLATFORM',
-      platformId: row.platformId,
-      environment: row.environment,
-      permissions: row.permissions,
-      grants: [],
-      tokenId: row.id,
-      makers: row.makers,
-      bound: { kind: 'PLATFORM' },
-      subject: publicId('Platform', row.platformId),
-      expiresAt: row.expiresAt,
-      addresses: row.addresses.map(parseRange),
-      trustedDocumentsOnly: row.trustedDocuments === 'ALL' || row.documents.length > 0,
-      documents: row.documents,
-      rates: ownRates(row),
-    };
-    // The time of last use is informational, so a request does not wait for its update.
-    if (row.wasUsed) return viewer;
-    asPlatform(row.platformId, () => usedStatement(this.#database.pool, row.platformId, row.id)).catch(() => undefined);
-    return viewer;
-  }
+export async function authenticateServer({ pool }: Database, authorization: string): Promise<Viewer | undefined> {
+  const credentials = basicCredentials(authorization);
+  if (!credentials) return undefined;
+  const [row] = await tokenStatement(pool, credentials.clientId);
+  const matches = timingSafeEqual(hashSecret(credentials.secret), row?.secretHash ?? unknownHash);
+  if (!row || !matches) return undefined;
+  const viewer: Viewer = {
+    kind: 'PLATFORM',
+    platformId: row.platformId,
+    environment: row.environment,
+    permissions: row.permissions,
+    grants: [],
+    tokenId: row.id,
+    makers: row.makers,
+    bound: { kind: 'PLATFORM' },
+    subject: publicId('Platform', row.platformId),
+    expiresAt: row.expiresAt,
+    addresses: row.addresses.map(parseRange),
+    trustedDocumentsOnly: row.trustedDocuments === 'ALL' || row.documents.length > 0,
+    documents: row.documents,
+    rates: ownRates(row),
+  };
+  // The time of last use is informational, so a request does not wait for its update.
+  if (row.wasUsed) return viewer;
+  asPlatform(row.platformId, () => usedStatement(pool, row.platformId, row.id)).catch(() => undefined);
+  return viewer;
 }
 
-function basicCredentials(authorization: string): { clientId: string; secret: string } | undefined {
+function basicCredentials(authorization: string): ReturnType<typeof newCredentials> | undefined {
   const encoded = /^basic +([A-Za-z0-9+/=_-]{1,1000})$/i.exec(authorization)?.[1];
   if (encoded === undefined) return undefined;
   const decoded = Buffer.from(encoded, 'base64').toString('utf8');
@@ -101,11 +83,6 @@ function basicCredentials(authorization: string): { clientId: string; secret: st
   return colon > 0 ? { clientId: decoded.slice(0, colon), secret: decoded.slice(colon + 1) } : undefined;
 }
 
-export interface BasicCredentials {
-  readonly clientId: string;
-  readonly secret: string;
-}
-
-export function basicAuthorization({ clientId, secret }: BasicCredentials): string {
+export function basicAuthorization({ clientId, secret }: ReturnType<typeof newCredentials>): string {
   return `Basic ${Buffer.from(`${clientId}:${secret}`).toString('base64')}`;
 }

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
 import { boundedCache } from '../../../core/bounded-cache.ts';
+import type { Database } from '../../../infra/database/database.ts';
 import type { CredentialBrake } from '../limits/credential-brake.ts';
 import { isAcceptedFrom, type Viewer } from '../viewer.ts';
-import type { ApiTokens } from './api-tokens.ts';
+import { authenticateServer } from './api-tokens.ts';
 import type { ClientTokens } from './client-tokens.ts';
 
 /** The maximum number of verified credentials that are remembered, and their lifetime in milliseconds. */
@@ -12,15 +13,15 @@ const authenticated = { max: 20_000, ttlMs: 900 } as const;
 
 /** Authenticates an Authorization header of either kind: a server's `Basic` or an app's `Bearer`. */
 export class Credentials {
-  readonly #servers: ApiTokens;
+  readonly #database: Database;
   readonly #apps: ClientTokens;
   readonly #brake: CredentialBrake;
   readonly #viewers = boundedCache<Viewer>(authenticated.max, authenticated.ttlMs);
   /** Digests of verified headers. The brake lets them pass, even while others guess from the same address. */
   readonly #proven = boundedCache<true>(proven.max, proven.ttlMs);
 
-  constructor(servers: ApiTokens, apps: ClientTokens, brake: CredentialBrake) {
-    this.#servers = servers;
+  constructor(database: Database, apps: ClientTokens, brake: CredentialBrake) {
+    this.#database = database;
     this.#apps = apps;
     this.#brake = brake;
   }
@@ -60,8 +61,9 @@ export class Credentials {
     if (!authorization) return undefined;
     const cached = this.cached(authorization);
     if (cached) return cached;
-    const tokens = /^bearer /i.test(authorization) ? this.#apps : this.#servers;
-    const viewer = await tokens.authenticate(authorization);
+    const viewer = /^bearer /i.test(authorization)
+      ? await this.#apps.authenticate(authorization)
+      : await authenticateServer(this.#database, authorization);
     if (viewer) this.#viewers.set(digestOf(authorization), viewer);
     return viewer;
   }

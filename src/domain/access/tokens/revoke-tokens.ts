@@ -1,10 +1,11 @@
 import { publicId, uuidOf } from '../../../core/ids.ts';
 import { checkVersion, type Expecting, Refusal } from '../../../core/refusal.ts';
+import { trustedJson } from '../../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../../infra/database/statement.ts';
 import { readClock } from '../../../infra/database/transaction.ts';
 import type { Caller } from '../caller.ts';
 import { dropPending } from '../drop-pending.ts';
-import { recordCommand, type StoredResult } from '../run-idempotent.ts';
+import { recordCommand } from '../run-idempotent.ts';
 import { forCaller, visibleRow, visibleToPlatform } from '../visible.ts';
 import { lockTokens } from './token-bounds.ts';
 
@@ -86,7 +87,7 @@ export const revokeApiToken = recordCommand((_database, caller, input: RevokeApi
     const row = { platform_id: caller.platformId, id };
     return { result: { type: 'ApiToken', row, ...ended }, answer: { revokedId: input.tokenId, ...ended } };
   },
-  repeat: async (result) => ({ revokedId: input.tokenId, ...endedIn(result) }),
+  repeat: async ({ type, row, ...ended }) => ({ revokedId: input.tokenId, ...trustedJson<Ended>(ended) }),
 }));
 
 async function revokeFamily(on: Queryable, caller: Caller, id: string, input: RevokeApiToken): Promise<Ended> {
@@ -107,14 +108,6 @@ async function revokeFamily(on: Queryable, caller: Caller, id: string, input: Re
   }
   for (const endpointId of endpoints) await dropPending(on, caller.platformId, endpointId);
   return { endedApiTokens, endedClientTokens, disabledEndpoints: endpoints.length };
-}
-
-function endedIn({ endedApiTokens, endedClientTokens, disabledEndpoints }: StoredResult): Ended {
-  return {
-    endedApiTokens: Number(endedApiTokens),
-    endedClientTokens: Number(endedClientTokens),
-    disabledEndpoints: Number(disabledEndpoints),
-  };
 }
 
 /**

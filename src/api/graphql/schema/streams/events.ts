@@ -13,7 +13,6 @@ import {
   visibleTransactions,
 } from '../../../../domain/access/visible.ts';
 import { feedCursor } from '../../../../domain/events/cursor.ts';
-import type { EventFilter as EventFilterOf } from '../../../../domain/events/subscribers.ts';
 import type { Event as EventRow, Prisma } from '../../../../infra/database/generated/client/client.ts';
 import { rowFromSnapshot } from '../../../../infra/database/rows.ts';
 import type { Context } from '../../context.ts';
@@ -33,7 +32,7 @@ import { found } from '../filters.ts';
 import { listOf, pageArgs } from '../list.ts';
 import { Account, Customer, Quote, Transaction } from '../nouns.ts';
 import { made, node } from '../words.ts';
-import { afterDescription, placeOf, watchMany } from './stream.ts';
+import { afterDescription, filterOf, placeOf, watchMany } from './stream.ts';
 import { visibleId } from './visible-ids.ts';
 
 /** The feed: every change, as a list and as a stream. */
@@ -158,22 +157,12 @@ function whereEvents(viewer: Viewer, filter: Filter): Prisma.EventWhereInput {
  * Returns the conditions of `whereEvents` for a stream.
  * @throws GraphQLError NOT_FOUND for an id that the caller may not see: an empty stream would wait forever
  */
-async function filterOf(context: Context, filter: Filter): Promise<EventFilterOf> {
+async function followedEvents(context: Context, filter: Filter) {
   const { types, customerId: customer, transactionId: transaction } = filter ?? {};
-  const customerId = await visibleId(context, 'Customer', customer, 'filter.customerId');
-  const transactionId = await visibleId(context, 'Transaction', transaction, 'filter.transactionId');
-  return {
-    wants: (event) =>
-      (!types || types.includes(event.type)) &&
-      (!customerId || event.customerId === customerId) &&
-      (!transactionId || event.transactionId === transactionId),
-    subject: transactionId
-      ? { of: 'transaction', ids: [transactionId] }
-      : customerId
-        ? { of: 'customer', ids: [customerId] }
-        : undefined,
-    types: types ?? undefined,
-  };
+  return filterOf(types ?? undefined, {
+    customerId: await visibleId(context, 'Customer', customer, 'filter.customerId'),
+    transactionId: await visibleId(context, 'Transaction', transaction, 'filter.transactionId'),
+  });
 }
 
 /** Returns whether a document selects a row that an event only refers to. */
@@ -220,7 +209,7 @@ builder.subscriptionField('events', (t) =>
       filter: t.arg({ type: EventFilter, description: 'Sends only events that match this filter.' }),
     },
     subscribe: async (_root, { after, filter }, context) =>
-      watchMany(context, after, await filterOf(context, filter), messageOf),
+      watchMany(context, after, await followedEvents(context, filter), messageOf),
     resolve: ({ event }, _args, context, info) =>
       readAround(
         'Event',

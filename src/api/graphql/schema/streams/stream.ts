@@ -1,5 +1,6 @@
 import type { Cursors } from '../../../../core/cursors.ts';
 import { oncePer } from '../../../../core/once-per.ts';
+import type { Bound } from '../../../../domain/access/caller.ts';
 import type { Viewer } from '../../../../domain/access/viewer.ts';
 import { maySeeEvent } from '../../../../domain/access/visible.ts';
 import { mapChannel } from '../../../../domain/events/channel.ts';
@@ -119,11 +120,21 @@ export async function watchMany<Update extends Message>(
   }));
 }
 
-/** Returns the filter of a stream of all events of these types; if a customer is given, only that customer's. */
-export function filterOf(types: readonly EventType[], customerId: string | undefined): EventFilter {
+/** The customer and the transaction to whose events a stream is limited. */
+interface EventsOf {
+  readonly customerId?: string | undefined;
+  readonly transactionId?: string | undefined;
+}
+
+/** Returns the filter of a stream of all events of these types (by default of all types), within these limits. */
+export function filterOf(types: readonly EventType[] | undefined, of: EventsOf): EventFilter {
+  const { customerId, transactionId } = of;
   return {
-    wants: (event) => types.includes(event.type) && (customerId === undefined || event.customerId === customerId),
-    ...(customerId !== undefined && { subject: { of: 'customer', ids: [customerId] } }),
+    wants: (event) =>
+      (!types || types.includes(event.type)) &&
+      (customerId === undefined || event.customerId === customerId) &&
+      (transactionId === undefined || event.transactionId === transactionId),
+    subject: subjectOf(of),
     types,
   };
 }
@@ -137,13 +148,13 @@ export function subscribe({ feed, viewer, closeForRetry }: Context, from: bigint
 function filterFor(viewer: Viewer, { wants, subject, types }: EventFilter): EventFilter {
   return {
     wants: (event) => maySeeEvent(viewer, event) && wants(event),
-    subject: subject ?? subjectOf(viewer),
+    subject: subject ?? subjectOf(viewer.bound),
     types,
   };
 }
 
-/** Returns the subject that covers everything that a client token may see: its customer or its payment. */
-function subjectOf({ bound }: Viewer): Subject | undefined {
-  if (bound.kind === 'CUSTOMER') return { of: 'customer', ids: [bound.customerId] };
-  return bound.kind === 'PAYMENT' ? { of: 'transaction', ids: [bound.transactionId] } : undefined;
+/** Returns the subject that covers everything within some limits, or everything that a client token may see. */
+function subjectOf(of: EventsOf | Bound): Subject | undefined {
+  if ('transactionId' in of && of.transactionId !== undefined) return { of: 'transaction', ids: [of.transactionId] };
+  return 'customerId' in of && of.customerId !== undefined ? { of: 'customer', ids: [of.customerId] } : undefined;
 }

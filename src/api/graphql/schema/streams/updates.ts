@@ -125,8 +125,8 @@ async function followAll<Noun extends FollowedNoun>(
   after: After,
   context: Context,
 ): Promise<Updates<Noun>> {
-  const customer = await visibleId(context, 'Customer', customerId, 'of.customerId');
-  return watchMany(context, after, filterOf(eventsOfNoun[noun].types, customer), updatesOf[noun]);
+  const of = { customerId: await visibleId(context, 'Customer', customerId, 'of.customerId') };
+  return watchMany(context, after, filterOf(eventsOfNoun[noun].types, of), updatesOf[noun]);
 }
 
 const FollowedAccountsInput = builder.inputType('FollowedAccountsInput', {

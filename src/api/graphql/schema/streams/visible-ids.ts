@@ -1,17 +1,15 @@
-import DataLoader from 'dataloader';
 import { accountNameIn, uuidOf } from '../../../../core/ids.ts';
-import { oncePer } from '../../../../core/once-per.ts';
-import type { Viewer } from '../../../../domain/access/viewer.ts';
 import {
+  sharedForCallers,
   visibleAccounts,
   visibleCustomers,
   visibleQuotes,
+  visibleRow,
   visibleTransactions,
 } from '../../../../domain/access/visible.ts';
-import { asPlatform } from '../../../../infra/database/connections/platform-scope.ts';
-import type { Database } from '../../../../infra/database/database.ts';
 import { readRows, type Where } from '../../../../infra/database/read-rows.ts';
 import type { SnapshotRows } from '../../../../infra/database/rows.ts';
+import { statement } from '../../../../infra/database/statement.ts';
 import type { Context } from '../../context.ts';
 import { failure } from '../../failure.ts';
 
@@ -56,48 +54,31 @@ export async function visibleRows<N extends Noun>(
 
 const noSuch = (noun: Noun, field: string) => failure('NOT_FOUND', `no such ${noun.toLowerCase()}`, { field });
 
-/** The uuid of a row, and the viewer who wants to see it. */
-interface Sought {
-  readonly viewer: Viewer;
-  readonly noun: 'Customer' | 'Transaction';
-  readonly id: string;
-}
+const isVisible = (name: string, noun: 'customer' | 'transaction') =>
+  sharedForCallers(
+    statement<{ isVisible: boolean }>(
+      name,
+      `select exists (select from ${noun} r where ${visibleRow(noun, 'r')} and r.id = named.id) as is_visible
+       from unnest($4::uuid[]) with ordinality as named (id, place) order by named.place`,
+    ),
+  );
 
-/** Streams that open in one turn of the event loop share a read: thousands open after an instance restarts. */
-const loaderOf = oncePer((database: Database) => {
-  const options = { cache: false, maxBatchSize: 500, batchScheduleFn: (run: () => void) => void setImmediate(run) };
-  return new DataLoader((sought: readonly Sought[]) => whichAreVisible(database, sought), options);
-});
-
-async function whichAreVisible(database: Database, sought: readonly Sought[]): Promise<boolean[]> {
-  const found = new Set<string>();
-  for (const [scope, group] of Map.groupBy(sought, scopeOf)) {
-    const [first] = group;
-    if (!first) continue;
-    const { viewer, noun } = first;
-    const ids = { id: { in: [...new Set(group.map(({ id }) => id))] } };
-    const rows = await asPlatform(viewer.platformId, () =>
-      readRows(database, noun, { where: { AND: [visible[noun](viewer), ids] } }),
-    );
-    for (const { id } of rows) found.add(`${scope} ${id}`);
-  }
-  return sought.map((one) => found.has(`${scopeOf(one)} ${one.id}`));
-}
-
-/** Returns a key for the rows of a noun that a viewer may see, the same for all viewers bound to the same object. */
-function scopeOf({ viewer, noun }: Sought): string {
-  return JSON.stringify([noun, viewer.platformId, viewer.bound]);
-}
+/** Streams that open at the same time share a statement: thousands open after an instance restarts. */
+const isVisibleStatements = {
+  Customer: isVisible('is_customer_visible', 'customer'),
+  Transaction: isVisible('is_transaction_visible', 'transaction'),
+};
 
 /** Returns the UUID in a public id, if one is given. Throws NOT_FOUND if the caller may not see such a row. */
 export async function visibleId(
-  { payments: { database }, viewer }: Context,
-  noun: Sought['noun'],
+  { payments, viewer }: Context,
+  noun: keyof typeof isVisibleStatements,
   publicId: string | null | undefined,
   field: string,
 ): Promise<string | undefined> {
   if (publicId == null) return undefined;
   const id = uuidOf(publicId, noun);
-  if (id === undefined || !(await loaderOf(database).load({ viewer, noun, id }))) throw noSuch(noun, field);
+  const { pool } = payments.database;
+  if (id === undefined || !(await isVisibleStatements[noun](pool, viewer, id)).isVisible) throw noSuch(noun, field);
   return id;
 }

@@ -4,7 +4,6 @@ import type { Viewer } from '../../../../domain/access/viewer.ts';
 import type { Channel } from '../../../../domain/events/channel.ts';
 import { feedHead } from '../../../../domain/events/reads.ts';
 import { eventsOfNoun, type FollowedNoun } from '../../../../domain/events/row-events.ts';
-import type { Subject } from '../../../../domain/events/subscribers.ts';
 import type { Event } from '../../../../infra/database/generated/client/client.ts';
 import { matchesNone, NotFollowable, type Predicate, predicateOf } from '../../../../infra/database/predicates.ts';
 import type { Noun } from '../../../../infra/database/read-rows.ts';
@@ -55,8 +54,7 @@ export async function watchList(
   const { types } = eventsOfNoun[noun];
   const resumeAfter = positionAfter(after, context);
   const followed = await followFilter(context, read, filter ?? {});
-  const all = filterOf(types, undefined);
-  const wanted = { ...all, ...(followed.subject && { subject: followed.subject }) };
+  const wanted = filterOf(types, followed);
   if (resumeAfter !== undefined) await refuseExpired(resumeAfter, wanted, context);
   // Read before the page: changes made meanwhile are in the page, and are sent again as changes.
   const from = resumeAfter ?? (await feedHead(context.payments.database, context.viewer.platformId));
@@ -195,7 +193,7 @@ function sharedMessage(last: Event, place: Message, changes: readonly ListChange
 interface FollowedFilter {
   readonly predicate: Predicate;
   /** The customer who owns all of the rows, if the filter names one. */
-  readonly subject: Subject | undefined;
+  readonly customerId: string | undefined;
 }
 
 /**
@@ -212,10 +210,7 @@ async function followFilter(context: Context, read: PageRead, filter: object): P
   }
   const where = read.where(viewer, { filter });
   const customerId = equalIn(where, read.model === 'Customer' ? 'id' : 'customerId');
-  return {
-    predicate: predicateOf(read.model, where),
-    subject: customerId === undefined ? undefined : { of: 'customer', ids: [customerId] },
-  };
+  return { predicate: predicateOf(read.model, where), customerId };
 }
 
 function refuseUnfollowable(read: PageRead, viewer: Viewer, name: string, value: unknown): void {

@@ -1,6 +1,5 @@
 import { type Channel, mapChannel, only } from '../../../../domain/events/channel.ts';
 import type { FeedPosition } from '../../../../domain/events/cursor.ts';
-import { latestEvents } from '../../../../domain/events/history.ts';
 import { feedHead } from '../../../../domain/events/reads.ts';
 import { eventsOfNoun, type FollowedNoun, nounOf, subjectIdOf } from '../../../../domain/events/row-events.ts';
 import type { Subject } from '../../../../domain/events/subscribers.ts';
@@ -65,8 +64,7 @@ export async function watchRows<Noun extends FollowedNoun>(
   for (const row of rows)
     open.set(subjectId(row), { row, hasEnded: (await stream.hasEnded?.(row)) ?? false, shown: 0 });
   const versions = new Map(rows.map((row) => [subjectId(row), row.version]));
-  const latestOf = (wanted: ReadonlyMap<string, number>) =>
-    latestEvents(database, context.feed, platformId, stream.noun, wanted);
+  const latestOf = (wanted: ReadonlyMap<string, number>) => context.feed.latest(platformId, stream.noun, wanted);
   const { presentStates, follow } = rowsFollower(context, stream, rows, open);
 
   if (resumeAfter !== undefined) {
