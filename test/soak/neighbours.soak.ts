@@ -175,7 +175,7 @@ interface Rounds {
 async function measure(neighbour: Neighbour, kind: Kind, way: Way) {
   const perSecond = ways[way];
   const rate: Rate | null = perSecond === undefined ? null : { perSecond, burst: perSecond };
-  await changeRates(t.gateway.payments.database, 'stormy', tester, { platform: rate });
+  await changeRates(t.gateway.payments.database, stormy.platformId, tester, { platform: rate });
   const { authorization } = stormy;
   const { usd: from, outsideUsd: to } = scene;
   const storming: Storm = { url: child.url, authorization, connections, kind, perSecond: undefined, from, to };
