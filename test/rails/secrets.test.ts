@@ -151,7 +151,8 @@ test('no secret of a provider is logged, measured, traced or returned, even whil
   expect(printed).toContain('upstream answered 500');
   expect(printed).toContain('upstream answered 401');
   expect(printed).toContain('ECONNREFUSED');
-  expect(printed).toContain('timeout');
+  // On a busy machine, the request's own time limit comes first.
+  expect(printed).toMatch(/timeout|the rail did not answer within/);
   expect(figures).toContain('payments_');
   expect(traces.join('')).toContain('settle order');
   expect(answers).toHaveLength(Object.keys(faults).length + 2);
