@@ -10,6 +10,8 @@ const pays = (account: string, requireActive = {}): Plan => ({
   journals: [{ kind: 'debit', legs: [on(account, -1n)] }],
 });
 const concludes = (...orders: string[]): Plan => ({ orders: orders.map((id) => ({ id, dueInMs: null })) });
+const spend = { transactionId: 't', kind: 'TRANSFER_OUT', amount: 1n, currency: 'USD', subjects: [] } as const;
+const limited: Plan = { spend: { ...spend, accountId: null, country: null, umaAddress: null } };
 const batchesOf = (...plans: Plan[]) => divideIntoBatches(plans.map((plan) => [{ platformId: 'p', plan }]));
 
 test('plans with nothing in common form one batch, in their order', () => {
@@ -78,10 +80,15 @@ test('a deletion follows earlier money and payments, and precedes later ones', (
 });
 
 test('a payment that policies may limit follows an earlier one that ends undelivered, and precedes a later one', () => {
-  const spend = { transactionId: 't', kind: 'TRANSFER_OUT', amount: 1n, currency: 'USD', subjects: [] } as const;
-  const limited: Plan = { spend: { ...spend, accountId: null, country: null, umaAddress: null } };
   const fails: Plan = { transactions: [{ id: 'payment', from: ['PROCESSING'], to: 'FAILED' }] };
   expect(batchesOf(limited, limited, fails, limited)).toEqual([[0, 1], [2], [3]]);
+});
+
+test('payments that policies may limit share a batch, but none overtakes another', () => {
+  expect(batchesOf(limited, concludes('x'), { ...concludes('x'), ...limited }, limited)).toEqual([
+    [0, 1],
+    [2, 3],
+  ]);
 });
 
 test('an alternative that changes rows beyond those of its plan is refused before anything is sent', () => {
