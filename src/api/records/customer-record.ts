@@ -15,7 +15,7 @@ export const individualTypes = [
   'GENERAL_PARTNER',
 ] as const;
 
-/** Converts a row to a customer's record (specification 2.8, decision 47), without unknown values (decision 13). */
+/** Converts a row to a customer's record (specification 2.8, decision 47). Omits values that are null (decision 13). */
 export function customerRecord(row: Customer) {
   // createCustomer stores the address and owners in these forms.
   const address = trustedJson<Address | null>(row.address);

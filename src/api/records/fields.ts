@@ -2,7 +2,7 @@ import { requiredCurrency } from '../../core/currencies.ts';
 import type { Metadata } from '../../domain/commands/metadata.ts';
 import { trustedJson } from '../../infra/database/rows.ts';
 
-/** Defines the fields that several records have in the same form. Unknown values are left out (decision 13). */
+/** Defines the fields that several records have in common. Values that are null are omitted (decision 13). */
 
 /** Returns when a customer or an account was frozen; nothing if it is not frozen (decision 78). */
 export function frozenRecord({ frozenAt }: { readonly frozenAt: Date | null }): { readonly frozenAt?: string } {

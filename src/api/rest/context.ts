@@ -75,7 +75,7 @@ export const onReplicas: MiddlewareHandler<RestEnvironment> = async (context, ne
   const replicas = context.get('replicas');
   if (!replicas) return next();
   context.set('onlyReads', true);
-  // A later page must include all earlier writes, so a token that would allow less does not count (decision 82).
+  // A later page must include all earlier writes, so the client's read token is ignored (decision 82).
   const isPage = context.req.query('cursor') !== undefined;
   return replicas.reading(platformId, isPage ? undefined : token, () => next());
 };

@@ -4,7 +4,7 @@ import { oncePer } from '../../core/once-per.ts';
 import { asPlatform } from '../../infra/database/connections/platform-scope.ts';
 import type { Prisma } from '../../infra/database/generated/client/client.ts';
 import { columnName, type Event } from '../../infra/database/rows.ts';
-import type { Queryable, Statement } from '../../infra/database/statement.ts';
+import { type Queryable, type Statement, statement } from '../../infra/database/statement.ts';
 import type { Caller } from './caller.ts';
 import type { Viewer } from './viewer.ts';
 
@@ -185,3 +185,18 @@ export function visibleRow(noun: Noun, alias: string): string {
       : `(${parameter}::uuid is null or ${alias}.${columnName(field)} = ${parameter})`;
   return `${alias}.platform_id = $1 and ${bound('$2', ofCustomer)} and ${bound('$3', ofPayment)}`;
 }
+
+const isVisible = (name: string, noun: 'customer' | 'transaction') =>
+  sharedForCallers(
+    statement<{ isVisible: boolean }>(
+      name,
+      `select exists (select from ${noun} r where ${visibleRow(noun, 'r')} and r.id = named.id) as is_visible
+       from unnest($4::uuid[]) with ordinality as named (id, place) order by named.place`,
+    ),
+  );
+
+/** Streams that open at the same time share a statement: thousands open after an instance restarts. */
+export const isVisibleStatements = {
+  Customer: isVisible('is_customer_visible', 'customer'),
+  Transaction: isVisible('is_transaction_visible', 'transaction'),
+};

@@ -310,7 +310,7 @@ function resolverOf<Input, Success>(
 }
 
 /**
- * Unless the viewer has VIEW, refuses to return more than what the mutation creates or changes (decision 62).
+ * Refuses a viewer without VIEW who selects more than the mutation creates or changes (decision 62).
  * The check runs before the mutation, since a refusal after it has taken effect would hide its result.
  * @throws Refusal FORBIDDEN
  */

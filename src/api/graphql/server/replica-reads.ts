@@ -51,7 +51,7 @@ export async function withReplicas(
   const { viewer, readAfter, eventStream: response } = contextIn(args);
   const operation = getOperationAST(args.document, args.operationName)?.operation;
   if (operation === 'query') {
-    // A later page must include all earlier writes, so a token that would allow less does not count (decision 82).
+    // A later page must include all earlier writes, so the client's read token is ignored (decision 82).
     return replicas.reading(viewer.platformId, namesCursor(args.document) ? undefined : readAfter, run);
   }
   const answer = (await run()) as ExecutionResult;

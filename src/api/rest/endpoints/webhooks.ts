@@ -21,7 +21,7 @@ const TestSchema = z
   })
   .openapi('WebhookTest', { description: 'The outcome of a test event.' });
 
-/** Adds the REST endpoint that sends a test webhook (decision 51). The webhook settings are in config.ts. */
+/** Adds the REST endpoint that sends a test webhook (decision 51). Webhooks are configured in config.ts. */
 export function webhookEndpoints(app: RestApp, webhooks: Webhooks): void {
   new Endpoints(app, 'Webhooks').command('sendTestWebhook', {
     operationId: 'testWebhook',

@@ -1,15 +1,13 @@
 import { accountNameIn, uuidOf } from '../../../../core/ids.ts';
 import {
-  sharedForCallers,
+  isVisibleStatements,
   visibleAccounts,
   visibleCustomers,
   visibleQuotes,
-  visibleRow,
   visibleTransactions,
 } from '../../../../domain/access/visible.ts';
 import { readRows, type Where } from '../../../../infra/database/read-rows.ts';
 import type { SnapshotRows } from '../../../../infra/database/rows.ts';
-import { statement } from '../../../../infra/database/statement.ts';
 import type { Context } from '../../context.ts';
 import { failure } from '../../failure.ts';
 
@@ -53,21 +51,6 @@ export async function visibleRows<N extends Noun>(
 }
 
 const noSuch = (noun: Noun, field: string) => failure('NOT_FOUND', `no such ${noun.toLowerCase()}`, { field });
-
-const isVisible = (name: string, noun: 'customer' | 'transaction') =>
-  sharedForCallers(
-    statement<{ isVisible: boolean }>(
-      name,
-      `select exists (select from ${noun} r where ${visibleRow(noun, 'r')} and r.id = named.id) as is_visible
-       from unnest($4::uuid[]) with ordinality as named (id, place) order by named.place`,
-    ),
-  );
-
-/** Streams that open at the same time share a statement: thousands open after an instance restarts. */
-const isVisibleStatements = {
-  Customer: isVisible('is_customer_visible', 'customer'),
-  Transaction: isVisible('is_transaction_visible', 'transaction'),
-};
 
 /** Returns the UUID in a public id, if one is given. Throws NOT_FOUND if the caller may not see such a row. */
 export async function visibleId(
