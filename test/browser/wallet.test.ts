@@ -217,6 +217,10 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     ['en-US', '1,234.56', '$1,234.56'],
     ['de-DE', '1.234,56', '1.234,56\u00a0$'],
     ['fr-FR', '1 234,56', '1\u202f234,56\u00a0$US'],
+    ['en-US', '.5', '$0.50'],
+    ['de-DE', ',5', '0,50\u00a0$'],
+    ['ja-JP', '１２．５', '$12.50'],
+    ['en-US', '.', undefined],
     ['en-US', '12,5', undefined],
     ['de-DE', '12.5', undefined],
     ['de-DE', '0.005', undefined],
@@ -226,7 +230,9 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await select(pay, 'From', 'USD account');
     await quote(typed);
     if (paid === undefined)
-      expect(await pay.getByRole('alert').textContent()).toMatch(/^Write the amount like 1.234[.,]50$/);
+      expect(await pay.getByRole('alert').textContent()).toMatch(
+        /^Write the amount like 1.234[.,]50, with at most 2 decimals\.$/,
+      );
     else await pay.getByRole('button', { name: `Pay ${paid}` }).waitFor();
   });
 
@@ -236,20 +242,24 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await pay.getByLabel('To').selectOption({ index: 0 });
     await amount.fill('0');
     await amount.press('Enter');
-    await pay.getByText('the amount must be at least 0.01 USD').waitFor();
+    await pay.getByText('the amount must be at least 0.01 USD.').waitFor();
     expect(await amount.getAttribute('aria-invalid')).toBe('true');
     await amount.fill('90000000000000.01');
     await amount.press('Enter');
-    await pay.getByText('This amount is too small or too large for one payment.').waitFor();
+    await pay.getByText('the amount must be at most 90000000000000.00 USD.').waitFor();
     await select(pay, 'From', 'JPY account');
     await pay.getByLabel('Amount in JPY').fill('1.5');
     await pay.getByLabel('Amount in JPY').press('Enter');
-    await pay.getByText('Write the amount like 1,235', { exact: true }).waitFor();
+    await pay.getByText('Write the amount like 1,235, without decimals.').waitFor();
     await select(pay, 'From', 'USD account');
     await page.route('**/graphql', (route) => route.abort());
     await amount.fill('1.00');
     await amount.press('Enter');
     await pay.getByText('There is no connection. Please try again.').waitFor();
+    await page.unroute('**/graphql');
+    await page.route('**/graphql', (route) => route.fulfill({ status: 503 }));
+    await amount.press('Enter');
+    await pay.getByText('The service is busy. Please try again.').waitFor();
     await page.unroute('**/graphql');
     await amount.fill('2.00');
     expect(await pay.getByRole('alert').count()).toBe(0);
@@ -292,7 +302,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     const button = pay.getByRole('button', { name: 'Pay $2.00' });
     await button.focus();
     await page.clock.fastForward('05:01');
-    await pay.getByRole('timer').filter({ hasText: 'This quote has expired. Get a new one.' }).waitFor();
+    await pay.getByRole('alert').filter({ hasText: 'This quote has expired. Get a new one.' }).waitFor();
     expect(await button.isDisabled()).toBe(true);
     expect(await button.evaluate(isFocused)).toBe(true);
   });
@@ -305,7 +315,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     const button = pay.getByRole('button', { name: 'Pay 5,00\u00a0$' });
     await button.waitFor();
     // Several payees may have the same name.
-    expect(await pay.getByRole('definition').first().textContent()).toMatch(/^\S.* •••• \S+$/);
+    expect(await pay.getByRole('definition').first().textContent()).toMatch(/^\S.* ••••\u00a0\S+$/);
     expect(await button.evaluate((element) => element.getBoundingClientRect().bottom)).toBeLessThan(phone.height);
     await button.click();
     const movements = pay.getByRole('list', { name: 'Movements in the ledger' });
@@ -382,7 +392,11 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await pay.getByRole('timer').waitFor();
     await succeed(sandbox, 'setPolicy', { subjectId: customerId, receiverCountries: ['JP'] });
     await pay.getByRole('button', { name: /^Pay / }).click();
-    await expect.poll(said).toBe('Your limits do not allow this payment at the moment.');
+    await expect.poll(said).toBe('Your limits do not allow this payment.');
+    // The next quote says so before the payment.
+    await quote('2,00');
+    await expect.poll(said).toBe('Your limits do not allow this payment.');
+    expect(await pay.getByRole('timer').count()).toBe(0);
     await succeed(sandbox, 'deletePolicy', { subjectId: customerId });
   });
 
@@ -414,12 +428,12 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await add.click();
     await form
       .getByRole('alert')
-      .filter({ hasText: /^Fill one of these 3\.$/ })
+      .filter({ hasText: /^Fill exactly one of these 3\.$/ })
       .waitFor();
     await form.getByLabel('Lightning address').fill('ada@example.com');
     await form.getByLabel('BOLT 12 offer').fill('lno1pg257enxv4ezqcneype82um50ynhxgrwdajx');
     await add.click();
-    expect(await form.getByRole('alert').allTextContents()).toEqual(['Fill one of these 3.']);
+    expect(await form.getByRole('alert').allTextContents()).toEqual(['Fill exactly one of these 3.']);
     await form.getByLabel('BOLT 12 offer').fill(' ');
     await add.click();
     await form.getByText('The payee is added.').waitFor();
@@ -477,6 +491,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await expect.poll(() => options.count()).toBe(20);
     await pay.getByRole('button', { name: 'More payees' }).click();
     await options.filter({ hasText: 'Ada First' }).waitFor({ state: 'attached' });
+    expect(await pay.getByLabel('To').evaluate(isFocused)).toBe(true);
     await select(pay, 'To', 'Ada First');
     await quote('1.00');
     await pay.getByRole('button', { name: 'Pay $1.00' }).click();
@@ -485,7 +500,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     expect(await pay.getByLabel('To').locator('option:checked').textContent()).toMatch(/^Ada First/);
   });
 
-  test('the button for more payments keeps the keyboard focus while they are read', async () => {
+  test('more payments are read once there is a network; the keyboard focus stays at the end of the list', async () => {
     const { sandbox } = started;
     const { accounts } = await sandbox.ask(
       `{ accounts(first: 50, filter: { customerId: "${await sampleCustomer(sandbox)}", currency: "USD" }) {
@@ -503,6 +518,58 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await more.focus();
     await expect.poll(() => history.getByRole('listitem').count()).toBeGreaterThan(10);
     expect(await more.evaluate(isFocused)).toBe(true);
+
+    // A page that cannot be read is asked for again when somebody presses the button.
+    let asked = 0;
+    await page.route('**/graphql', (route) => {
+      if (/History/.test(route.request().postData() ?? '')) asked += 1;
+      return route.abort();
+    });
+    await more.scrollIntoViewIfNeeded();
+    await history.getByRole('alert').filter({ hasText: 'There is no connection. Please try again.' }).waitFor();
+    await more.press('Enter');
+    await expect.poll(() => asked).toBe(2);
+    await page.unroute('**/graphql');
+    const end = history.getByText('End of the list');
+    await expect
+      .poll(async () => {
+        await page.keyboard.press('Enter');
+        return end.count();
+      })
+      .toBe(1);
+    expect(await history.getByRole('alert').count()).toBe(0);
+    expect(await end.evaluate(isFocused)).toBe(true);
+  });
+
+  test('on a phone, a new payee’s refused detail gets the focus, and the outcome comes into view', async () => {
+    const { page } = await openWallet({ viewport: phone });
+    const form = await fillPayee(page, 'Ada Short', '12');
+    await form.getByText('the value must be 4 to 17 digits: it has 2.').waitFor();
+    expect(await form.getByLabel('Account number').evaluate(isFocused)).toBe(true);
+    // The form has its button at the edge of the screen.
+    await form.getByLabel('Account number').fill('000456002');
+    await form.getByRole('button').evaluate((button) => button.scrollIntoView(false));
+    await form.getByRole('button').click();
+    await expect.poll(() => form.getByText('The payee is added.').evaluate(isInView)).toBe(true);
+  });
+
+  test('on the narrowest phone no amount and no name of an account is broken', async () => {
+    const { page, pay, quote } = await openWallet({ viewport: { width: 320, height: 640 }, locale: 'de-DE' });
+    await page.getByRole('button', { name: 'Statement of USDC account' }).click();
+    const statement = page.getByRole('dialog', { name: 'Statement of USDC account' });
+    await statement.getByText('Balance now').waitFor();
+    expect(await statement.evaluate(brokenWords)).toEqual([]);
+    const dates = statement.locator('figcaption');
+    const rightOf = (element: Locator) => element.evaluate((one) => one.getBoundingClientRect().right);
+    expect(await rightOf(dates.locator('span').last())).toBe(await rightOf(dates));
+    await page.keyboard.press('Escape');
+    await select(pay, 'From', 'BTC account');
+    await select(pay, 'To', '· USD');
+    await quote('0,0001');
+    await pay.getByRole('button', { name: /^Pay / }).click();
+    await pay.getByText('Clearing → Outside').waitFor();
+    expect(await pay.locator('.card').evaluate(brokenWords)).toEqual([]);
+    await screenshot(page, 'wallet-narrow', { fullPage: true });
   });
 
   test('a customer who was frozen after the quote is told what to do, and can no longer press Pay', async () => {
@@ -519,6 +586,12 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await pay.getByRole('button', { name: 'Get a quote' }).click();
     await pay.getByText('Your payments are blocked. Please ask our support.').waitFor();
     await started.ops('customer', 'thaw', customerId, '--by', 'a person', '--reason', 'a test');
+
+    const payee = (await pay.getByLabel('To').inputValue()) as string;
+    await started.ops('account', 'freeze', payee, '--by', 'a person', '--reason', 'a test');
+    await pay.getByRole('button', { name: 'Get a quote' }).click();
+    await pay.getByText('Your account or the payee’s is blocked. Please ask our support.').waitFor();
+    await started.ops('account', 'thaw', payee, '--by', 'a person', '--reason', 'a test');
   });
 
   test('the hint for a payee’s detail states the format only once', async () => {
@@ -536,6 +609,8 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     const [last, button] = [await boxOf(form.getByRole('textbox').last()), await boxOf(form.getByRole('button'))];
     expect(button.top).toBeGreaterThan(last.bottom);
     expect(await hints('LAYER2_WALLET')).toEqual(['20 to 120 letters or digits']);
+    expect(await hints('NGN_ACCOUNT')).toContain('part of what identifies the account; 1 to 140 characters');
+    expect(await hints('LIGHTNING')).toContain('optional; can be paid once; a BOLT 11 invoice starting with ln');
   });
 });
 
@@ -551,6 +626,23 @@ async function sampleCustomer(sandbox: TestPlatform): Promise<string> {
     '{ customers(first: 1, filter: { name: "Sample Person" }) { edges { node { id } } } }',
   );
   return customers.edges[0].node.id;
+}
+
+const isInView = (element: Element) => element.getBoundingClientRect().bottom <= innerHeight;
+
+/** Returns the visible words in an element that continue on another line. An address may. */
+function brokenWords(element: Element): string[] {
+  const broken: string[] = [];
+  const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  for (let text = texts.nextNode(); text; text = texts.nextNode())
+    for (const { 0: word, index } of (text.textContent ?? '').matchAll(/(?<!\S)[^\s@]+(?!\S)/g)) {
+      const range = new Range();
+      range.setStart(text, index);
+      range.setEnd(text, index + word.length);
+      const isHidden = text.parentElement?.closest('.hidden');
+      if (!isHidden && range.getClientRects().length > 1) broken.push(word);
+    }
+  return broken;
 }
 
 const isFocused = (element: Element) => element.contains(document.activeElement);

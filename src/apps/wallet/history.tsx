@@ -1,8 +1,8 @@
 import { useQuery } from '@apollo/client/react';
 import { useEffect, useRef, useState } from 'react';
 import { History, type HistoryQuery } from '../client/generated/documents.ts';
-import { PaymentStatus } from './pay.tsx';
-import { locale, reasonOf, statusText, timeText } from './service.ts';
+import { focused, PaymentStatus } from './pay.tsx';
+import { breakable, locale, reasonOf, statusText, timeText } from './service.ts';
 
 /** Shows all payments, newest first. The next page is read when the end of the list comes into view. */
 export function Payments() {
@@ -31,22 +31,44 @@ interface MoreProps {
   readonly fetchMore: (next: { readonly variables: { readonly after: string | null } }) => Promise<unknown>;
 }
 
-/** Renders the end of a list. When it comes into view, the next page is read. */
+/** Renders the end of a list. When it comes into view, the next page is read, unless that has failed. */
 export function More({ page: { hasNextPage, endCursor }, loading, fetchMore }: MoreProps) {
   const end = useRef<HTMLButtonElement>(null);
-  const read = () => loading || fetchMore({ variables: { after: endCursor } }).catch(() => undefined);
+  const [failure, setFailure] = useState<string>();
+  const [isFocused, setFocused] = useState(false);
+  const read = () => {
+    if (loading) return;
+    setFailure(undefined);
+    fetchMore({ variables: { after: endCursor } }).catch((error) => setFailure(reasonOf(error)));
+  };
   // biome-ignore lint/correctness/useExhaustiveDependencies: `read` is new on every render, but what it fetches changes only with the cursor
   useEffect(() => {
-    if (!end.current || loading) return;
+    if (!end.current || loading || failure) return;
     const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && read());
     observer.observe(end.current);
     return () => observer.disconnect();
-  }, [endCursor, loading]);
-  return hasNextPage ? (
-    <button type="button" ref={end} aria-busy={loading} onClick={read}>
-      More
-    </button>
-  ) : null;
+  }, [endCursor, loading, failure]);
+  if (!hasNextPage)
+    return isFocused ? (
+      <p tabIndex={-1} ref={focused}>
+        End of the list
+      </p>
+    ) : null;
+  return (
+    <>
+      {failure && <p role="alert">{failure}</p>}
+      <button
+        type="button"
+        ref={end}
+        aria-busy={loading}
+        onClick={read}
+        onFocus={() => setFocused(true)}
+        onBlur={() => setFocused(false)}
+      >
+        More
+      </button>
+    </>
+  );
 }
 
 interface Parties {
@@ -71,7 +93,7 @@ function Payment({ payment }: { payment: HistoryQuery['transactions']['edges'][n
             {partyText(payment)} <small>{timeText(createdAt)}</small>
           </span>
           <span>
-            <strong>{(type === 'INCOMING' ? receivedAmount : sentAmount)?.formatted}</strong>
+            <strong>{breakable((type === 'INCOMING' ? receivedAmount : sentAmount)?.formatted ?? '')}</strong>
             <small data-status={status}>{statusText(payment)}</small>
           </span>
         </summary>

@@ -12,9 +12,9 @@ import {
 } from '../client/generated/documents.ts';
 import { useCountdown, useTransaction } from '../client/react.ts';
 import { decimalOf } from './amount.ts';
-import { kinds, NewPayee, nameWarning, type Payee } from './payee.tsx';
+import { inView, kinds, NewPayee, nameWarning, type Payee } from './payee.tsx';
 import { PaymentDrawing } from './payment.tsx';
-import { locale, reasonOf, statusText } from './service.ts';
+import { breakable, locale, reasonOf, statusText, withStop } from './service.ts';
 
 type Quoted = Extract<CreateQuoteMutation['createQuote'], { __typename: 'CreateQuoteSuccess' }> & {
   readonly sourceId: string;
@@ -46,9 +46,11 @@ export function Pay() {
   const source = payable.find(({ id }) => id === sourceId) ?? payable[0];
   const limits = data && source ? limitsOn(source.balance.currency.code, data.viewer.policies) : [];
   const amountField = useRef<HTMLInputElement>(null);
+  const payeeField = useRef<HTMLSelectElement>(null);
   const morePayees = () =>
-    fetchMore({ variables: { first: 100, after: customer?.payees.pageInfo.endCursor } }).catch((error) =>
-      setRefusal({ message: reasonOf(error) }),
+    fetchMore({ variables: { first: 100, after: customer?.payees.pageInfo.endCursor } }).then(
+      () => payeeField.current?.focus(),
+      (error) => setRefusal({ message: reasonOf(error) }),
     );
   /** The number of changes to the fields: an answer about earlier values is not shown. */
   const changes = useRef(0);
@@ -59,11 +61,10 @@ export function Pay() {
     setRefusal(undefined);
   };
 
-  /** Returns whether somebody else must approve the payment of a quote; false if it cannot be found out. */
-  async function needsApproval(quoteId: string): Promise<boolean> {
+  /** Returns what the execution of a quote would answer; undefined if that cannot be found out. */
+  async function tryOut(quoteId: string) {
     const answer = await validate({ variables: { input: { quoteId, validateOnly: true } } }).catch(() => undefined);
-    const result = answer?.data?.executeQuote;
-    return result?.__typename === 'ValidatedPayment' && result.approvalDueAt !== null;
+    return answer?.data?.executeQuote;
   }
 
   async function quote(event: FormEvent<HTMLFormElement>) {
@@ -79,7 +80,8 @@ export function Pay() {
         minimumFractionDigits: Math.min(decimals, 2),
         maximumFractionDigits: Math.min(decimals, 2),
       });
-      return setRefusal({ message: `Write the amount like ${example.format(1_234.5)}`, isAmount: true });
+      const precision = decimals > 0 ? `with at most ${decimals} decimals` : 'without decimals';
+      return setRefusal({ message: `Write the amount like ${example.format(1_234.5)}, ${precision}.`, isAmount: true });
     }
     const input = {
       source: { account: { accountId: text('source') } },
@@ -91,13 +93,16 @@ export function Pay() {
     try {
       const { data } = await createQuote({ variables: { input, locale } });
       const result = data?.createQuote;
-      const waits = result?.__typename === 'CreateQuoteSuccess' && (await needsApproval(result.quote.id));
+      const tried = result?.__typename === 'CreateQuoteSuccess' ? await tryOut(result.quote.id) : undefined;
       if (changes.current !== before) return;
-      if (result?.__typename === 'CreateQuoteSuccess')
+      // A limit is shown with the quote, as long as it applies.
+      if (tried?.__typename === 'LimitExceededError' && !tried.limit) setRefusal({ message: refusalText(tried) });
+      else if (result?.__typename === 'CreateQuoteSuccess') {
+        const waits = tried?.__typename === 'ValidatedPayment' && tried.approvalDueAt !== null;
         setQuoted({ ...result, sourceId: text('source'), payeeId: text('payee'), waits });
-      else if (result && 'message' in result) {
+      } else if (result && 'message' in result) {
         const isAmount = result.fields.some(({ path }) => path.includes('lockedCurrencyAmount'));
-        setRefusal({ message: refusalText(result), isAmount });
+        setRefusal({ message: isAmount ? withStop(result.message) : refusalText(result), isAmount });
       }
     } catch (error) {
       setRefusal({ message: reasonOf(error) });
@@ -122,6 +127,7 @@ export function Pay() {
           To
           <select
             name="payee"
+            ref={payeeField}
             required
             value={chosen?.id}
             onChange={({ target }) => setChosen(paid.find(({ id }) => id === target.value))}
@@ -240,17 +246,19 @@ type Refused = Extract<
 /** What the customer reads instead of the service's message, for codes with which the quote can no longer be paid. */
 const endings: { readonly [Code in RefusalCode]?: string } = {
   CUSTOMER_FROZEN: 'Your payments are blocked. Please ask our support.',
-  ACCOUNT_FROZEN: 'This account is blocked. Please ask our support.',
+  ACCOUNT_FROZEN: 'Your account or the payee’s is blocked. Please ask our support.',
   USER_NOT_READY: 'You or the payee cannot move money at the moment. Please ask our support.',
   INVALID_BANK_ACCOUNT: 'This payee cannot be paid at the moment.',
-  AMOUNT_OUT_OF_RANGE: 'This amount is too small or too large for one payment.',
-  LIMIT_EXCEEDED: 'Your limits do not allow this payment at the moment.',
+  AMOUNT_OUT_OF_RANGE: 'The payee cannot receive this amount.',
+  LIMIT_EXCEEDED: 'Your limits do not allow this payment.',
 };
 
 /** Returns why a payment was refused, with amounts in the reader's notation, unlike the service's message. */
 function refusalText(refused: Refused): string {
   if ('available' in refused && refused.available) return shortText(refused.available.formatted);
-  return 'limit' in refused && refused.limit ? beyondText(refused.limit) : (endings[refused.code] ?? refused.message);
+  return 'limit' in refused && refused.limit
+    ? beyondText(refused.limit)
+    : (endings[refused.code] ?? withStop(refused.message));
 }
 
 interface Refusal {
@@ -272,10 +280,7 @@ interface QuoteCardProps {
 }
 
 /** Moves the focus to the element that replaces a button, so that the keyboard continues from there. */
-const focused = (element: HTMLElement | null) => element?.focus({ preventScroll: true });
-
-/** Brings a new element into view: on a phone it may be below the edge of the screen. */
-const inView = (element: HTMLElement | null) => element?.scrollIntoView({ block: 'nearest' });
+export const focused = (element: HTMLElement | null) => element?.focus({ preventScroll: true });
 
 /** Shows a quote with the remaining time to execute it, and then its payment. */
 function QuoteCard({ quoted, available, limits, payee, onRefusal, onCancelled }: QuoteCardProps) {
@@ -318,15 +323,15 @@ function QuoteCard({ quoted, available, limits, payee, onRefusal, onCancelled }:
       <dl>
         <dt>To</dt>
         <dd>
-          {quote.destination.displayName} {quote.destination.maskedNumber}
+          {quote.destination.displayName} {quote.destination.maskedNumber?.replace(' ', '\u00a0')}
         </dd>
         <dt>You pay</dt>
-        <dd>{quote.totalSendingAmount.formatted}</dd>
+        <dd>{breakable(quote.totalSendingAmount.formatted)}</dd>
         <dt>Fees included</dt>
-        <dd>{quote.feesIncluded.formatted}</dd>
+        <dd>{breakable(quote.feesIncluded.formatted)}</dd>
         <dt>They get</dt>
         <dd>
-          <strong>{quote.totalReceivingAmount.formatted}</strong>
+          <strong>{breakable(quote.totalReceivingAmount.formatted)}</strong>
         </dd>
       </dl>
       {isExecuted ? (
@@ -335,9 +340,11 @@ function QuoteCard({ quoted, available, limits, payee, onRefusal, onCancelled }:
         </div>
       ) : (
         <>
-          <p role="timer">
-            {seconds === 0 ? 'This quote has expired. Get a new one.' : `Good for ${minutesText(seconds)}`}
-          </p>
+          {seconds === 0 ? (
+            <p role="alert">This quote has expired. Get a new one.</p>
+          ) : (
+            <p role="timer">Good for {minutesText(seconds)}</p>
+          )}
           {warning && <p role="alert">{warning}</p>}
           {tooMuch && <p role="alert">{tooMuch}</p>}
           {waits && <p>The payment will wait until somebody else approves it.</p>}
@@ -364,7 +371,7 @@ export function PaymentStatus({ id }: { id: string }) {
   return (
     <div>
       <p role="status" className={value && !error ? 'hidden' : undefined}>
-        {error ? error.message : value ? statusText(value) : 'connecting …'}
+        {error ? reasonOf(error) : value ? statusText(value) : 'connecting …'}
       </p>
       {value && <PaymentDrawing payment={value} />}
     </div>

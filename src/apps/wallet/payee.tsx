@@ -1,6 +1,6 @@
 import type { ApolloCache } from '@apollo/client';
 import { useMutation, useQuery } from '@apollo/client/react';
-import { type FormEvent, useId, useState } from 'react';
+import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
 import {
   AddPayee,
   type AddPayeeMutation,
@@ -11,7 +11,7 @@ import {
   PayeePicker,
   type PayeePickerQuery,
 } from '../client/generated/documents.ts';
-import { locale, reasonOf } from './service.ts';
+import { locale, reasonOf, withStop } from './service.ts';
 
 /** The kinds of payees in words. */
 export const kinds: Readonly<Record<ExternalAccountType, string>> = {
@@ -52,6 +52,9 @@ export function nameWarning({ beneficiaryVerificationStatus: status }: Payee): s
     : undefined;
 }
 
+/** Brings a new element into view: on a phone it may be below the edge of the screen. */
+export const inView = (element: HTMLElement | null) => element?.scrollIntoView({ block: 'nearest' });
+
 type Form = PayeeFormQuery['externalAccountForms'][number];
 type Field = Form['fields'][number];
 
@@ -73,6 +76,10 @@ export function NewPayee({ customerId, onAdded }: { customerId: string; onAdded:
   const [kind, setKind] = useState<string>();
   const [outcome, setOutcome] = useState<Outcome>({});
   const [added, setAdded] = useState(0);
+  const shown = useRef<HTMLFormElement>(null);
+  // The refused detail may be above the edge of the screen.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: an outcome is shown once
+  useEffect(() => shown.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(), [outcome]);
   const forms = data?.externalAccountForms ?? [];
   const form = forms.find(({ accountType }) => accountType === kind) ?? forms[0];
 
@@ -93,7 +100,7 @@ export function NewPayee({ customerId, onAdded }: { customerId: string; onAdded:
         if (payee.status === 'ACTIVE') onAdded(payee);
       };
       if (result?.__typename === 'CreateExternalAccountSuccess' && 'status' in result.accountEdge.node) {
-        const warnings = result.warnings.map(({ path, message }) => `${labelAt(form, path)}: ${message}`);
+        const warnings = result.warnings.map(({ path, message }) => `${labelAt(form, path)}: ${withStop(message)}`);
         setAdded(added + 1);
         show(result.accountEdge.node, 'The payee is added.', ...warnings);
       } else if (result?.__typename === 'ConflictError' && result.existing && 'status' in result.existing) {
@@ -106,7 +113,7 @@ export function NewPayee({ customerId, onAdded }: { customerId: string; onAdded:
 
   if (!form) return null;
   return (
-    <form onSubmit={add} aria-labelledby="new-payee">
+    <form onSubmit={add} aria-labelledby="new-payee" ref={shown}>
       <label>
         Where the account is
         <select
@@ -129,9 +136,13 @@ export function NewPayee({ customerId, onAdded }: { customerId: string; onAdded:
       <button type="submit" aria-busy={loading}>
         Add the payee
       </button>
-      {outcome.refusal !== undefined && <p role="alert">{outcome.refusal}</p>}
+      {outcome.refusal !== undefined && (
+        <p role="alert" ref={inView}>
+          {outcome.refusal}
+        </p>
+      )}
       {outcome.notes && (
-        <ul role="status">
+        <ul role="status" ref={inView}>
           {outcome.notes.map((note) => (
             <li key={note}>{note}</li>
           ))}
@@ -181,7 +192,7 @@ function Details({ form, faults }: { form: Form; faults: Readonly<Record<string,
   );
 }
 
-const oneOfText = ({ exactlyOneOf }: Form) => `Fill one of these ${exactlyOneOf.length}.`;
+const oneOfText = ({ exactlyOneOf }: Form) => `Fill exactly one of these ${exactlyOneOf.length}.`;
 
 /** The field name of the owner's name; no account detail has the same name. */
 const ownerName = 'owner.name';
@@ -251,7 +262,7 @@ function formatOf(field: Field, form: Form, values: Readonly<Record<string, stri
 /** Splits a field's description into the label, which is its first words, and the hint, which is the rest. */
 function labelOf({ description }: Field): { label: string; about: string } {
   const [label = '', ...about] = sentence(description).split(/[,;:] /);
-  return { label, about: about.join(', ') };
+  return { label, about: about.join(', ').replace(/^which (is )?/, '') };
 }
 
 /** Returns the label of the field at a path of the input. */
@@ -307,10 +318,12 @@ function refused(form: Form, { message, fields }: Refused): Outcome {
   const faults: Record<string, string> = {};
   for (const { path, message } of fields) {
     const name = path.at(-1) ?? '';
-    if (form.fields.some((field) => field.name === name)) faults[name] = message;
-    else if (path.includes('beneficiary')) faults[ownerName] = message;
+    if (form.fields.some((field) => field.name === name)) faults[name] = withStop(message);
+    else if (path.includes('beneficiary')) faults[ownerName] = withStop(message);
   }
-  return Object.keys(faults).length === fields.length && fields.length > 0 ? { faults } : { faults, refusal: message };
+  return Object.keys(faults).length === fields.length && fields.length > 0
+    ? { faults }
+    : { faults, refusal: withStop(message) };
 }
 
 /** Removes the full stop from a description, for use as a label. */

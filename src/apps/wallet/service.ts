@@ -1,4 +1,5 @@
 import { ApolloClient, ApolloLink, HttpLink, InMemoryCache } from '@apollo/client';
+import { ServerError } from '@apollo/client/errors';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
 import { newestVersions } from '../client/apollo.ts';
 import { apolloCache } from '../client/apollo-cache.ts';
@@ -51,8 +52,15 @@ export function statusText({ status, approvalDueAt }: { status: string; approval
 /** Returns why a request failed. `fetch` throws a TypeError without a connection; each browser words it differently. */
 export function reasonOf(error: unknown): string {
   if (error instanceof TypeError) return 'There is no connection. Please try again.';
-  return error instanceof Error ? error.message : String(error);
+  if (ServerError.is(error)) return 'The service is busy. Please try again.';
+  return withStop(error instanceof Error ? error.message : String(error));
 }
+
+/** Ends a message of the service with a full stop, like the wallet's own. */
+export const withStop = (message: string) => message.replace(/[^.?!]$/, '$&.');
+
+/** Gives the currency of a formatted amount a line of its own where there is no room for both. */
+export const breakable = (formatted: string) => formatted.replaceAll('\u00a0', ' ');
 
 /** Formats a time for the reader's locale. */
 export function timeText(time: string): string {

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { type StatementQuery as StatementData, Statement as StatementQuery } from '../client/generated/documents.ts';
 import { More, partyText } from './history.tsx';
 import { wordOf } from './payment.tsx';
-import { locale, reasonOf, timeText } from './service.ts';
+import { breakable, locale, reasonOf, timeText } from './service.ts';
 
 /** Opens a dialog as soon as it is on the page. When it is closed, the focus returns to what opened it. */
 function open(dialog: HTMLDialogElement | null): void {
@@ -35,14 +35,14 @@ export function Statement({ accountId, onClose }: { accountId: string; onClose: 
         <>
           <dl>
             <dt>Balance 30 days ago</dt>
-            <dd>{account.statement.openingBalance.formatted}</dd>
+            <dd>{breakable(account.statement.openingBalance.formatted)}</dd>
             <dt>Came in ({account.statement.credits.count})</dt>
-            <dd>{account.statement.credits.amount.formatted}</dd>
+            <dd>{breakable(account.statement.credits.amount.formatted)}</dd>
             <dt>Went out ({account.statement.debits.count})</dt>
-            <dd>{account.statement.debits.amount.formatted}</dd>
+            <dd>{breakable(account.statement.debits.amount.formatted)}</dd>
             <dt>Balance now</dt>
             <dd>
-              <strong>{account.statement.closingBalance.formatted}</strong>
+              <strong>{breakable(account.statement.closingBalance.formatted)}</strong>
             </dd>
           </dl>
           <BalanceLine edges={account.ledgerEntries.edges} />
@@ -57,7 +57,7 @@ export function Statement({ accountId, onClose }: { accountId: string; onClose: 
                     {timeText(node.occurredAt)}
                   </small>
                 </span>
-                <strong>{node.amount.formatted}</strong>
+                <strong>{breakable(node.amount.formatted)}</strong>
               </li>
             ))}
           </ul>

@@ -4,7 +4,7 @@ import { FollowAccounts, FollowTransactions, History, Home, PayeePicker } from '
 import { useConnectionState, usePayments } from '../client/react.ts';
 import { Payments } from './history.tsx';
 import { Pay } from './pay.tsx';
-import { locale, type Network, reasonOf } from './service.ts';
+import { breakable, locale, type Network, reasonOf } from './service.ts';
 import { Statement } from './statement.tsx';
 
 /** Renders the wallet: balances, a payment, past payments, and a statement. */
@@ -32,8 +32,7 @@ export function Wallet({ network }: { network: Network }) {
     accounts.map((account) => (
       <li key={account.id}>
         <span>{account.displayName}</span>
-        {/* Where a card is narrow, the currency gets a line of its own. */}
-        <strong>{account.balance.formatted.replaceAll('\u00a0', ' ')}</strong>
+        <strong>{breakable(account.balance.formatted)}</strong>
         <button type="button" onClick={() => setStatementOf(account.id)}>
           Statement<span className="hidden"> of {account.displayName}</span>
         </button>
