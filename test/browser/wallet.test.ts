@@ -630,12 +630,12 @@ async function sampleCustomer(sandbox: TestPlatform): Promise<string> {
 
 const isInView = (element: Element) => element.getBoundingClientRect().bottom <= innerHeight;
 
-/** Returns the visible words in an element that continue on another line. An address may. */
+/** Returns the visible words in an element that continue on another line. A long name and an address may. */
 function brokenWords(element: Element): string[] {
   const broken: string[] = [];
   const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
   for (let text = texts.nextNode(); text; text = texts.nextNode())
-    for (const { 0: word, index } of (text.textContent ?? '').matchAll(/(?<!\S)[^\s@]+(?!\S)/g)) {
+    for (const { 0: word, index } of (text.textContent ?? '').matchAll(/(?<!\S)[^\s@]{1,24}(?!\S)/g)) {
       const range = new Range();
       range.setStart(text, index);
       range.setEnd(text, index + word.length);

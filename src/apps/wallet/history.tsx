@@ -51,7 +51,7 @@ export function More({ page: { hasNextPage, endCursor }, loading, fetchMore }: M
   if (!hasNextPage)
     return isFocused ? (
       <p tabIndex={-1} ref={focused}>
-        End of the list
+        End of the list.
       </p>
     ) : null;
   return (
