@@ -2,8 +2,8 @@
 export const maxAmount = 9_000_000_000_000_000n;
 
 /**
- * The largest balance, in smallest units. Only refunds, fees and other money owed raise a balance that far: new money
- * is limited to `maxAmount`.
+ * The largest balance, in smallest units. Only refunds, fees and other money that is owed can raise a balance above
+ * `maxAmount`, which is the limit for new money.
  */
 export const maxBalance = 1_000n * maxAmount;
 

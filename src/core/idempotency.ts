@@ -61,7 +61,7 @@ interface KeyedCommand {
   readonly operation: string;
   readonly input: object;
   readonly idempotencyKey: string | null | undefined;
-  /** Whether null clears a field while an absent field keeps its value: then the two are different inputs. */
+  /** Whether null clears a field. Absent fields keep their values, so null and absent are then different inputs. */
   readonly nullClears?: true;
 }
 

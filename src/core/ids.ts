@@ -31,7 +31,8 @@ export function publicId(type: IdType, uuid: string): string {
 }
 
 /**
- * Returns the uuid in a public id of one of these types. Undefined for other text: a malformed id counts as unknown.
+ * Returns the uuid in a public id of one of these types. Returns undefined for other text, because a malformed id
+ * counts as unknown.
  */
 export function uuidOf(id: string, ...types: readonly IdType[]): string | undefined {
   const separator = id.indexOf(':');

@@ -209,7 +209,7 @@ export function checkAll<Checks extends readonly (() => unknown)[]>(
   throw found.length === 1 ? first : joinRefusals(first, found);
 }
 
-/** Returns the invalid fields that a refusal lists, or the one at its path if it lists none. */
+/** Returns the invalid fields listed in a refusal; if it lists none, the field at its path. */
 export function invalidFieldsOf({ code, message, details }: Refusal): readonly InvalidField[] {
   return details.errors ?? (details.path ? [{ path: details.path, code, message }] : []);
 }

@@ -52,7 +52,8 @@ const at = pathsIn<CreateExternalAccount & UpdateExternalAccount>();
 
 /**
  * Registers an external bank account or wallet (specification 4.8). In the sandbox it is ACTIVE at once unless its
- * suffix selects another status. If the rail needs time for its check, the check is repeated (`checkDueAccounts`).
+ * suffix selects another status. If the rail needs more time for its check, it is asked again later
+ * (`checkDueAccounts`).
  * @throws Refusal INVALID_BANK_ACCOUNT, INVALID_CURRENCY, INVALID_INPUT, USER_NOT_FOUND, CONFLICT (it exists),
  *   IDEMPOTENCY_MISMATCH
  */
@@ -248,8 +249,8 @@ export async function readExternal(payments: Payments, caller: Caller, accountId
 
 /**
  * The lifecycle of an external account after registration (specification 3.3): the rail checks the account again or, if
- * the rail is simulated, a request changes it (src/domain/sandbox). A change does not stop a payment that has begun:
- * the account must be ACTIVE only when a payment begins.
+ * the rail is simulated, a request changes it (src/domain/sandbox). A change does not stop payments that have already
+ * begun: an account must be ACTIVE only when a payment begins.
  */
 
 /**
@@ -288,8 +289,8 @@ const postpone = postponing(checks);
 export const nextAccountCheck = untilNext(checks);
 
 /**
- * Checks up to `limit` due accounts with the rails, and commits each result. A failed check is repeated later, as is
- * one whose account changed in the meantime.
+ * Checks up to `limit` due accounts with the rails, and commits each result. If a check fails, or its account changes
+ * in the meantime, the check is repeated later.
  * @returns the number of accounts processed
  */
 export function checkDueAccounts(payments: Payments, limit: number): Promise<number> {

@@ -7,7 +7,7 @@ import type { Party } from '../commands/parties.ts';
 import type { Journal, NewRow, Plan, TransactionMove } from '../ledger/plan.ts';
 import type { Incoming } from '../orders/orders.ts';
 
-/** The fields that the sending side of a UMA payment requests about its receiver. */
+/** The information that the sending side of a UMA payment requests about the receiver. */
 export const receiverFields: readonly RequiredField[] = [
   { name: 'FULL_NAME', mandatory: true },
   { name: 'COUNTRY_OF_RESIDENCE', mandatory: false },
@@ -96,7 +96,7 @@ export function directArrival(payment: DirectPayment, to: Pick<Party, 'id' | 'cu
   };
 }
 
-/** Creates the final status change of a receiving transaction. A concurrent decision wins. */
+/** Creates the final status change of a receiving transaction. It is refused if a concurrent decision came first. */
 export function receiverMove(
   transaction: Transaction,
   to: 'COMPLETED' | 'FAILED' | 'REJECTED',

@@ -53,7 +53,9 @@ function move(from: Place, to: Place, { currency, amount }: Money): [debit: Leg,
   ];
 }
 
-/** Debits the source: fees are earned, the rest is converted, and the amount to deliver waits in CLEARING. */
+/**
+ * Debits the source: the fees are booked as earned, the rest is converted, and the amount to deliver waits in CLEARING.
+ */
 export function debit(flow: Flow): Journal {
   return {
     kind: 'debit',
@@ -72,7 +74,7 @@ export function debitInFull(accountId: string, currency: string, amount: bigint,
 
 /**
  * Delivers the money from CLEARING, and pays the platform its part of the fees. Money that the rail converts leaves in
- * the sending currency; for an internal account it returns in the receiving currency.
+ * the sending currency. If it goes to an internal account, it comes back in the receiving currency.
  */
 export function delivery(flow: Flow): Journal {
   const { transactionId, receivingCurrency: currency, received, destinationAccountId, lockedSent } = flow;
@@ -124,8 +126,8 @@ export function transfer(accountId: string, currency: string, amount: bigint, tr
 }
 
 /**
- * Takes from the source the money of a payment that awaits approval, as a debit does: a transfer to an internal account
- * waits in CLEARING, too.
+ * Takes the money of a payment that awaits approval from its source, as a debit does. Even the money of a transfer to
+ * an internal account waits in CLEARING.
  */
 export function reservation(journal: Journal): Journal {
   const legs = journal.legs.map((leg) =>
@@ -163,8 +165,8 @@ export interface Moves {
 }
 
 /**
- * Books to DIFFERENCES how the amounts that the provider moved differ from the promised ones: a debit is the
- * operator's loss (decision 95). Undefined if the amounts agree.
+ * Books to DIFFERENCES by how much the amounts that the provider moved differ from the promised ones. A debit is a loss
+ * for the operator (decision 95). Returns undefined if the amounts agree.
  */
 export function difference(transactionId: string, promised: Moves, moved: Moves): Journal | undefined {
   const legs = (['out', 'in'] as const).flatMap((side): Leg[] => {

@@ -28,7 +28,7 @@ export function planRefusal(refusal: PlanRefusal, options: RefusalOptions, calle
     // The only accounts that commands change are external ones.
     return changedMeanwhile(publicId(type === 'Account' ? 'ExternalAccount' : type, id), version, replayed);
   }
-  // A plan that already waits for an approval is never refused for the lack of one.
+  // A plan that already waits for an approval is never refused for lack of one.
   if (refusal.code === 'APPROVAL_REQUIRED') throw new Error('the plan of a waiting payment requires an approval');
   const pathOf =
     options.paths?.[refusal.code] ??
@@ -245,7 +245,7 @@ export function fullAccount({ id, limit, currency }: Extract<PlanRefusal, { code
   return `${publicId('InternalAccount', id)} may hold at most ${inMajor(limit, currency)}, and this would exceed it`;
 }
 
-/** Formats smallest units (digits) of a stored currency in human-readable major units, such as "125.50 USD". */
+/** Formats an amount in smallest units (digits) of a stored currency as readable major units, such as "125.50 USD". */
 export function inMajor(digits: string, currency: string): string {
   const known = currencyOf(currency);
   return known ? formatMajor(BigInt(digits), known) : `${digits} ${currency}`;

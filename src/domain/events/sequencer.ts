@@ -15,15 +15,15 @@ export const unmarkedRestore =
   'the database was restored, or a standby was promoted: follow the operating guide, then run `npm run ops -- restored --yes`';
 
 /**
- * One statement in its own transaction, sent as one message: a process that is then paused or cut off holds no lock,
- * since Postgres finishes the statement without it. The end of the transaction releases the lock, even behind a
+ * One statement in its own transaction, sent as one message. If the process is then paused or cut off, it holds no
+ * lock, because Postgres finishes the statement without it. The end of the transaction releases the lock, even behind a
  * connection pooler.
  */
 const step = `select case when pg_try_advisory_xact_lock(${stepLock}) then sequence_outbox(${batchSize}) end as count`;
 
 /**
- * Numbers every committed change in its platform's feed. All processes do so without a leader: each step takes a
- * lock.
+ * Numbers every committed change in its platform's feed. All processes do this, without a leader, because each step
+ * takes a lock.
  */
 export class Sequencer {
   readonly #log: Logger | undefined;

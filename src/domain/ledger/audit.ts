@@ -29,7 +29,9 @@ export async function audit({ url }: Pick<Database, 'url'>): Promise<readonly Br
 }
 
 export interface AuditOptions {
-  /** Whether to check all rows. Otherwise the audit continues from the checkpoint of the last sound one, if it can. */
+  /**
+   * Whether to check all rows. Otherwise the audit continues from the checkpoint of the last sound audit, if it can.
+   */
   readonly full?: boolean | undefined;
   /** The address of a standby to read from. */
   readonly replica?: string | undefined;
@@ -42,7 +44,7 @@ export interface Audit {
   readonly breaches: readonly Breach[];
   /** The moment from which the audit continued; null if it checked all rows. */
   readonly coversFrom: Date | null;
-  /** The moment that the audit covers: every commit acknowledged before it. */
+  /** The end of the audited period: the audit covers every commit acknowledged before this moment. */
   readonly coversUntil: Date;
   /** Why the audit checked all rows although an incremental one was requested; null otherwise. */
   readonly whyAll: string | null;
@@ -213,7 +215,7 @@ export interface Checkpoint {
   readonly epochId: number | null;
 }
 
-/** Identifies the rules, since old rows have not been checked against a changed rule. */
+/** Identifies the version of the rules. If a rule has changed, old rows have not been checked against it. */
 const rulesDigest = createHash('sha256')
   .update(JSON.stringify(ledgerRules.map(({ rule, offenders }) => [rule, offenders(allRows)])))
   .digest();

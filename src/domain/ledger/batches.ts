@@ -1,9 +1,9 @@
 import type { Alternative, Plan, PlanGroup } from './plan.ts';
 
 /**
- * The conflict keys of a group of plans, as names: rows that it changes, and rows that affect its checks or result. Two
- * groups conflict if one writes a key that the other reads. Groups with a common key in `inOrder` may share a batch,
- * whose checks take account of the earlier groups (commit_batch.sql), but none may overtake another.
+ * The conflict keys of a group of plans: the names of rows that it changes, and of rows that affect its checks or its
+ * result. Two groups conflict if one writes a key that the other reads. Groups with a common key in `inOrder` may share
+ * a batch, because its checks take the earlier groups into account (commit_batch.sql), but they must keep their order.
  */
 interface ConflictKeys {
   readonly writes: Set<string>;

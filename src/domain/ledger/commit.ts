@@ -52,7 +52,7 @@ export type PlanRefusal =
   | { readonly code: 'QUOTE_EXPIRED'; readonly id: string; readonly expiresAt: string }
   /** The row that the plan changes has a different version than its caller expects. */
   | { readonly code: 'OTHER_VERSION'; readonly type: ResultType; readonly id: string; readonly version: number }
-  /** `type` is that of the record with this id; absent for an order to the rail, which no API shows. */
+  /** `type` is the type of the record with this id. It is absent for an order to the rail, which no API shows. */
   | {
       readonly code: 'CONFLICT';
       readonly type?: 'Quote' | 'Transaction' | 'ExternalAccount';
@@ -61,7 +61,7 @@ export type PlanRefusal =
       /** The deadline, which had passed when the decision arrived. */
       readonly dueAt?: string;
     }
-  /** `id` is that of the customer who has the address; null if that customer is another platform's. */
+  /** `id` is the customer who has the address; null if that customer belongs to another platform. */
   | { readonly code: 'UMA_ADDRESS_EXISTS'; readonly id: string | null }
   | { readonly code: 'CUSTOMER_DELETED'; readonly id: string }
   /** The customer holds `balances`, or has `payments` under way, of which `transactions` are the first. */
@@ -110,7 +110,7 @@ export type PlanRefusal =
       readonly limit: LimitState | null;
       readonly freeAt: string | null;
     }
-  /** The account's balance would exceed its limit; `coming` counts the payments under way to it. */
+  /** The account's balance would exceed its limit; `coming` is the total still to be credited. */
   | {
       readonly code: 'AMOUNT_OUT_OF_RANGE';
       readonly id: string;

@@ -4,11 +4,11 @@ import type { Scope } from './rule.ts';
 /**
  * The rows that are newer than a checkpoint, or may still change (decision 94).
  *
- * Events and legs are exact: the events after the feed's last number at the checkpoint, and an account's legs after the
- * version that it had then. Both numbers are assigned under a lock, so no later commit can have a lower one. Journals
- * have only ids. Each belongs to a change in a payment or a balance, whose event is written in the same transaction,
- * soon after the journal. So a new journal is not older than the oldest new event, however late it was committed, even
- * if the clock was set back.
+ * New events and legs can be selected exactly: the events after the feed's last number at the checkpoint, and the legs
+ * after the version that their account had then. Both numbers are assigned under a lock, so no later commit can have a
+ * lower one. Journals have only ids. Each journal belongs to a change in a payment or a balance, whose event is written
+ * in the same transaction, soon after the journal. So a new journal is at most slightly older than the oldest new
+ * event, however late it was committed, even if the clock was set back.
  */
 
 /** How much older a journal can be than its first event: a hundred times the duration of a transaction. */
@@ -88,7 +88,9 @@ const beginnings = `select array_agg(platform_id) as platforms, array_agg(sequen
     left join (select platform_id, min(occurred_at) as oldest from outbox group by platform_id) o on o.platform_id = p.id
   ) beginnings`;
 
-/** The number of payments checked at a time. Postgres expects fewer, and would join larger chunks row by row. */
+/**
+ * The number of payments checked at a time. Postgres expects fewer payments, and would join larger chunks row by row.
+ */
 const chunkSize = 500;
 
 export class RowsSince {
@@ -100,7 +102,10 @@ export class RowsSince {
     this.#beginnings = beginnings;
   }
 
-  /** Finds where the new rows begin. The transaction then reads by keys: reading a whole table never pays off. */
+  /**
+   * Finds where the new rows begin. From then on, the transaction reads by key, because reading a whole table never
+   * pays off.
+   */
   static async find(client: pg.Client): Promise<RowsSince> {
     await client.query('set local enable_seqscan = off');
     const { rows } = await client.query<Record<'platforms' | 'sequences' | 'journals', string[] | null>>(beginnings);

@@ -6,7 +6,7 @@ import type { Operation } from '../access/operations.ts';
 
 /**
  * The ids of orders serve as idempotency keys at providers. They are derived from values that a client repeats, so that
- * a payment that is made again after the database was restored has the same order as before (decision 76).
+ * a payment that is made again after the database was restored gets the same order id as before (decision 76).
  */
 
 /**

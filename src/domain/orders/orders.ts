@@ -65,7 +65,7 @@ export interface Receiver {
   readonly platformId: string;
   readonly customerId: string;
   readonly isReceiverActive: boolean;
-  /** The receiver's default UMA deposit account in the currency, or else the internal account in it. */
+  /** The receiver's default UMA deposit account in the currency, or else the receiver's internal account in it. */
   readonly depositAccountId: string | null;
 }
 
@@ -248,8 +248,8 @@ export async function deferApproval(on: Queryable, platformId: string, transacti
 
 /**
  * How long a rail may take to answer, in milliseconds. The lease of an account check is longer, and that of an order is
- * renewed, so no other process has taken the work when its outcome is written. And one silent rail does not block all
- * other work.
+ * renewed, so no other process has taken the work when its outcome is written. The limit also keeps one silent rail
+ * from blocking all other work.
  */
 const answerMs = 10_000;
 /** How long a request takes to commit after the rail's answer, in milliseconds. */

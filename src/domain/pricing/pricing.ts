@@ -182,9 +182,9 @@ function variableFees({ request, fixedFees, platformRate, serviceRate }: Terms, 
 }
 
 /**
- * Adds a surplus unit to a variable fee if the rate law needs it. Rounding `send` up and the fees down can leave more
- * than one smallest unit that is neither a fee nor part of the converted amount. The unit that would break the rate law
- * on both sides becomes a variable fee: the service's, or the platform's if only the platform charges one.
+ * Adds a surplus unit to a variable fee if the rate law requires it. Rounding `send` up and the fees down can leave
+ * more than one smallest unit that is neither a fee nor part of the converted amount. The unit that would break the
+ * rate law on both sides becomes a variable fee: the service's, or the platform's if only the platform charges one.
  */
 function withSurplus(terms: Terms, receive: bigint, fees: VariableFees): VariableFees {
   const left = whole(fees.charged - fees.platform - fees.service);

@@ -24,7 +24,7 @@ const storeStatement = statement<object>(
  * its provider's are stored.
  * @param platformId as in the URL: `Platform:…`
  * @returns undefined if there is no such platform, its rail does not support webhooks, or this is not from its provider
- * @throws whatever the rail throws if it cannot tell
+ * @throws whatever the rail throws if it cannot verify the webhook
  */
 export async function receiveWebhook(
   payments: Payments,
@@ -46,7 +46,9 @@ export async function receiveWebhook(
   });
 }
 
-/** How long the worker pauses when no webhook waits, in milliseconds. Storing a webhook in this process ends it. */
+/**
+ * How long the worker pauses when no webhook waits, in milliseconds. Storing a webhook in this process ends the pause.
+ */
 export const webhookIdleMs = 1_000;
 
 interface StoredWebhook extends Lease {

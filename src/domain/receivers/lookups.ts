@@ -174,8 +174,8 @@ interface SendingCurrency {
 }
 
 /**
- * Returns the receiver's currencies, each with its price in the platform's first currency, and the limits for every
- * sender.
+ * Returns the receiver's currencies, each with its price in the platform's first currency, and with the range of
+ * amounts that can arrive whatever the sending currency.
  */
 function pricedCurrencies(
   rail: RailWith<'rate'>,
@@ -199,7 +199,10 @@ function pricedCurrencies(
   );
 }
 
-/** Returns the limits for receiving a currency, for each of the sender's currencies that the rail converts to it. */
+/**
+ * Returns the limits on received amounts, for each of the sender's currencies that the rail converts to the receiving
+ * one.
+ */
 async function sendingLimits(rail: RailWith<'rate'>, senders: readonly SendingCurrency[], receiving: Currency) {
   const all = await Promise.all(
     senders.map(async ({ code, fixedFee, variableFeeRate }) => {

@@ -60,7 +60,9 @@ const bookedStatement = statement<{ currency: string; booked: string; less: stri
    ) l group by l.currency`,
 );
 
-/** The longest time, in milliseconds, for which a change committed after a query can already have been under way. */
+/**
+ * The longest time, in milliseconds, between a change and its commit: a change this old may be committed after a query.
+ */
 const commitMs = 60_000;
 
 /**

@@ -36,10 +36,10 @@ export interface Reconciled {
 }
 
 /**
- * Selects the orders of a period that move money outside or for which the rail converts money, and those that movements
- * name. An order whose pull has settled is followed by a payout, and counts as settled whatever the payout's outcome.
- * If an operator settled an order for which the provider moved a different amount, that amount is used, since the
- * difference is in the books (decision 95).
+ * Selects the orders of a period that move money outside or need a conversion by the rail, and the orders that
+ * movements name. An order whose pull has settled is followed by a payout, and counts as settled whatever the payout's
+ * outcome. If an operator settled an order for which the provider moved a different amount, that amount is used,
+ * because the difference is already booked (decision 95).
  */
 const ordersStatement = statement<OrderHere>(
   'orders_to_reconcile',
@@ -123,7 +123,7 @@ function differencesOfOrders(orders: readonly OrderHere[], movements: readonly R
   });
 }
 
-/** Returns the movements without an order here, except failed ones and incoming ones, which become deposits. */
+/** Returns the movements without an order here, except failed movements and incoming ones. Those become deposits. */
 function strangers(orders: readonly OrderHere[], movements: readonly RailMovement[]): Difference[] {
   const known = new Set(orders.map(({ id }) => id));
   return movements

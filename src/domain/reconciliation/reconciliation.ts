@@ -12,7 +12,7 @@ import { connectedRail, type Payments } from '../commands/command.ts';
 import { agrees, type Beyond, type BothBalances, bookedWords, readBalances } from './balances.ts';
 import { type Difference, type Reconciled, reconcile, type Total } from './differences.ts';
 
-/** Compares orders and balances with a provider's report, and stores every difference. It corrects none. */
+/** Compares orders and balances with a provider's report, and stores every difference. Corrects nothing. */
 
 /** A difference as it was found. A side is undefined if it has no record. */
 export interface Found extends Partial<Omit<Difference, 'fault'>> {
@@ -38,7 +38,7 @@ export interface DayTotal extends Readonly<Record<Exclude<keyof Total, 'currency
   readonly held: string | null;
 }
 
-/** Begins a comparison for an operator; without one (null), only if no other worker began it within 15 minutes. */
+/** Begins a comparison for an operator or, without one (null), if no worker has begun it in the last 15 minutes. */
 const beginStatement = statement<{ id: string }>(
   'begin_reconciliation',
   `insert into reconciliation as r (platform_id, period_from, period_to, started_by) values ($1, $2, $3, $4)
@@ -174,7 +174,7 @@ async function finish(
 
 /** The daily reconciliation: the service compares each day once it is over, and again while it has open differences. */
 
-/** For how many days the service still compares a day that was missed or has open differences. */
+/** For how many days the service keeps trying to compare a day that was missed or has open differences. */
 const missedDays = 7;
 const openDays = 31;
 

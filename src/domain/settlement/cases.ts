@@ -77,7 +77,7 @@ export function otherOutcome(outcome: RailOutcome, status: string): Contradictio
 
 /**
  * Describes how the amount of a settled order differs from the ordered amount; undefined if it does not. For a locked
- * rate the rail must report the amount. `sentCurrency`: the currency of a lock's sent amount.
+ * rate, the rail must report the amount. `sentCurrency`: the currency of a lock's sent amount.
  */
 export function otherAmount(
   outcome: RailOutcome,
@@ -158,15 +158,15 @@ interface SettledByHand {
   readonly isPull: boolean;
   readonly said: string;
   readonly stands: string;
-  /** The parts of the difference as booked to DIFFERENCES; negative is the operator's loss. */
+  /** The parts of the difference as booked to DIFFERENCES. A negative amount is the operator's loss. */
   readonly differences: readonly Money[];
   /** The shortfall of the external receiver; undefined if it got the promised amount. */
   readonly short: Money | undefined;
 }
 
 /**
- * Settles the payment of a case. The rail is queried once more, and the amounts moved are taken from its answer: none
- * is entered by hand.
+ * Settles the payment of a case. The rail is queried once more, and the amounts moved are taken from its answer; no
+ * amount is entered by hand.
  * @param id the payment: `Transaction:…`
  * @throws RefusedByHand
  */

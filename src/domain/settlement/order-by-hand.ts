@@ -19,8 +19,8 @@ import {
 import { concludeWithoutCredit, isCreditRefused, planFailure } from './outcomes.ts';
 
 /**
- * Runs work on the order of a payment under its lease, so that no worker processes it in the meantime. Afterwards the
- * order is due again, unless it has its outcome: if the work was refused, the workers continue with it.
+ * Runs work on the order of a payment under its lease, so that no worker processes it in the meantime. Afterwards, the
+ * order is due again unless it has its outcome, so that the workers continue with it if the work was refused.
  * @param id the payment: `Transaction:…`
  * @throws RefusedByHand
  */

@@ -114,7 +114,7 @@ export function newTransaction(
 }
 
 /**
- * Returns what the declarations of the transfers have in common. The currency of the amount is that of both accounts.
+ * Returns the parts that all declarations of transfers have in common. Both accounts have the currency of the amount.
  * @param customerPath the path of the account whose customer the transfer belongs to
  */
 function transferring(

@@ -4,7 +4,7 @@ import type { Database } from '../../../infra/database/database.ts';
 import { statement } from '../../../infra/database/statement.ts';
 import type { Viewer } from '../viewer.ts';
 
-/** The rights of a token that can change during its lifetime, through its platform's setting or manually. */
+/** The rights of a token that can change during its lifetime, through a setting of its platform or by hand. */
 type Rights = Pick<Viewer, 'permissions' | 'grants' | 'trustedDocumentsOnly'>;
 
 const rightsStatement = statement<Rights & { id: string }>(
@@ -91,7 +91,7 @@ export class Sessions {
       },
       renew: (newer) => renew(open, newer),
       begin: async (couldBegin) => {
-        // Added before the check, so that a concurrent renewal checks it, too.
+        // Added before it is checked, so that a concurrent renewal checks it, too.
         open.underWay.add(couldBegin);
         if (await couldBegin(open.viewer)) return () => open.underWay.delete(couldBegin);
         open.underWay.delete(couldBegin);
