@@ -42,7 +42,7 @@ export interface OrderedRow {
 }
 
 export interface RowOrder<Key> {
-  /** The fields that order the rows, the first one first. */
+  /** The fields that order the rows, the most significant one first. */
   readonly fields: readonly string[];
   /** Returns the key that a position names; undefined if the position belongs to another order. */
   readonly keyOf: (position: string) => Key | undefined;

@@ -107,7 +107,10 @@ export function isPlainText(text: string): boolean {
   return !/[\p{Cc}\p{Cs}]/u.test(text);
 }
 
-/** Returns a text from a provider with its invisible characters replaced, since such a text cannot be refused. */
+/**
+ * Returns a text from a provider with its invisible characters replaced, because texts from providers cannot be
+ * refused.
+ */
 export function readableText(text: string): string {
   let readable = '';
   for (const character of canonicalText(text.toWellFormed()).replace(/[\t\n\r\p{Zl}\p{Zp}]+/gu, ' ')) {

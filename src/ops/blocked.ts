@@ -69,7 +69,8 @@ function wayOut(session: LockSession): string {
 }
 
 /**
- * Describes the effect of ending a session. It never harms the ledger, since every transaction is committed as a whole.
+ * Describes the effect of ending a session. Ending a session never harms the ledger, because every transaction is
+ * committed as a whole.
  */
 function endingOf({ kind, application, statement }: LockSession): string {
   if (kind === 'autovacuum worker') {

@@ -40,8 +40,8 @@ export function undatedDeprecations(schema: DocumentNode): string[] {
 }
 
 /**
- * Returns an earlier schema without the elements that were deprecated so long ago that they may be removed, and without
- * the types that only those elements led to.
+ * Returns an earlier schema without the elements that may be removed because they were deprecated long ago, and without
+ * the types to which only those elements led.
  */
 export function lasting(earlier: DocumentNode, now: Date): GraphQLSchema {
   const remove = (element: Deprecable) => {

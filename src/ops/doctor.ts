@@ -66,7 +66,7 @@ const replicaChecks: Checks<Patient> = {
     if (!replicas) return [];
     try {
       await replicas.check();
-      // An unused replica is only a warning, since the primary serves the reads.
+      // An unused replica is only a warning, because the primary serves the reads.
       return replicas.all.map(({ number, trouble, lag }) =>
         trouble === undefined
           ? ['ok', `number ${number} follows, ${lag?.bytes ?? 0} bytes behind`]

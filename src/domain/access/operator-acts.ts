@@ -39,7 +39,7 @@ export interface ActFacts {
   readonly after?: Prisma.InputJsonObject | undefined;
 }
 
-/** Records an operator's act in the transaction of its change, so that both are stored or neither. */
+/** Records an operator's act in the transaction that makes the change, so that either both are stored or neither. */
 export async function recordAct(
   { prisma }: Pick<Transaction, 'prisma'>,
   { by, act, reason }: Operator,

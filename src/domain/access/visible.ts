@@ -66,20 +66,20 @@ export function visibleToPlatform(scope: Scope): { readonly platformId: string }
   return where(rules.ofPlatform, scope);
 }
 
-/** Returns the condition for the API tokens that a viewer may see: with MANAGE, all but revoked ones. */
+/** Returns the condition for the API tokens that a viewer may see: with MANAGE, all tokens that are not revoked. */
 export function visibleApiTokens(viewer: Viewer): Prisma.ApiTokenWhereInput {
   const seen = viewer.permissions.includes('MANAGE') ? visibleToPlatform(viewer) : matchesNothing;
   return { AND: [seen, { revokedAt: null }] };
 }
 
-/** Returns the condition for the client tokens that a viewer may see: with MANAGE all, including revoked ones. */
+/** Returns the condition for the client tokens that a viewer may see: with MANAGE, all tokens, even revoked ones. */
 export function visibleClientTokens(viewer: Viewer): Prisma.ClientTokenWhereInput {
   return viewer.permissions.includes('MANAGE') ? visibleToPlatform(viewer) : matchesNothing;
 }
 
 /**
- * Returns the condition for the policies that a viewer may see: all with MANAGE, otherwise those of customers and of
- * the platform.
+ * Returns the condition for the policies that a viewer may see: with MANAGE, all policies; otherwise, the policies of
+ * customers and of the platform.
  */
 export function visiblePolicies({ platformId, bound, permissions }: Viewer): Prisma.PolicyWhereInput {
   if (bound.kind === 'CUSTOMER') return { platformId, subjectId: bound.customerId };

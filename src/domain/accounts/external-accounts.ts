@@ -217,7 +217,8 @@ export const updateExternalAccount = command((payments, caller, input: UpdateExt
 
 /**
  * Deletes an external account: it becomes INACTIVE permanently, and is no longer its customer's default. Existing
- * payments still show it and continue; new ones cannot use it (decision 68). The same account can be registered again.
+ * payments still show it and continue; new payments cannot use it (decision 68). The same account can be registered
+ * again.
  * @throws Refusal ACCOUNT_NOT_FOUND, CONFLICT (deleted before), IDEMPOTENCY_MISMATCH
  */
 export const deleteExternalAccount = command((payments, caller, input: { readonly accountId: string } & Expecting) => ({
@@ -353,7 +354,7 @@ export function ownerOf(account: Account): string | undefined {
 
 /**
  * Returns the status of an external account.
- * @throws Error for an internal one
+ * @throws Error for an internal account
  */
 export function statusOf(account: Account): ExternalAccountStatus {
   if (account.status === null) throw new Error(`external account ${account.id} has no status`);

@@ -23,8 +23,8 @@ interface Announced
 
 /**
  * Creates the INCOMING transaction of a payment from a UMA address. It is PENDING until its platform approves or
- * rejects it, or until the time to do so runs out (decision 33). It is CREATED if the sender has only looked up the
- * receiver (pay-request.ts).
+ * rejects it, or until the time to do so runs out (decision 33). If the sender has only looked up the receiver, it is
+ * CREATED (pay-request.ts).
  */
 export function announcedTransaction(
   { requested, lookedUpOnly = false, ...row }: Announced,

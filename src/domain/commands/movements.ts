@@ -120,7 +120,7 @@ export function deposit(
   return { kind: 'deposit', transactionId, legs: times === 2 ? [...legs, ...legs] : legs };
 }
 
-/** Debits an account in favor of another owner's internal account, which the receiver's own payment credits. */
+/** Debits an account in favor of another owner's internal account. The receiver's own payment credits that account. */
 export function transfer(accountId: string, currency: string, amount: bigint, transactionId: string): Journal {
   return { kind: 'transfer', transactionId, legs: move({ account: accountId }, outside, { currency, amount }) };
 }
@@ -158,14 +158,14 @@ export function adjustment(accountId: string, currency: string, amount: bigint):
   return { kind: 'adjustment', legs };
 }
 
-/** The amounts that the provider was supposed to move, or has moved, on the platform's account with the provider. */
+/** The amounts that the provider has moved, or was supposed to move, on the platform's account with the provider. */
 export interface Moves {
   readonly out?: Money;
   readonly in?: Money;
 }
 
 /**
- * Books to DIFFERENCES by how much the amounts that the provider moved differ from the promised ones. A debit is a loss
+ * Books to DIFFERENCES how far the amounts that the provider moved differ from the promised amounts. A debit is a loss
  * for the operator (decision 95). Returns undefined if the amounts agree.
  */
 export function difference(transactionId: string, promised: Moves, moved: Moves): Journal | undefined {
@@ -178,7 +178,7 @@ export function difference(transactionId: string, promised: Moves, moved: Moves)
   return legs.length > 0 ? { kind: 'difference', transactionId, legs } : undefined;
 }
 
-/** Passes money from outside on to an external account, with one journal for its arrival and one for its departure. */
+/** Passes money from outside on to an external account. Its arrival and its departure are separate journals. */
 export function passage(currency: string, amount: bigint, transactionId: string): Journal[] {
   return [
     { kind: 'arrival', transactionId, legs: move(outside, clearing, { currency, amount }) },

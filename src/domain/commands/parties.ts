@@ -172,7 +172,7 @@ export type Party = Pick<
   'id' | 'kind' | 'customerId' | 'currency' | 'accountType' | 'identifier' | 'accountInfo'
 >;
 
-/** Converts an external account to the rail's form; undefined for an internal one. */
+/** Converts an external account to the rail's form; undefined for an internal account. */
 export function toRailAccount(account: Party): RailAccount | undefined {
   return account.kind === 'EXTERNAL' && account.accountType !== null && account.identifier !== null
     ? {

@@ -21,11 +21,11 @@ export interface RefusalOptions {
   readonly conflict?: { readonly code?: RefusalCode; readonly reason?: string };
 }
 
-/** Turns a refusal by the database into the one that the caller gets, with the path of the input that caused it. */
+/** Turns a refusal by the database into the refusal that the caller gets, with the path of the input that caused it. */
 export function planRefusal(refusal: PlanRefusal, options: RefusalOptions, caller: Caller, replayed: boolean): Refusal {
   if (refusal.code === 'OTHER_VERSION') {
     const { type, id, version } = refusal;
-    // The only accounts that commands change are external ones.
+    // Commands only change external accounts.
     return changedMeanwhile(publicId(type === 'Account' ? 'ExternalAccount' : type, id), version, replayed);
   }
   // A plan that already waits for an approval is never refused for lack of one.

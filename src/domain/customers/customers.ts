@@ -227,8 +227,8 @@ export const updateCustomer = command((payments, caller, input: UpdateCustomer) 
     const checked = renamed ? await checkedIdentity(payments, caller, identity) : undefined;
     const set = {
       ...columns,
-      // A name equal to the current one is not set: a concurrent request may have set another, with its own identity
-      // check.
+      // A name equal to the current one is not set, because a concurrent request may have set a different name, with
+      // its own identity check.
       ...(columns.name === customer.name && { name: undefined, searchName: undefined }),
       ...(umaAddress && { umaAddress }),
       ...(checked && { kycStatus: checked.status }),

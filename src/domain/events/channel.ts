@@ -24,7 +24,7 @@ export class Channel<T> implements AsyncIterableIterator<T> {
 
   /**
    * @param limit the maximum number of messages that wait for the reader
-   * @param onOverflow called when the reader falls too far behind, since it may have stopped reading
+   * @param onOverflow called when the reader falls too far behind, because it may have stopped reading
    */
   constructor(limit: number, onClose: () => void, onOverflow: () => void = () => undefined) {
     this.#limit = limit;

@@ -218,9 +218,9 @@ export class Feed {
   }
 
   /**
-   * Subscribes to the events after the sequence `after` that match the filter, first the stored ones and then the live
-   * ones, until the reader returns. A reader that falls too far behind, or whose events cannot be read, is dropped.
-   * @param onDrop called when the reader is dropped, since the reader itself may be stuck
+   * Subscribes to the events after the sequence `after` that match the filter, first to stored events and then to live
+   * events, until the reader returns. A reader that falls too far behind, or whose events cannot be read, is dropped.
+   * @param onDrop called when the reader is dropped, because the reader itself may be stuck
    */
   async subscribe(platformId: string, after: bigint, filter: EventFilter, onDrop?: () => void) {
     const hub = this.#hubs.get(platformId) ?? (await this.#openHub(platformId));
@@ -259,8 +259,8 @@ export class Feed {
   }
 
   /**
-   * Returns the latest event of each row, as of one moment, keyed by the ids that the feed uses for the rows. Waits
-   * until the events have reached the rows' versions. Omits rows whose events do not arrive in time because no
+   * Returns the latest event of each row, all at the same moment, keyed by the ids that the feed uses for the rows.
+   * Waits until the events have reached the rows' versions. Omits rows whose events do not arrive in time because no
    * sequencer is running.
    */
   async latest(platformId: string, noun: FollowedNoun, versions: ReadonlyMap<string, number>) {
@@ -301,7 +301,7 @@ export class Feed {
         .finally(() => this.#opening.delete(platformId));
     this.#opening.set(platformId, opening);
     const opened = await opening;
-    // Another subscriber may have opened this hub and ended, and a later one may have opened a newer hub.
+    // Another subscriber may have opened this hub and ended it, and a third may have opened a newer one since.
     return this.#hubs.get(platformId) ?? opened;
   }
 

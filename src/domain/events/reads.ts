@@ -131,7 +131,7 @@ export class FeedReads {
     });
     this.count.replay += events.length;
     const last = events.at(-1);
-    // A page that is not full was the last one of its range.
+    // A page that is not full was the last page of its range.
     return { events, upTo: last && events.length === pageSize ? last.sequence : to };
   }
 

@@ -159,7 +159,7 @@ export class ResumePoints {
     this.#changed.add(point);
   }
 
-  /** Stores an ended point promptly, since its client may reconnect at once. */
+  /** Stores an ended point promptly, because its client may reconnect at once. */
   release(point: ResumePoint): void {
     this.#open.delete(point);
     this.#changed.add(point);

@@ -27,10 +27,10 @@ const step = `select case when pg_try_advisory_xact_lock(${stepLock}) then seque
  */
 export class Sequencer {
   readonly #log: Logger | undefined;
-  /** Its own connection, since one from the pool might have to wait for other users. */
+  /** A connection of its own, because it might have to wait for one from the pool. */
   readonly #connection: OwnConnection;
 
-  /** @param log gets a warning if the connected server is no longer the same one */
+  /** @param log gets a warning if the connection now leads to a different server */
   constructor(database: Database, log?: Logger) {
     this.#log = log;
     const limits = { connectionTimeoutMillis: connectMs, query_timeout: database.answerTimeoutMs };
@@ -48,7 +48,7 @@ export class Sequencer {
       const { rows } = await client.query<{ count: number | null }>(step);
       return rows[0]?.count ?? undefined;
     } catch (error) {
-      // After any error the next step uses a new connection, since this one may be waiting for a result that never
+      // After any error, the next step uses a new connection, because this one may be waiting for a result that never
       // arrives.
       this.#connection.drop();
       throw error;
@@ -60,7 +60,7 @@ export class Sequencer {
   }
 
   /**
-   * Begins a new epoch of the feed if the connected server is no longer the same one. Nothing is numbered on a
+   * Begins a new epoch of the feed if the connection leads to a different server than before. Nothing is numbered on a
    * connection before this check, and a restore or a failover breaks all connections.
    */
   async #followServer(client: pg.Client): Promise<void> {

@@ -256,7 +256,7 @@ export type Leg = Money & Place;
 
 /**
  * Merges plans into one that does everything they do, in order. Nothing is lost: lists are concatenated.
- * @throws Error if two of them have a claim, a result or an alternative, of which a plan can have only one
+ * @throws Error if two of them have a claim, a result or an alternative, because a plan can have only one of each
  */
 export function mergePlans(...plans: readonly Plan[]): Plan {
   return plans.reduce(merge, {});

@@ -35,7 +35,7 @@ export const rowsSince: Scope = {
   deposits: ofChunk('rail_deposit', 'transaction_id'),
   journals: journalsSince,
   postings: postingsSince,
-  // The accounts that have changed, and those with a leg that bypassed the functions of the ledger.
+  // Accounts that have changed, and accounts with a leg that bypassed the functions of the ledger.
   accountLegs: `(select p.* from (
       select a.platform_id, a.id, coalesce(b.version, 0) as version
       from account a left join audit_balance b on b.platform_id = a.platform_id and b.account_id = a.id
@@ -113,7 +113,7 @@ export class RowsSince {
     return new RowsSince(client, [platforms ?? [], sequences ?? [], journals ?? []]);
   }
 
-  /** Runs a query over the new rows: for all rules except those about payments, or for the payments of one chunk. */
+  /** Runs a query over the new rows or, for rules about payments, over the payments of one chunk. */
   async run(query: string, { platforms, ids }: Chunk = { platforms: [], ids: [] }): Promise<Record<string, unknown>[]> {
     const text = `with ${parameters} ${query}`;
     return (await this.#client.query({ text, values: [...this.#beginnings, platforms, ids] })).rows;

@@ -10,7 +10,7 @@ export interface Scope {
   readonly journals: string;
   /** The legs of these journals, and legs without a journal. */
   readonly postings: string;
-  /** Legs on accounts: for each account, all those after its balance in `balances`. */
+  /** Legs on accounts: for each account, all legs after its balance in `balances`. */
   readonly accountLegs: string;
   /** Known states of accounts (`audit_balance`): each a balance, and the version that the account had then. */
   readonly balances: string;

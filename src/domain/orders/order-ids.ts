@@ -24,7 +24,7 @@ export function orderIdOfKey(
     : derivedId(caller.platformId, keyedOperation(caller, operation), key);
 }
 
-/** Returns the id of a quote's order: known before the order exists, since a rate lock names it. */
+/** Returns the id of a quote's order. It is known before the order exists, because a rate lock names it. */
 export function orderIdOfQuote(quote: { readonly platformId: string; readonly id: string }): string {
   return derivedId(quote.platformId, 'quote', quote.id);
 }

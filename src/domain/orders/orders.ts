@@ -142,7 +142,7 @@ export function expectedMs(rail: Rail, railRequest: RailRequest): number {
 }
 
 /**
- * Returns a rail's delay in whole milliseconds, bounded and with a default, since an order without a due time would
+ * Returns a rail's delay in whole milliseconds, bounded and with a default, because an order without a due time would
  * never run.
  */
 export function wholeMs(ms: number): number {
@@ -213,8 +213,8 @@ const wakeOrderStatement = statement<object>(
 
 /**
  * Makes an order that waits for its rail due now. An order that has its outcome, or is unknown, stays unchanged. So
- * does a settled order with one query left, unless `alsoSettled` says that its money may have come back: if that query
- * came too early, it would miss money that is returned later.
+ * does a settled order that has only one query left, unless `alsoSettled` says that its money may have come back: if
+ * the last query came too early, it would miss money that is returned later.
  * @param on a transaction
  */
 export async function wakeOrder(

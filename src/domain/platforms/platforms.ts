@@ -311,7 +311,7 @@ async function openAccounts(
 
 /**
  * Changes a platform's own rate limits. Instances cache credentials, and apply the change within two seconds.
- * @returns its current limits, null if those from the settings apply
+ * @returns its current limits; null if the limits from the settings apply
  */
 export function changeRates(database: Database, platformId: string, operator: Operator, changes: RateChanges) {
   return inTransaction(database, async (transaction) => {

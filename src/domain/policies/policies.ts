@@ -346,7 +346,7 @@ export async function limitsOfPolicies({ pool }: Database, platformId: string) {
   return new Map(rows.map(({ id, limits }) => [id, limits]));
 }
 
-/** Returns whether a policy of a viewer's token, or of one that created it, limits amounts. */
+/** Returns whether a policy of a viewer's token, or of a token that created it, limits amounts. */
 export async function limitsAmounts(database: Database, { platformId, makers }: Viewer): Promise<boolean> {
   const where = { platformId, subjectId: { in: [...makers] } };
   const policies = await database.prisma.policy.findMany({ where, select: { limitCurrencies: true } });

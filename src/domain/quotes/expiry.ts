@@ -29,7 +29,7 @@ export async function nextQuoteExpiry(payments: Payments): Promise<number | unde
 
 /**
  * Marks up to `limit` quotes as EXPIRED after their expiry, with their transactions. The row lock decides a race with
- * an execution: the first to hold it wins, and the other is refused.
+ * an execution: whichever holds it first wins, and the other is refused.
  * @returns the number of quotes found, and of those that expired now
  */
 export async function expireQuotes(payments: Payments, limit: number) {
@@ -46,7 +46,8 @@ export async function expireQuotes(payments: Payments, limit: number) {
     expired.map((quote) => [{ platformId: quote.platformId, plan: quoteEnd(quote, reason, 'after') }]),
     (error, position) => logFailure({ err: error }, position),
   );
-  // Another process may have expired the quote at the same time, or this one did and the answer to its commit was lost.
+  // Another process may have expired the quote at the same time, or this process did, and the answer to its commit was
+  // lost.
   const isDone = (refusal: PlanRefusal | null | undefined) => refusal === null || refusal?.code === 'QUOTE_EXPIRED';
   for (const [position, refusal] of refusals.entries())
     if (refusal && !isDone(refusal)) logFailure({ refusal }, position);

@@ -103,7 +103,7 @@ function differencesOfOrders(orders: readonly OrderHere[], movements: readonly R
     const [movement, ...more] = byOrder.get(order.id) ?? [];
     const about = { orderId: order.id, transactionId: order.transactionId, here: wordsOf(order, order.status) };
     if (!movement) {
-      // A failed order may never have reached the provider, and a waiting one may not have reached it yet.
+      // A failed order may never have reached the provider, and a waiting order may not have reached it yet.
       if (order.state === 'FAILED' || order.state === 'UNDER_WAY' || !order.inPeriod) return [];
       return [{ ...about, reference: undefined, fault: 'MISSING_THERE', there: undefined }];
     }
@@ -116,7 +116,7 @@ function differencesOfOrders(orders: readonly OrderHere[], movements: readonly R
     }
     // A collection that was refunded counts as failed.
     const state = movement.state === 'SETTLED' && returned.has(order.id) ? 'FAILED' : movement.state;
-    // A payment that was returned before the service saw it arrive has FAILED here: on both sides, the money is back.
+    // A payment that was returned before the service saw it arrive has FAILED here. On both sides, the money is back.
     const isBack = order.state === 'FAILED' && state === 'RETURNED';
     if (order.state !== state && !isBack) return [{ ...about, ...there, fault: 'OTHER_OUTCOME' }, ...doubled];
     return doubled;
@@ -163,7 +163,7 @@ const depositsStatement = statement<{
 interface DepositsHere {
   /** The credited deposits, in the form of orders. */
   readonly credited: readonly OrderHere[];
-  /** The movements; those of deposits name the deposit instead of an order. */
+  /** The movements. Movements of deposits name the deposit instead of an order. */
   readonly movements: readonly RailMovement[];
   /** The references of uncredited deposits, which await an operator (`deposits list`) or have been closed by one. */
   readonly open: ReadonlySet<string>;

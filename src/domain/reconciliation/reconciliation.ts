@@ -38,7 +38,7 @@ export interface DayTotal extends Readonly<Record<Exclude<keyof Total, 'currency
   readonly held: string | null;
 }
 
-/** Begins a comparison for an operator or, without one (null), if no worker has begun it in the last 15 minutes. */
+/** Begins a comparison. Without an operator (null), it begins only if no worker has begun it in the last 15 minutes. */
 const beginStatement = statement<{ id: string }>(
   'begin_reconciliation',
   `insert into reconciliation as r (platform_id, period_from, period_to, started_by) values ($1, $2, $3, $4)
@@ -115,8 +115,8 @@ const noteStatement = statement<object>(
 
 /**
  * Stores the differences found, and marks the other open differences of the period as gone. A difference about an order
- * counts as the same one, and stays closed, as long as both sides report the same values. A difference in a balance
- * counts as the same one until it is closed.
+ * counts as the same difference, and stays closed, as long as both sides report the same values. A difference in a
+ * balance counts as the same difference until it is closed.
  */
 async function store(
   { client, prisma }: Transaction,
@@ -179,7 +179,7 @@ const missedDays = 7;
 const openDays = 31;
 
 /**
- * Selects a platform's due days, oldest first, in UTC: those without a finished reconciliation and, once a day, those
+ * Selects a platform's due days, oldest first, in UTC: days without a finished reconciliation and, once a day, days
  * with open differences. The previous day is due from the hour `$2` on. A worker that begins a day reserves it for 15
  * minutes.
  */

@@ -147,7 +147,7 @@ async function planDeposit(payments: Payments, caller: Caller, input: SandboxSen
 function planLateDeposit(quote: Quote, arrived: Journal, amount: bigint): Alternative {
   const reason = `${amount} arrived after the quote's expiry; the money is in the customer's ${quote.sendingCurrency} account`;
   return {
-    // The previous plan was refused because of the clock, so this one checks only the status: setting the clock back
+    // The previous plan was refused because of the clock. This plan checks only the status, so setting the clock back
     // has no effect.
     quotes: [{ id: quote.id, from: ['PENDING'], to: 'FAILED', reason }],
     transactions: [

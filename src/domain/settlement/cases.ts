@@ -96,7 +96,7 @@ export function otherAmount(
   };
 }
 
-/** Describes a settled order whose two amounts differ from those of its lock (decision 83). */
+/** Describes how the two amounts of a settled order differ from those of its lock (decision 83). */
 function otherThanLocked(
   outcome: RailOutcome,
   lock: RateLock,
@@ -115,7 +115,7 @@ function otherThanLocked(
   };
 }
 
-/** Lists contradictions on all platforms, oldest first: either the open ones or all. */
+/** Lists the contradictions on all platforms, oldest first: either only the open ones, or all. */
 export function listCases({ prisma }: Pick<Database, 'prisma'>, { all } = { all: false }) {
   return prisma.railCase.findMany({
     where: all ? {} : { closedAt: null },
@@ -217,7 +217,9 @@ function promisedOf(order: DueOrder): Moves {
   };
 }
 
-/** Returns the amounts that the provider moved on that account; undefined if it reports none, or an impossible one. */
+/**
+ * Returns the amounts that the provider moved on that account; undefined if it reports no amounts, or impossible ones.
+ */
 function movedBy(order: DueOrder, { amount, sent }: Settled): Moves | undefined {
   const promised = promisedOf(order);
   const taken = order.lock ? sent : (sent ?? amount);

@@ -90,8 +90,9 @@ const firstStatement = statement<object>(
 
 /**
  * Takes the lease of a payment's order, even from a running worker: the database accepts that worker's outcome only if
- * it arrives before the operator's. One transaction makes the order the first due one and leases it, so that no other
- * process can lease it. An order that has ended is left alone, since it may be waiting for a return of the money.
+ * it arrives before the operator's. One transaction makes the order the first that is due and leases it, so that no
+ * other process can lease it. An order that has ended is left alone, because it may be waiting for a return of the
+ * money.
  */
 async function takeOrder({ database }: Payments, transactionId: string): Promise<DueOrder | undefined> {
   return inTransaction(database, async ({ client }) => {

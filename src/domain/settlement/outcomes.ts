@@ -267,7 +267,8 @@ function groupOf(order: DueOrder, plan: Plan): PlanGroup {
 }
 
 /**
- * Combines both sides in one commit. On the same platform they form one plan, so that locks are taken in a fixed order.
+ * Combines both sides in one commit. If both are on the same platform, they form one plan, so that locks are taken in a
+ * fixed order.
  */
 function combineSides(platformId: string, plan: Plan, otherPlatformId: string, other: Plan): PlanGroup {
   if (platformId !== otherPlatformId) {

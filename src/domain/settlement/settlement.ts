@@ -120,8 +120,8 @@ function attributesOf({ id, kind, platformId, transaction, attempts }: DueOrder)
 }
 
 /**
- * Commits conclusions independently, and postpones those that fail.
- * @returns the conclusions that replace those whose money an account could not receive
+ * Commits conclusions independently, and postpones the orders of conclusions that fail.
+ * @returns the conclusions that replace conclusions whose money an account could not receive
  */
 async function commitConcluded(payments: Payments, concluded: readonly Conclusion[], postponements: Postponement[]) {
   const groups = concluded.map(({ group }) => group);

@@ -49,8 +49,8 @@ export class ClientTokens {
   readonly #signingId: string | undefined;
 
   /**
-   * Takes the signing key. Without one, no token can be minted and none is valid.
-   * @param fallbacks other keys whose tokens are valid, too: the previous ones and the next one
+   * Takes the signing key. Without a key, no token can be minted, and no token is valid.
+   * @param fallbacks other keys whose tokens are valid, too: the previous keys and the next key
    * @throws RangeError if a key is too short to be safe from guessing
    */
   constructor(database: Database, key: string | undefined, fallbacks: readonly string[] = []) {

@@ -32,8 +32,8 @@ export class Credentials {
   }
 
   /**
-   * Authenticates a client's credentials, and counts wrong ones against its address. Valid credentials are also wrong
-   * if their token is not accepted from that address.
+   * Authenticates a client's credentials, and counts wrong credentials against its address. Valid credentials are also
+   * wrong if their token is not accepted from that address.
    * @returns the viewer, or undefined for missing or wrong credentials, without telling why
    * @throws RateLimited if this address has sent too many wrong credentials, and these have not been verified before
    */

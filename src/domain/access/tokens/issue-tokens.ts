@@ -241,11 +241,11 @@ export interface NewServerToken {
 }
 
 /**
- * Issues a token for a server. The secret is returned here and stored nowhere. The token expires no later than the one
- * that creates it, is accepted only from addresses that its creator is accepted from, and may send only documents that
- * its creator may send.
- * @throws Refusal INVALID_INPUT, FORBIDDEN (the caller lacks a permission, or its token is no longer valid), CONFLICT (the
- *   idempotency key has already created a token)
+ * Issues a token for a server. The secret is returned here and stored nowhere. The token expires no later than the
+ * token that creates it, is accepted only from addresses from which its creator is accepted, and may send only
+ * documents that its creator may send.
+ * @throws Refusal INVALID_INPUT, FORBIDDEN (the caller lacks a permission, or its token is no longer valid), CONFLICT
+ *   (the idempotency key has already created a token)
  */
 export async function issueApiToken(
   database: Database,

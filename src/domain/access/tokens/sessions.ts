@@ -39,7 +39,7 @@ export interface Connection {
 export interface Session {
   readonly viewer: Viewer;
   /**
-   * Replaces the token with a newer one of the same subject that permits all open operations.
+   * Replaces the token with a newer token that has the same subject and permits all open operations.
    * @returns false if the newer token does not qualify; the connection then keeps its token
    */
   renew(viewer: Viewer): Promise<boolean>;
@@ -59,7 +59,7 @@ interface Open {
 }
 
 /**
- * Tracks all connections that outlive their first request. A connection's current token must be valid at all times, and
+ * Tracks all connections that outlive their first request. A connection's current token must always be valid, and must
  * permit each of the connection's open operations. A timer checks the tokens of all connections in one statement, so
  * ten thousand idle connections cost about one small query per second. Delivering an event requires no query.
  */
@@ -157,7 +157,7 @@ export class Sessions {
 
 /**
  * Gives a connection its new token, unless that token does not permit an open operation.
- * @param replaced the viewer to replace; if the connection has since been given a newer one, that one is kept
+ * @param replaced the viewer to replace; if the connection has since been given a newer viewer, it keeps that one
  */
 async function renew(open: Open, viewer: Viewer, replaced?: Viewer): Promise<boolean> {
   if (viewer.platformId !== open.viewer.platformId || viewer.subject !== open.viewer.subject) return false;

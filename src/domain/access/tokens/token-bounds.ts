@@ -36,7 +36,7 @@ interface Bounds {
 }
 
 /**
- * Returns the bounds of a new token: the requested ones, within those of the token that creates it.
+ * Returns the bounds of a new token: the requested bounds, which must lie within those of the token that creates it.
  * @param now the database's clock
  * @throws Refusal INVALID_INPUT (expiry in the past), FORBIDDEN (beyond the creator's expiry, addresses or documents)
  */

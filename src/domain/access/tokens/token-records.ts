@@ -9,7 +9,7 @@ import { hashSecret } from './api-tokens.ts';
 export interface ApiTokenFilter extends ChangeFilter {
   readonly name?: Given<string>;
   readonly permission?: Given<Permission>;
-  /** The public id of the token that created it. */
+  /** The public id of the token that created this one. */
   readonly createdById?: Given<string>;
 }
 
