@@ -164,7 +164,7 @@ export type GivenAmount = bigint | { readonly decimal: string };
 
 /**
  * Converts a given amount to smallest units. Refuses an amount that is not positive or exceeds the limit of one
- * payment. A decimal has at most the places of the currency: nothing is rounded.
+ * payment. A decimal may have at most as many places as its currency, because nothing is rounded.
  * @throws Refusal INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE
  */
 export function smallestUnits(given: GivenAmount, currency: Currency, path: FieldPath): bigint {

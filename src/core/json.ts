@@ -17,7 +17,7 @@ export class InexactJson extends Error {
   }
 }
 
-/** Returns whether a value of JSON is an object: neither a list nor null. */
+/** Returns whether a JSON value is an object, and neither a list nor null. */
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -69,8 +69,8 @@ function wayOut(session: LockSession): string {
 }
 
 /**
- * Describes the effect of ending a session. Ending a session never harms the ledger, because every transaction is
- * committed as a whole.
+ * Describes the effect of ending a session. The ledger is never harmed, because every transaction is committed as a
+ * whole.
  */
 function endingOf({ kind, application, statement }: LockSession): string {
   if (kind === 'autovacuum worker') {

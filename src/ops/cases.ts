@@ -65,7 +65,7 @@ async function settle({ payments }: Tools, id: string, said: Decided): Promise<A
       differences.length > 0 ? `Booked to DIFFERENCES: ${differences.join(', ')}.` : 'Nothing to book to DIFFERENCES.',
       ...(done.short
         ? [
-            `The receiver got ${words(done.short)} too little: have the provider send it, or credit the payer with adjust propose.`,
+            `The receiver got ${words(done.short)} too little: have the provider send the rest, or credit the payer with adjust propose.`,
           ]
         : []),
     ],

@@ -52,8 +52,8 @@ export function lasting(earlier: DocumentNode, now: Date): GraphQLSchema {
   const rest = buildASTSchema(
     visit(earlier, { FieldDefinition: remove, InputValueDefinition: remove, EnumValueDefinition: remove }),
   );
-  // By default, a schema contains the types that are reachable from its roots. Objects to which only interfaces lead
-  // must be listed.
+  // By default, a schema contains the types that are reachable from its roots. Objects that are reachable only through
+  // interfaces must be listed.
   const types = Object.values(rest.getTypeMap()).filter(
     (type) => isObjectType(type) && type.getInterfaces().length > 0,
   );

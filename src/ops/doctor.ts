@@ -112,7 +112,7 @@ async function ofDatabase(config: Config, limits: Limits): Promise<Finding[]> {
       { check: 'database', result: 'ok' as const, detail: 'it answers' },
       ...(await run(beginningChecks, patient)),
     ];
-    // Nothing else is worth checking if the tables are not those of this program, or the login cannot serve.
+    // Nothing else is worth checking if the tables do not match this program, or the login cannot serve.
     const ends = beginning.some(({ check, result }) => result === 'fault' && check !== 'login');
     return ends ? beginning : [...beginning, ...(await run(databaseChecks, patient))];
   } catch (error) {

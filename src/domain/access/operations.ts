@@ -3,8 +3,8 @@ import type { ClientGrant, Permission } from '../../infra/database/generated/cli
 import type { Caller } from './caller.ts';
 
 /**
- * The operations of all APIs, each with the permission that it needs. Its name is also the name of the GraphQL mutation
- * and the scope of idempotency keys, so that a key means the same in every API.
+ * The operations of all APIs, each with the permission that it needs. An operation's name is also the name of its
+ * GraphQL mutation and the scope of its idempotency keys, so that a key means the same in every API.
  * - `or`: an alternative permission. The command defines what the alternative permits.
  * - `client`: apps may run the operation, too, within the scope of their tokens. Otherwise only platforms may.
  * - `grant`: a customer's app may run it for that customer, even without the permission, if the platform granted this

@@ -56,7 +56,7 @@ export function seesLookups({ kind, grants }: Pick<Caller, 'kind' | 'grants'>): 
   return kind === 'PLATFORM' || grants.includes('LOOK_UP_RECEIVERS');
 }
 
-/** Returns the condition for the platform that a caller may see: its own, including for apps (decision 73). */
+/** Returns the condition for the platform that a caller may see: its own, even for apps (decision 73). */
 export function ownPlatform({ platformId }: Pick<Scope, 'platformId'>): Prisma.PlatformWhereInput {
   return { id: platformId };
 }
@@ -183,7 +183,7 @@ const perTurn = {
   batchScheduleFn: (run: () => void) => void setImmediate(run),
 };
 
-/** Returns the SQL condition, in a `forCaller` statement, for the rows under an alias that the caller may see. */
+/** Returns the SQL condition by which a `forCaller` statement selects the rows of an alias that the caller may see. */
 export function visibleRow(noun: Noun, alias: string): string {
   const { CUSTOMER: ofCustomer, PAYMENT: ofPayment } = rules[noun];
   const bound = (parameter: string, field: string | null) =>

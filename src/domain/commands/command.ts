@@ -60,7 +60,7 @@ export function connectedRail({ rails }: Pick<Payments, 'rails'>, tenant: Tenant
   return rail?.forPlatform?.(tenant.platformId) ?? rail;
 }
 
-/** The abilities that commands need from a rail, as worded in refusals. */
+/** The abilities that commands need from a rail, each with the words for its absence in a refusal. */
 const abilities = {
   rate: 'does not convert currencies',
   payOut: 'does not pay out',

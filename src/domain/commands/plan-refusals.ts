@@ -40,7 +40,7 @@ export function planRefusal(refusal: PlanRefusal, options: RefusalOptions, calle
 }
 
 const notIndependent =
-  'a payment cannot be approved by the token that requested it, by one that created that token or was created by it, or by one that the same policy limits';
+  'a payment cannot be approved by the token that requested it, by a token that created that one or was created by it, or by a token that the same policy limits';
 
 export const lookupExpired = 'the lookup has expired; look the receiver up again';
 

@@ -199,8 +199,8 @@ export interface UpdateCustomer extends Expecting {
 }
 
 /**
- * Changes the details of a customer, but not its type. If the rail checks identities, a new name is checked like that
- * of a new customer.
+ * Changes the details of a customer, but not its type. If the rail checks identities, a new name is checked just like
+ * the name of a new customer.
  * @throws Refusal USER_NOT_FOUND, CUSTOMER_DELETED, INVALID_INPUT, INVALID_UMA_ADDRESS, UMA_ADDRESS_EXISTS,
  *   IDEMPOTENCY_MISMATCH
  */
@@ -254,7 +254,7 @@ export const updateCustomer = command((payments, caller, input: UpdateCustomer) 
 /**
  * Deletes a customer who holds no money and has no payment under way (decision 36). The customer's history is kept, but
  * the customer can no longer move money, and its UMA address becomes available again. The customer's client tokens are
- * revoked, as are those of its quotes and transactions.
+ * revoked, and so are the client tokens of its quotes and transactions.
  * @throws Refusal USER_NOT_FOUND, CUSTOMER_DELETED (deleted before), CUSTOMER_IN_USE (with the obstacles),
  *   CUSTOMER_FROZEN, IDEMPOTENCY_MISMATCH
  */

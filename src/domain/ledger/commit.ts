@@ -11,7 +11,7 @@ import { divideIntoBatches } from './batches.ts';
 import { CommitLanes, LockTimeout } from './commit-lanes.ts';
 import type { Alternative, Plan, PlanGroup, PlatformPlan, ResultType } from './plan.ts';
 
-/** The outcome of a plan. `replayed`: it is the outcome of the first call with the idempotency key. */
+/** The outcome of a plan. `replayed` means that it repeats the outcome of the first call with the idempotency key. */
 export type Outcome =
   | { readonly kind: 'done'; readonly replayed: boolean; readonly row: SnapshotRows[ResultType] | undefined }
   | { readonly kind: 'refused'; readonly replayed: boolean; readonly refusal: PlanRefusal }
@@ -204,7 +204,7 @@ const tableLockStatement = statement<{ isLocked: boolean }>(
        and c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')) as is_locked`,
 );
 
-/** The policies that count a payment: the subject of each, and its limits including the payment. */
+/** The policies that count a payment: each policy's subject, and its limits with the payment included. */
 const countedStatement = statement<{ readonly subjectId: string; readonly limits: readonly LimitState[] }>(
   'counted_policies',
   `select p.subject_id, limits_of(p.platform_id, p.id) as limits from policy_use u

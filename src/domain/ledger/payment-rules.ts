@@ -3,7 +3,7 @@ import type { Rule, Scope } from './rule.ts';
 
 /**
  * The auditor's rules about payments: on every account, the journals of a payment must add up to the sums that its row
- * and status require. They find money that was booked to the wrong account although every journal balances.
+ * and status require. They detect money that was booked to the wrong account, even though every journal balances.
  */
 
 /**

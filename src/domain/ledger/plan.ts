@@ -14,8 +14,8 @@ import type {
 } from '../../infra/database/generated/client/client.ts';
 
 /**
- * All changes that one command makes, as data. `commitPlan` sends it to the database, which locks, checks and applies
- * it in one transaction, or refuses it as a whole. Commands differ only in their plans.
+ * A plan: all changes that a command makes, as data. `commitPlan` sends it to the database, which locks, checks and
+ * applies it in one transaction, or refuses it as a whole. Commands differ only in their plans.
  */
 export interface Plan {
   readonly claim?: Claim | undefined;
@@ -169,7 +169,7 @@ export interface TransactionMove {
    * Set if the change must happen before the approval deadline, by the database's clock once the transaction is locked.
    */
   readonly approval?: 'before';
-  /** The token that approves another's request, and the tokens that created it (may_approve.sql). */
+  /** The token that approves another token's request, and the tokens that created it (may_approve.sql). */
   readonly makers?: readonly string[];
   readonly isNew?: boolean;
 }

@@ -247,9 +247,9 @@ export async function deferApproval(on: Queryable, platformId: string, transacti
 }
 
 /**
- * How long a rail may take to answer, in milliseconds. The lease of an account check is longer, and that of an order is
- * renewed, so no other process has taken the work when its outcome is written. The limit also keeps one silent rail
- * from blocking all other work.
+ * How long a rail may take to answer, in milliseconds. The lease of an account check is longer, and the lease of an
+ * order is renewed, so no other process has taken the work when its outcome is written. The limit also keeps one silent
+ * rail from blocking all other work.
  */
 const answerMs = 10_000;
 /** How long a request takes to commit after the rail's answer, in milliseconds. */
@@ -275,7 +275,7 @@ export async function neededOf<Answer>({ log }: { readonly log: Logger }, answer
     return await railAnswer(answer);
   } catch (error) {
     if (error instanceof Refusal) throw error;
-    log.error({ err: error }, 'a rail call that a request needed has failed');
+    log.error({ err: error }, 'a request failed because its call to the rail failed');
     throw new Refusal('SERVICE_UNAVAILABLE', 'the rail does not respond; try again', { retryAfter: 1 });
   }
 }

@@ -154,7 +154,10 @@ function checkPolicy(input: Expecting, found: Policy | null): void {
   checkVersion(input, found && publicId('Policy', found.id), found?.version ?? 0);
 }
 
-/** Serializes changes to the platform's policies, and refuses a caller whose token, or a maker of it, has a policy. */
+/**
+ * Serializes changes to the platform's policies. Refuses a caller if its token, or a token that created it, has a
+ * policy.
+ */
 async function begin({ client, prisma }: Transaction, caller: Caller): Promise<void> {
   await lockPlatform(client, caller);
   const own = { platformId: caller.platformId, subjectId: { in: [...caller.makers] } };

@@ -14,7 +14,7 @@ import type { Plan } from '../ledger/plan.ts';
 import { depositId } from '../orders/order-ids.ts';
 import { railAnswer } from '../orders/orders.ts';
 
-/** The time between two queries of a provider for unreported deposits, in milliseconds, and the lease of each query. */
+/** The time between two queries of a provider for unreported deposits, and the lease of each query, in milliseconds. */
 const askMs = 60_000;
 /** How far a query reaches back before the last deposit, in milliseconds: a provider may list deposits out of order. */
 const overlapMs = 120_000;

@@ -30,7 +30,7 @@ export async function nextQuoteExpiry(payments: Payments): Promise<number | unde
 /**
  * Marks up to `limit` quotes as EXPIRED after their expiry, with their transactions. The row lock decides a race with
  * an execution: whichever holds it first wins, and the other is refused.
- * @returns the number of quotes found, and of those that expired now
+ * @returns how many quotes were found, and how many of them expired now
  */
 export async function expireQuotes(payments: Payments, limit: number) {
   const expired = await expiredStatement(payments.database.pool, limit);
@@ -66,7 +66,7 @@ export function quoteEnd(
   const end = { from: ['PENDING'], to: 'EXPIRED', reason } as const;
   return {
     quotes: [{ id: quote.id, ...end, expiry }],
-    // The transaction of a deposit that was never approved is CREATED.
+    // The transaction is CREATED if its payment by deposit was never approved.
     transactions: [
       { id: quote.transactionId, ...end, from: ['PENDING', 'CREATED'], set: { failureReason: 'QUOTE_EXPIRED' } },
     ],

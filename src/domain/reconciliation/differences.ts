@@ -123,7 +123,9 @@ function differencesOfOrders(orders: readonly OrderHere[], movements: readonly R
   });
 }
 
-/** Returns the movements without an order here, except failed movements and incoming ones. Those become deposits. */
+/**
+ * Returns the movements without an order here, except failed movements, and incoming movements, which become deposits.
+ */
 function strangers(orders: readonly OrderHere[], movements: readonly RailMovement[]): Difference[] {
   const known = new Set(orders.map(({ id }) => id));
   return movements
@@ -169,7 +171,9 @@ interface DepositsHere {
   readonly open: ReadonlySet<string>;
 }
 
-/** Reads a period's deposits, and those that movements name. A deposit is found by the provider's reference. */
+/**
+ * Reads the deposits of a period, and the deposits that movements name. A deposit is found by the provider's reference.
+ */
 async function readDeposits(
   on: Queryable,
   platformId: string,

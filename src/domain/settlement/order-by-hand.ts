@@ -38,7 +38,7 @@ export async function withOrder<Done>(payments: Payments, id: string, work: (ord
 }
 
 /**
- * Queries the rail once more, through the method that sends nothing, if the rail has it.
+ * Queries the rail once more, through the method that sends nothing if the rail has such a method.
  * @param advice text to append to the refusal if the rail cannot be queried
  * @returns undefined if the provider has no such payment
  * @throws RefusedByHand
@@ -150,7 +150,7 @@ function waitsForPlatform({ receiver, incoming }: DueOrder): boolean {
 }
 
 /**
- * Queries the rail once more, through the method that sends nothing, if the rail has it.
+ * Queries the rail once more, through the method that sends nothing if the rail has such a method.
  * @returns the rail's report, if the rail does not know the outcome
  * @throws RefusedByHand if the rail knows it
  */

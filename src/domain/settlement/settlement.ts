@@ -66,8 +66,8 @@ export async function settleDueOrders(payments: Payments, limit: number): Promis
 }
 
 /**
- * Processes orders. Announcements are committed separately: the time to approve a payment is counted from its id, which
- * was created with the lease, and a rail may take a long time to answer.
+ * Processes orders. Announcements are committed separately, because the time to approve a payment is counted from its
+ * id, which was created with the lease, and a rail may take a long time to answer.
  */
 async function settleOrders(payments: Payments, orders: readonly DueOrder[]): Promise<void> {
   const { pool } = payments.database;
@@ -121,7 +121,7 @@ function attributesOf({ id, kind, platformId, transaction, attempts }: DueOrder)
 
 /**
  * Commits conclusions independently, and postpones the orders of conclusions that fail.
- * @returns the conclusions that replace conclusions whose money an account could not receive
+ * @returns the replacements for conclusions whose money an account could not receive
  */
 async function commitConcluded(payments: Payments, concluded: readonly Conclusion[], postponements: Postponement[]) {
   const groups = concluded.map(({ group }) => group);
@@ -168,7 +168,9 @@ async function openCase(payments: Payments, order: DueOrder, contradiction: Cont
   });
 }
 
-/** Postpones an order after an error, longer each time: a lasting error is logged at most every five minutes. */
+/**
+ * Postpones an order after an error, longer each time, so that a lasting error is logged at most every five minutes.
+ */
 function postponeFailed(payments: Payments, order: DueOrder, error: unknown, message: string): Postponement {
   const dueInMs = Math.min(300_000, 1000 * 2 ** order.attempts);
   payments.log.error({ err: error, order: order.id }, `${message}; will retry in ${dueInMs / 1000} s`);

@@ -32,7 +32,7 @@ export class Credentials {
   }
 
   /**
-   * Authenticates a client's credentials, and counts wrong credentials against its address. Valid credentials are also
+   * Authenticates a client's credentials, and counts wrong credentials against its address. Credentials also count as
    * wrong if their token is not accepted from that address.
    * @returns the viewer, or undefined for missing or wrong credentials, without telling why
    * @throws RateLimited if this address has sent too many wrong credentials, and these have not been verified before

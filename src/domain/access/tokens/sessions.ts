@@ -32,7 +32,7 @@ export interface Connection {
   readonly forbid: (why: (typeof endings)[keyof typeof endings]) => void;
   /** Asks the client to connect elsewhere, because the server is stopping. */
   readonly leave: () => void;
-  /** Closes the connection if the client no longer reads the data that it is sent. */
+  /** Closes the connection if the client has stopped reading the data sent to it. */
   readonly check: () => void;
 }
 

@@ -21,7 +21,7 @@ export function rangesIn(addresses: readonly string[]): string[] {
       return text.trim();
     } catch (error) {
       if (error instanceof Refusal) throw error;
-      throw invalid('a range of addresses must have a form such as 203.0.113.0/24 or 2001:db8::/48', {
+      throw invalid('an address range must have a form such as 203.0.113.0/24 or 2001:db8::/48', {
         path,
         value: text,
       });
