@@ -63,10 +63,10 @@ interface PageOptions<Types extends SchemaTypes> extends Options {
   readonly authScopes?: Types['AuthScopes'];
 }
 
-/** The options of a type whose rows have ids, for `prismaNode`: each such type must declare who may see them. */
+/** The options for `prismaNode` of a type whose rows have ids. Each such type must declare who may see its rows. */
 export const node = (visible: Visible, description = 'The public id of the object: its type, a colon and a UUID.') => ({
   id: { resolve: (row: { readonly id: string }) => row.id, description },
-  // The plug-in's type of a unique condition differs per model, but every model of a node has this key.
+  // The plug-in's unique-filter type differs for each model, but every node model has this key.
   findUnique: (uuid: string, { viewer }: { readonly viewer: Viewer }) =>
     ({ platformId_id: { platformId: viewer.platformId, id: uuid }, AND: [visible(viewer)] }) as never,
   nullable: true as const,
@@ -155,7 +155,7 @@ declare global {
         options: Options & ManyOptions,
       ): FieldRef<Types, never, Kind>;
       page(list: RowList<Types>, options: PageOptions<Types>): FieldRef<Types, never, Kind>;
-      /** The row with a public id that the caller sends, if the caller may see it. */
+      /** The row with the public id that the caller sends, if the caller may see it. */
       byId(
         type: TypeParam<Types>,
         types: readonly IdType[],
@@ -178,7 +178,9 @@ type Words = PothosSchemaTypes.RootFieldBuilder<SchemaTypes, Row>;
 /** The arguments of a method declared above. */
 type Given<Name extends keyof Words> = Words[Name] extends (...given: infer Arguments) => unknown ? Arguments : never;
 
-/** A field builder as far as the methods need it: the compiler cannot follow Pothos' types through a shared method. */
+/**
+ * The part of a field builder that the methods need: the compiler cannot follow Pothos' types through a shared method.
+ */
 interface Builder {
   field(options: object): never;
   /** The model of its rows, if it is a builder of the Prisma plug-in. */
@@ -194,7 +196,10 @@ function ofRow(t: Builder, type: unknown, made: MadeRead, options: Options, reso
 /** The resolver that graphql-js uses in a stock execution. */
 type StockResolver = (row: Row, args: Row, context: Context, info: GraphQLResolveInfo) => unknown;
 
-/** Creates a field that a statement reads, even below an available row and, without `resolve`, in a stock execution. */
+/**
+ * Creates a field that a statement reads even below a row that is already available and, without `resolve`, even in a
+ * stock execution.
+ */
 function ofOthers(t: Builder, type: unknown, made: MadeRead, options: Options, resolve?: StockResolver) {
   return t.field({ ...options, type, resolve, extensions: { made, isOnlyPlanned: true } });
 }
@@ -246,7 +251,7 @@ const words = {
     });
   },
   sameRow(this: Builder, ...[type, { nullIf, needsOthers, ...options }]: Given<'sameRow'>) {
-    // A copy, since Pothos marks a row that was read as a node with the node's type, which is not in the union.
+    // A copy, because Pothos marks a row that was read as a node with the node's type, which is not in the union.
     const shown = (row: Row) => (nullIf !== undefined && row[nullIf] === null ? null : { ...row });
     return (needsOthers ? ofOthers : ofRow)(this, type, sameRowUnless(nullIf), options, shown);
   },

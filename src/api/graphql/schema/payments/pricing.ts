@@ -61,10 +61,10 @@ export const PricingStep = builder.objectRef<PricingStepShape>('PricingStep').im
     before: t.expose('before', {
       type: 'Decimal',
       description:
-        'The figure before it was rounded, in smallest units: exact if it has a finite number of decimals, otherwise to 30 significant digits.',
+        'The figure before rounding, in smallest units: exact if it has a finite number of decimals, otherwise to 30 significant digits.',
     }),
-    after: t.money('after', 'currency', { description: 'The figure after it was rounded.' }),
-    rounding: t.expose('rounding', { type: Rounding, description: 'How it was rounded.' }),
+    after: t.money('after', 'currency', { description: 'The figure after rounding.' }),
+    rounding: t.expose('rounding', { type: Rounding, description: 'How the figure was rounded.' }),
     text: t.exposeString('text', { description: 'The whole step as a human-readable formula. Do not parse it.' }),
   }),
 });

@@ -42,7 +42,10 @@ const maxChanges = 50;
 /** After this many changes to other rows, a message without changes reports the position to the client. */
 const progressAfter = 1_000;
 
-/** Follows a list: sends its page if requested, then the effect of each change; with `after`, of each later change. */
+/**
+ * Follows a list: sends its page if requested, then the effect of each change. With `after`, sends the effect of each
+ * change after that cursor.
+ */
 export async function watchList(
   context: Context,
   read: PageRead,
@@ -115,7 +118,7 @@ function listStream(
     });
   }
 
-  /** Waits for the end of the current slot of `waitMs`: all followers of a list share slots, and thus messages. */
+  /** Waits for the end of the current slot of `waitMs`: all followers of a list share slots, and therefore messages. */
   const restOfSlot = () =>
     new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, waitMs - (Date.now() % waitMs));
@@ -153,8 +156,8 @@ function listStream(
 }
 
 /**
- * Merges the changes to each row into one, at the position of the last: clients store the rows of a message by id, and
- * would keep an arbitrary one of several. A row that entered and left again is left out.
+ * Merges the changes to each row into one, at the position of the last one, because clients store a message's rows by
+ * id and would keep an arbitrary one of several. A row that entered and left again is left out.
  */
 function eachRowOnce(changes: readonly ListChange[]): ListChange[] {
   const rows = new Map<unknown, ListChange | undefined>();
@@ -189,7 +192,7 @@ function sharedMessage(last: Event, place: Message, changes: readonly ListChange
   return message;
 }
 
-/** A list's filter for changes to rows, compiled from the conditions by which the list itself is read. */
+/** A list's filter for changed rows, compiled from the conditions with which the list itself is read. */
 interface FollowedFilter {
   readonly predicate: Predicate;
   /** The customer who owns all of the rows, if the filter names one. */

@@ -24,7 +24,7 @@ export const noted = {
 } as const;
 
 export const MetadataInput = builder.inputType('MetadataInput', {
-  description: 'A key-value pair to store with an object, each key once.',
+  description: 'A key-value pair to store with an object. Each key may occur only once.',
   fields: (t) => ({
     key: t.string({
       required: true,
