@@ -13,7 +13,7 @@ export const bodyBytes = 100 * 1024;
 export const maxReads = 900;
 export const maxStrangers = 100;
 
-/** The number of chunks after which they are joined: many small chunks take far more memory than their bytes. */
+/** The number of chunks after which they are joined: many small chunks take far more memory than the bytes in them. */
 const maxChunks = 64;
 
 /** A request's whole body, or why it is missing: it exceeds the limit, or its read was evicted in favor of others. */
@@ -27,7 +27,7 @@ export function isTooLong({ headers }: IncomingMessage): boolean {
 
 /**
  * Leaves the body of a refused request unread until `discardRest`, unless a read has begun. A body whose declared
- * length is too great is not read to its end, so the response ends the connection.
+ * length is too large is not read to its end, so the response ends the connection.
  */
 export function holdBody(response: ServerResponse): void {
   const { req: request } = response;
@@ -36,7 +36,7 @@ export function holdBody(response: ServerResponse): void {
 }
 
 /**
- * Reads and discards the rest of a body, so that the response arrives and the connection serves the next request. If
+ * Reads and discards the rest of a body, so that the response arrives and the connection can serve the next request. If
  * the rest exceeds the body limit, the connection is cut soon after the response.
  */
 export function discardRest(response: ServerResponse): void {
@@ -49,14 +49,16 @@ export function discardRest(response: ServerResponse): void {
     bytes += chunk.length;
     if (isOver || bytes <= bodyBytes) return;
     isOver = true;
-    // Not immediately: the stream requests more when this returns.
+    // Not immediately, because the stream requests more data when this returns.
     setImmediate(() => socket.pause());
     if (response.writableFinished) cut();
     else response.once('finish', cut);
   });
 }
 
-/** Makes the response to a body that is too long end the connection, since the rest of the body is under way. */
+/**
+ * Makes the response to a body that is too long end the connection, because the rest of the body is still on its way.
+ */
 function endWithResponse(response: ServerResponse): void {
   response.setHeader('connection', 'close');
   endGently(response.req.socket);
@@ -65,8 +67,8 @@ function endWithResponse(response: ServerResponse): void {
 /**
  * Reads whole request bodies. A client may send its body slowly, up to the server's `requestTimeout`, without delaying
  * others. If there are too many reads for strangers, the oldest of them is evicted; if there are too many for
- * platforms, the oldest read of the platform with the most. Most bodies arrive in one chunk with their headers, long
- * before they could be evicted, however many others are slow.
+ * platforms, the oldest read of the platform with the most reads is. Most bodies arrive in one chunk with their
+ * headers, long before they could be evicted, however many others are slow.
  */
 export class BodyReader {
   readonly #reads = new BoundedWaits(maxReads);

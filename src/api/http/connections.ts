@@ -3,9 +3,12 @@ import type { Socket } from 'node:net';
 import { BoundedWaits } from './bounded-waits.ts';
 
 export interface ConnectionLimits {
-  /** The maximum per instance: at most half for strangers (without valid credentials), a quarter for one address. */
+  /**
+   * The maximum per instance. At most half are for strangers (clients without valid credentials), a quarter for one
+   * address.
+   */
   readonly most: number;
-  /** Returns the address of a client; undefined for a trusted proxy, which has its own clients. */
+  /** Returns the address of a client; undefined for a trusted proxy, which connects for many clients. */
   readonly addressOf: (socket: Socket) => string | undefined;
   /** Called for each connection that is closed at once. */
   readonly onRefusal: (address: string | undefined) => void;

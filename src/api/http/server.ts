@@ -46,7 +46,7 @@ interface HttpOptions {
   readonly pages: Pages;
   readonly readiness: ReadinessWatch;
   readonly requestLog: RequestLogOptions;
-  /** Whether the credentials of a platform are publicly known, so that requests must name this machine. */
+  /** Whether a platform's credentials are publicly known. If so, requests must name this machine as their host. */
   readonly isSandbox: boolean;
   /** The limits of requests in flight. A request beyond them gets 503 and may be sent again. */
   readonly admission: AdmissionLimits;

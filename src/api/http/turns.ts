@@ -16,12 +16,12 @@ interface AtWork {
 /** The fraction of a platform's turns that may be used for expensive work. */
 const expensivePart = 1 / 4;
 
-/** How long after a request of another platform a platform does not count as alone, in milliseconds. */
+/** How long after another platform's request a platform does not count as alone, in milliseconds. */
 const sharedMs = 1_000;
 
 /**
  * Lets the requests of several tenants take turns. While other platforms send requests, only a few requests of a tenant
- * are processed at a time; the rest wait. So the event loop does little work for one tenant before it sees another's
+ * are processed at a time; the rest wait. The event loop thus does little work for one tenant before it sees another's
  * request, and database connections are left for others. A platform that is alone waits only beyond a much higher
  * limit.
  */

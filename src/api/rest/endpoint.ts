@@ -28,7 +28,7 @@ const headerPaths: PathTable = [
 interface Endpoint<Params, Query, Body> {
   readonly summary: string;
   readonly description: string;
-  /** The method, by default GET, and the path. */
+  /** The method (GET by default) and the path. */
   readonly at: string;
   readonly params?: z.ZodType<Params>;
   /** The query parameters; any other is refused as unknown (decision 17). */
@@ -69,7 +69,7 @@ interface CommandEndpoint<Params, Query, Body, Row, Item> extends Endpoint<Param
   readonly operationId?: string;
   /** The status, the schema and the description of its success; `null` stands for no body. */
   readonly answer: readonly [200 | 201, z.ZodType<Item>, string] | readonly [204, null, string];
-  /** Whether the response contains a secret, so that it is never repeated. */
+  /** Whether the response contains a secret and is therefore never repeated. */
   readonly isSecret?: true;
   /** Paths in the command's input that differ from those in the request, each pair with the command's path first. */
   readonly paths?: PathTable;
@@ -90,7 +90,7 @@ interface RoutedEndpoint<Params, Query, Body>
   readonly handle: (given: Params & Query & Body, context: RestContext) => Promise<Response>;
 }
 
-/** The handlers that check the access to an endpoint without a command. A `LOOKUP` needs VIEW and stores its result. */
+/** The handlers that check access to endpoints that run no command. A `LOOKUP` needs VIEW and stores its result. */
 export const accesses = {
   VIEW: [allow((viewer) => requirePermission(viewer, 'VIEW')), onReplicas],
   LOOKUP: [allow((viewer) => requirePermission(viewer, 'VIEW'))],
@@ -99,7 +99,7 @@ export const accesses = {
 
 export const ifMatchParameter = { $ref: '#/components/parameters/IfMatch' };
 
-/** Adds endpoints with a tag to the document, each with its schemas, its documentation and its handler. */
+/** Adds endpoints under one tag, each with its schemas, its documentation and its handler. */
 export class Endpoints {
   readonly #app: RestApp;
   readonly #tags: string[];
@@ -189,7 +189,7 @@ export class Endpoints {
       ...{ operationId, tags: this.#tags, summary, description, responses },
       ...(parameters && { parameters }),
       middleware: isBodyOptional ? [...middleware, acceptNoBody] : middleware,
-      // The method and the schemas of an arbitrary endpoint, which the compiler cannot follow into hono's types.
+      // The compiler cannot follow the method and the schemas of an arbitrary endpoint into hono's types.
       method: method as 'get',
       path,
       request: {
@@ -222,7 +222,7 @@ export function mayRun(operation: Operation): MiddlewareHandler<RestEnvironment>
   });
 }
 
-/** Accepts an empty body with a content type, as many clients send it, since there is no JSON to parse. */
+/** Accepts an empty body with any content type: there is no JSON to parse, and many clients send such requests. */
 const acceptNoBody: MiddlewareHandler<RestEnvironment> = async (context, next) => {
   if (!context.req.raw.body) context.req.raw.headers.delete('content-type');
   await next();
@@ -248,7 +248,7 @@ const replayHeader = {
   'Idempotency-Replayed': z
     .literal('true')
     .optional()
-    .describe('Present if this response repeats that of the first request with the idempotency key.'),
+    .describe('Present if this response repeats the response to the first request with the idempotency key.'),
 };
 
 const reasons: Readonly<Record<number, string>> = {
@@ -259,7 +259,8 @@ const reasons: Readonly<Record<number, string>> = {
   405: 'The path does not support this method; `Allow` lists the supported methods.',
   409: 'The request conflicts with existing data or with an earlier change.',
   410: 'The customer has been deleted.',
-  412: 'The record no longer has the entity tag in `If-Match`: the code is CONFLICT, and `details` has its `version`.',
+  412:
+    'The record no longer has the entity tag in `If-Match`: the code is CONFLICT, and `details` contains its `version`.',
   413: 'The body has more than 102400 bytes.',
   415: 'The body is not application/json in UTF-8, or it has a `Content-Encoding`.',
   422: 'The idempotency key was already used with different input.',
@@ -289,7 +290,7 @@ export async function asRow<Result extends { readonly replayed: boolean }>(resul
   return { row, replayed: row.replayed };
 }
 
-/** Awaits a result of the domain. Converts the path in a refusal to that of the field in the request. */
+/** Awaits a result of the domain. In a refusal, converts the path to the path of the field in the request. */
 export async function withRequestPaths<Result>(paths: PathTable, result: Promise<Result>): Promise<Result> {
   return result.catch((error: unknown) => {
     const path = error instanceof Refusal ? error.details.path : undefined;

@@ -16,7 +16,7 @@ export interface Webhooks {
   readonly resolve: Resolver;
   /** Whether endpoints of sandbox platforms may be on this machine. */
   readonly loopback: boolean;
-  /** Encrypts the signing secrets; undefined if no key is set: then there can be no endpoints. */
+  /** Encrypts the signing secrets; undefined if no key is set, in which case there can be no endpoints. */
   readonly box: SecretBox | undefined;
   /** Where each attempt is logged; undefined to log none. */
   readonly attemptLog: Logger | undefined;
@@ -52,7 +52,7 @@ export function openWebhooks(
   };
 }
 
-/** Creates a command that needs the service's webhooks from its declaration, like `recordCommand`. */
+/** Creates, from its declaration, a command that needs the service's webhooks. It works like `recordCommand`. */
 export function webhookCommand<Input extends object, Answer>(
   declare: (webhooks: Webhooks, caller: Caller, input: Input) => Declared<Answer>,
 ) {

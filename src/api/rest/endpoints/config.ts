@@ -140,7 +140,7 @@ const UpdateConfigBody = z
             requiredByProvider.providerRequiredCounterpartyCustomerFields.optional(),
         }),
       ).min(1),
-    ).describe('The currencies in which new customers get internal accounts. This replaces the list.'),
+    ).describe('The currencies in which new customers get internal accounts. They replace the current list.'),
     trustedDocuments: trustedDocuments.nullish(),
   })
   .openapi('UpdatePlatformConfig');

@@ -21,7 +21,7 @@ const ReceiverCurrencySchema = z
   .object({
     ...CurrencySchema.shape,
     estimatedExchangeRate: rate(
-      "Units of the platform's first currency per unit of this currency, in major units. An estimate: only a quote locks a rate.",
+      "Units of the platform's first currency per unit of this currency, in major units. This is an estimate; only a quote locks a rate.",
     ).optional(),
     min: amount('The smallest amount that can be received, in the smallest unit of the currency.'),
     max: amount('The largest amount that can be received, in the smallest unit of the currency.'),
@@ -74,12 +74,14 @@ const UmaLookupSchema = z
   });
 
 const query = z.strictObject({
-  customerId: z.string().optional().describe('The customer who would send.'),
+  customerId: z.string().optional().describe('The customer who would send the money.'),
   platformUserId: z
     .string()
     .optional()
-    .describe("The customer who would send, by the platform's own id; refused if several customers have that id."),
-  senderUmaAddress: z.string().optional().describe('The customer who would send, by its UMA address.'),
+    .describe(
+      "The customer who would send the money, by the platform's own id; refused if several customers have that id.",
+    ),
+  senderUmaAddress: z.string().optional().describe('The customer who would send the money, by its UMA address.'),
 });
 
 const paths: PathTable<LookUpReceiver> = [[['umaAddress'], ['receiverUmaAddress']]];
@@ -183,7 +185,7 @@ function lookupRecord(row: Lookup) {
 }
 
 /**
- * Adds to the record of a lookup the fields that clients of the older request form read: each currency as `currency`,
+ * Adds the fields that clients of the older request form expect to the record of a lookup: each currency as `currency`,
  * and every field that the receiver requests, with whether it is required (decision 11).
  * @throws UnrepresentableAmount beyond 2^53
  */

@@ -32,7 +32,7 @@ export function webhookEndpoints(app: RestApp, webhooks: Webhooks): void {
     body: z
       .strictObject({
         url: z.string().optional().openapi({
-          description: 'The URL of a registered endpoint, to use it instead of the endpoint in the settings.',
+          description: 'The URL of a registered endpoint to use instead of the endpoint in the settings.',
           example: 'https://example.com/webhooks',
         }),
       })
@@ -119,7 +119,7 @@ export function webhookDeliveryEndpoints(app: RestApp, webhooks: Webhooks): void
   });
 }
 
-/** The data for a delivery's record in addition to its row. */
+/** The data that a delivery's record needs in addition to its row. */
 const deliveryParts = {
   event: { select: { id: true, type: true } },
   attempts: { orderBy: { number: 'asc' } },

@@ -152,7 +152,7 @@ export class Deliverer {
   /**
    * Applies the response to the payment before the delivery is recorded: if the process dies in between, only that
    * record is missing. Does nothing if the payment has already been decided: by an operator, by its deadline, or by
-   * this response, which is applied again if a process died after it.
+   * this same response, which is applied a second time if a process died after the first.
    */
   async #applyAnswer(delivery: LeasedDelivery, outcome: Outcome): Promise<void> {
     const { platformId, event } = delivery;
@@ -203,7 +203,7 @@ function attributesOf({ id, platformId, endpointId, begun, event }: LeasedDelive
 const deferring: ReadonlySet<number> = new Set([202, 409]);
 const answering: ReadonlySet<number> = new Set([200, 202, 403, 409, 422]);
 
-/** A reason that can be stored; any other text is dropped, so that the rejection counts nevertheless. */
+/** A reason that can be stored. Any other text is dropped, so that the rejection still counts. */
 const reason = z
   .string()
   .transform(canonicalText)
@@ -221,8 +221,8 @@ const namesLength = 400;
 type QuestionAnswer = Decision | { readonly kind: 'defer' };
 
 /**
- * Reads the response to an approval request (decision 33). Undefined without a response: then the deadline ends the
- * payment.
+ * Reads the response to an approval request (decision 33). Undefined without a response, in which case the payment ends
+ * at its deadline.
  */
 function questionAnswer(
   outcome: Pick<Outcome, 'responseStatus' | 'timedOut' | 'answer'>,

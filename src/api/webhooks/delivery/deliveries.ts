@@ -166,8 +166,8 @@ const failedStatement = statement<{ status: string }>(
 
 /**
  * Updates an endpoint's health: a success clears its failures; days of failures, or the status 410, disable it. A
- * failure counts only if its attempt began after every successful one, since a late failure says nothing about the
- * present.
+ * failure counts only if its attempt began after every successful one: an older attempt that fails late says nothing
+ * about the present.
  */
 export async function recordHealth(
   { payments, pace }: Webhooks,

@@ -8,7 +8,7 @@ const maxEvents = 500;
 /**
  * Inserts the deliveries. A TEST event goes only to the endpoint that it names. The event of a UMA payment that awaits
  * approval goes as an approval request to the platform's oldest endpoint for such events, and as a plain event to the
- * others. Bank-rail payments are never sent as approval requests.
+ * other endpoints. Bank-rail payments are never sent as approval requests.
  */
 const fanOutStatement = statement<{ count: number; moved: number }>(
   'fan_out_webhooks',

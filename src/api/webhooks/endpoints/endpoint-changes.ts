@@ -204,8 +204,8 @@ export async function checkConfigEndpoint(transaction: Transaction, caller: Call
 
 /**
  * Sends a test event to the endpoint of the settings, or to the registered one at `url`, and waits for the response.
- * The event goes to no other address, since a receiver can only verify signatures of a secret that it has. Only the
- * status of the response is returned: otherwise callers could read data that only this service can reach.
+ * The event goes to no other address, because a receiver can only verify signatures made with a secret that it has.
+ * Only the status of the response is returned: otherwise callers could read data that only this service can reach.
  * @returns the URL of the endpoint and the status, whatever it is
  * @throws Refusal WEBHOOK_ENDPOINT_NOT_SET, WEBHOOK_DELIVERY_ERROR (no response), CONFLICT (the endpoint is disabled),
  *   SERVICE_UNAVAILABLE (the attempt has not ended: repeat the call with the same key), IDEMPOTENCY_MISMATCH

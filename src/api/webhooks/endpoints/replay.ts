@@ -135,7 +135,7 @@ export const resend = webhookCommand((webhooks, caller, input: { readonly delive
     effect: async (transaction) => {
       const { client, prisma } = transaction;
       const { endpointId } = await readDelivery(prisma, caller, id);
-      // Locked, since disabling the endpoint ends its pending deliveries: it must not happen just before this one
+      // Locked, because disabling the endpoint ends its pending deliveries. This must not happen just before this one
       // becomes pending.
       const endpoint = await lockEndpoint(transaction, caller, endpointId);
       if (endpoint.status === 'DISABLED') throw endpointDisabled(endpointId);
