@@ -2,7 +2,7 @@ import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import type { RateLimited } from '../../domain/access/limits/rate-limits.ts';
 import { EventsUndone } from '../../domain/events/cursor.ts';
 
-/** The HTTP status of a request error: with `spec`, a response as application/json keeps 200. */
+/** The HTTP status for a request error. With `spec`, a response of type application/json keeps 200. */
 export interface HttpStatus {
   readonly status: number;
   readonly spec?: boolean;
@@ -14,7 +14,9 @@ export const incompleteStatus: HttpStatus = { status: 400, spec: true };
 /** The status of a request whose document or variables are well-formed but not allowed by the schema or the limits. */
 export const unprocessableStatus: HttpStatus = { status: 422, spec: true };
 
-/** Creates an error for `errors[]` with a code that clients can act on, as for every refusal outside mutations. */
+/**
+ * Creates an error for `errors[]` with a code that clients can act on. Every refusal outside mutations has this form.
+ */
 export function failure(
   code: string,
   message: string,
@@ -43,7 +45,7 @@ export function rateLimited({ message, retryAfter }: RateLimited): GraphQLError 
   return new GraphQLError(message, { extensions: { code: 'RATE_LIMITED', retryAfter } });
 }
 
-/** Creates the error of a request whose document counts as more requests than its caller may send now. */
+/** Creates the error for a request whose document counts as more requests than its caller may send now. */
 export function tooManyRequests({ message, retryAfter }: RateLimited): GraphQLError {
   return badRequest(message, {
     code: 'RATE_LIMITED',

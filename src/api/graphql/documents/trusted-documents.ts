@@ -78,11 +78,11 @@ export class TrustedDocuments {
   }
 
   /**
-   * Registers documents. One that is already registered stays unchanged.
+   * Registers documents. Documents that are already registered stay unchanged.
    * @param problemIn returns why a document could not be executed, or undefined
    * @returns the number of new documents
-   * @throws Refusal FORBIDDEN, INVALID_INPUT (a document cannot be executed; too many documents): then no document
-   *   is registered
+   * @throws Refusal FORBIDDEN, INVALID_INPUT (a document cannot be executed; too many documents): then no document is
+   *   registered
    */
   async register(
     caller: Caller,
@@ -158,7 +158,10 @@ const textsByHash = z
 
 const algorithms: Readonly<Record<number, string>> = { 32: 'md5', 40: 'sha1', 64: 'sha256' };
 
-/** Reads a manifest in any known format. Throws INVALID_INPUT for others, and if a hash is not that of its text. */
+/**
+ * Reads a manifest in any known format. Throws INVALID_INPUT for any other format, and for a hash that does not match
+ * its text.
+ */
 export function readManifest(json: object): readonly HashedDocument[] {
   const { data: documents } = z.union([apolloManifest, textsByHash]).safeParse(json);
   if (!documents)

@@ -1,4 +1,7 @@
-/** Counts the selections of a parsed document, fragments expanded, before validation. The limits are in `budget.ts`. */
+/**
+ * Counts the selections of a parsed document, with fragments expanded, before validation. The limits are in
+ * `budget.ts`.
+ */
 import {
   type DocumentNode,
   type FieldNode,
@@ -28,13 +31,14 @@ import { argumentReader, isConnection, listSizeOf, ownCostOf, type SentDocument 
  * The size of a document: each count is the largest among its operations and fragments, used or not. Beyond 2^53 a
  * count is approximate or infinite.
  *
- * Client libraries add `__typename` to every selection set, so one without an alias does not count: it does not
- * change a document's size. If it is alone in its selection set, it does count as a field, at no cost: otherwise
- * fragments that contain nothing else could double one another without end, and code that expands fragments would
- * expand them all.
+ * Client libraries add `__typename` to every selection set. Without an alias, it does not count towards a document's
+ * size. If it is alone in its selection set, however, it counts as a field (at no cost): otherwise fragments that
+ * contain nothing else could double one another without end, and code that expands fragments would expand them all.
  */
 export interface DocumentSize {
-  /** Tokens of the whole document as written, without white space and comments, which the body's size limit bounds. */
+  /**
+   * Tokens of the whole document as written, without white space and comments. (The limit on the body bounds those.)
+   */
   tokens: number;
   /** Nesting of fields with fragments expanded, or of fragments directly inside fragments, whichever is deeper. */
   depth: number;
@@ -69,12 +73,14 @@ interface VariableField {
   readonly definition: GraphQLField<unknown, unknown>;
 }
 
-/** The measures of a document, by the sizes and costs of its variable fields; nothing else in a request matters. */
+/**
+ * The measures of a document, by the sizes and costs of its variable fields. Nothing else in a request affects them.
+ */
 interface Measured {
   readonly schema: GraphQLSchema;
   readonly variableFields: readonly VariableField[];
   readonly measures: Map<string, Measure>;
-  /** The measure of each request, by its variables object, since a request needs its measure several times. */
+  /** The measure of each request, by its variables object, because it is needed several times per request. */
   readonly ofRequests: WeakMap<object, readonly [operationName: string | null | undefined, measure: Measure]>;
 }
 
@@ -163,7 +169,7 @@ function measureAnew(request: DocumentRequest) {
 /** The counts of a selection set with fragments expanded, relative to its own level: the same wherever it is spread. */
 interface Expansion extends SelectionCost {
   readonly depth: number;
-  /** Fragments directly inside one another, counted from here. */
+  /** The number of fragments directly inside one another, counted from here. */
   readonly leadingFragments: number;
   /** The longest such chain anywhere below: a limit on fields alone would not bound the nesting of fragments. */
   readonly nestedFragments: number;
@@ -186,7 +192,7 @@ const nothing: Expansion = {
 /** A field that adds a level and nothing else. */
 const uncounted: Expansion = { ...nothing, depth: 1 };
 
-/** A field without subfields: shared, since it is the most frequent kind. */
+/** A field without subfields. It is shared, because it is the most frequent kind. */
 const leaf: Expansion = { ...uncounted, ownFields: 1, fields: 1, cost: 1 };
 const aliasedLeaf: Expansion = { ...leaf, aliases: 1 };
 
@@ -197,8 +203,8 @@ interface Pass {
   readonly argumentValue: ReturnType<typeof argumentReader>;
   readonly variableFields: VariableField[];
   /**
-   * Keyed by definition, since an invalid document may use a name twice; `nothing` while a fragment is counted, to end
-   * cycles.
+   * Keyed by definition, because an invalid document may use a name twice. To end cycles, the value is `nothing` while
+   * a fragment is being counted.
    */
   readonly expansions: Map<FragmentDefinitionNode, Expansion>;
   aliasesWritten: number;

@@ -1,4 +1,4 @@
-/** Computes the maximum list sizes of a document, and the cost of its arguments and searches, before validation. */
+/** Computes a document's maximum list sizes and the cost of its arguments and searches, before validation. */
 import {
   type DocumentNode,
   type FieldNode,
@@ -27,7 +27,8 @@ export interface SentDocument {
 }
 
 /**
- * The largest size that is counted, so that the cost is a meaningful number. The resolver refuses far smaller sizes.
+ * The largest size that is counted, so that the cost stays a meaningful number. The resolver refuses even far smaller
+ * sizes.
  */
 const maxRows = 1_000_000;
 
@@ -35,8 +36,8 @@ const maxRows = 1_000_000;
  * Computes the size of a list in a document.
  * - A connection (any type with `edges` and `pageInfo`) can have `first` or `last` rows, or the default size.
  * - A list with a list argument (`nodes(ids:)`) has a row for each value. A repeated value counts again: it is read
- *   once, but returned each time. With the largest selection, ten repeats of an id took 1.3 s of CPU and returned
- *   17 MB, and a hundred ids can be sent.
+ *   once, but returned each time. With the largest selection, ten repeats of an id took 1.3 s of CPU and returned 17
+ *   MB, and clients can send a hundred ids.
  * - For other lists and for fields that are not lists it returns undefined: such lists are short, and their fields
  *   count once.
  */
@@ -141,7 +142,7 @@ const listLength = (value: unknown) => clampSize(Array.isArray(value) ? value.le
 
 /**
  * Clamps a size to 1 to `maxRows`. Coercion and the resolver refuse negative, fractional and absurd sizes later; here
- * they must not lower the cost or make it NaN. A size of 0 counts as 1, since one row is read to see if any exists.
+ * they must not lower the cost or make it NaN. A size of 0 counts as 1, because one row is read to see if any exists.
  */
 function clampSize(size: number): number {
   return size >= 1 ? Math.min(Math.ceil(size), maxRows) : 1;
@@ -175,9 +176,9 @@ declare module 'graphql' {
 
 /**
  * Returns the extra cost of finding a list's rows by its arguments `filter` and `orderBy`: zero if a single index has
- * exactly these rows in their order. Two conditions require a search, however selective each is: in the worst case all
- * rows that meet one are read before any of them meets the other. A parent counts as a condition, as does any order
- * other than creation.
+ * exactly these rows in their order. Two conditions require a search, however selective each is: in the worst case, all
+ * rows that meet one condition are read before any of them meets the other. A parent counts as a condition, as does any
+ * order other than creation.
  */
 function searchCost(
   definition: Definition,

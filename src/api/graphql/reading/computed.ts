@@ -10,9 +10,9 @@ import { instant, leaf, type Read } from './reads.ts';
 import { literal } from './sql.ts';
 
 /**
- * Defines how fields with their own `resolve` are read: the resolver computes the value while the answer is completed,
- * from the columns in the field's `select` or from the JSON value that contains the field, so that no second definition
- * in SQL is needed.
+ * Defines how fields with their own `resolve` are read. While the answer is completed, the resolver computes the value
+ * from the columns in the field's `select`, or from the JSON value that contains the field. No second definition in SQL
+ * is needed.
  */
 
 /** The columns that a field selects from its own row and from related rows. */

@@ -14,10 +14,13 @@ import { cursorPlaceholder } from './finish.ts';
 import { type Env, keyIn, type PageKey, type PageRead } from './reads.ts';
 import { Part, type Piece, type Run, type Sql, sql, textOfRun } from './sql.ts';
 
-/** Thrown if a plan cannot read a document, since one of its fields is resolved in JavaScript. */
+/** Thrown if a plan cannot read a document because one of its fields is resolved in JavaScript. */
 export class LeftToExecutor extends Error {}
 
-/** A field of the response, by response key, with all nodes that select it: `below` are those whose selections are read. */
+/**
+ * A field of the response, with its response key and all nodes that select it. `below` are the nodes whose selections
+ * are read.
+ */
 export interface SelectedField {
   readonly key: string;
   readonly field: GraphQLField<unknown, unknown> | undefined;
@@ -41,9 +44,9 @@ interface PageQuery {
 }
 
 /**
- * Writes the SQL of a connection: the page's rows and one more (which shows whether the list continues), read once and
- * aggregated as the document selects; the total count, and whether rows exist on the other side of the page's cursor,
- * each only if the document selects it.
+ * Writes the SQL of a connection. The page's rows and one more, which shows whether the list continues, are read once
+ * and aggregated as the document selects. The total count, and whether rows exist on the other side of the page's
+ * cursor, are read only if the document selects them.
  */
 export class PageWriter {
   readonly #planner: DocumentWalker;

@@ -38,7 +38,10 @@ export function requireRelation(model: string | undefined, name: string): ModelF
   return relation;
 }
 
-/** Returns the column pairs of a relation: a column of the row that has it, and one of the row that it leads to. */
+/**
+ * Returns the column pairs of a relation: a column of the row that has the relation, and one of the row that it leads
+ * to.
+ */
 export function pairsOf(relation: ModelField): readonly (readonly [here: string, there: string])[] {
   const { type, relationName, relationFromFields: own = [] } = relation;
   if (own.length > 0) {

@@ -37,8 +37,7 @@ export type Read = {
       readonly key: (args: Readonly<Record<string, unknown>>) => PageKey;
       readonly where: (viewer: Viewer, args: Readonly<Record<string, unknown>>) => object;
       /**
-       * The condition that `of` derives from the arguments, as a Prisma filter, for reads that do not use the SQL of
-       * `of`.
+       * The condition that `of` derives from the arguments, but as a Prisma filter, for reads that do not use its SQL.
        */
       readonly within?: (args: Readonly<Record<string, unknown>>) => object;
       /** Finds the rows that belong to the parent, in one or several ways (database/list-rows.ts). */
@@ -90,7 +89,7 @@ export const byChange: PageKey = {
   within: (bound) => rowOrders.UPDATED.within(bound),
 };
 
-/** Returns the order of rows by one integer column, for the key of a page. */
+/** Returns a sort order on a single integer column, for use as a pagination key. */
 export const byNumber = (column: string, key: Pick<PageKey, 'of' | 'sortOrder'>): PageKey => ({
   ...key,
   columns: [column],
@@ -106,7 +105,8 @@ export interface Rows {
   readonly orderBy: string;
   readonly env: Env;
   /**
-   * SQL for whether all rows are visible (a committed change may not be sequenced yet); if not, the run reads again.
+   * SQL for whether all rows are visible. A committed change may not be sequenced yet, in which case the run reads
+   * again.
    */
   readonly isComplete?: string;
 }
@@ -193,5 +193,5 @@ function plainText(sql: Sql): string {
     .join(' ');
 }
 
-/** Reads whose kind does not show that they cost more than a column (derive.ts). */
+/** Reads that cost more than a column, although their kind does not show it (derive.ts). */
 export type Costs = 'rows' | 'legs' | 'past' | 'read' | 'all' | 'sums';

@@ -16,14 +16,14 @@ import type { Requirement } from './sql.ts';
 
 /**
  * Implements the stock execution, in which graphql-js executes the document, and fields read rows through Prisma, with
- * the selection that the Prisma plug-in derives. It is for tests and developers, since it sends a statement for each
- * parent.
+ * the selection that the Prisma plug-in derives. It is for tests and developers only, because it sends a statement for
+ * each parent.
  */
 
 type Row = Readonly<Record<string, unknown>>;
 type Visible = (viewer: Viewer) => object;
 
-/** The part of a Prisma client's delegate that is used here, the same for all models. */
+/** The part of a Prisma client's delegate that is used here. It is the same for all models. */
 interface Delegate {
   findFirst(args: object): Promise<Row | null>;
   findMany(args: object): Promise<Row[]>;
@@ -37,8 +37,8 @@ function delegateOf({ payments }: Context, model: string): Delegate {
 }
 
 /**
- * Converts a condition for Prisma: inserts the current time, since Prisma cannot express the statement's time, and
- * escapes the wildcards of LIKE, since Prisma does not.
+ * Converts a condition for Prisma. Inserts the current time, because Prisma cannot express the statement's time, and
+ * escapes the wildcards of LIKE, which Prisma does not.
  */
 function forPrisma<Where>(where: Where): Where {
   if (where === 'now') return new Date() as Where;

@@ -35,7 +35,7 @@ export function requestsOf(args: ExecutionArgs): number {
   return requestsForCost(costReport(args).cost);
 }
 
-/** Returns whether an operation is a query: only a query's work is reflected by the cost of its document. */
+/** Returns whether an operation is a query. Only for queries does the cost of the document reflect the work. */
 export function isQuery({ document, operationName }: ExecutionArgs): boolean {
   return getOperationAST(document, operationName)?.operation === 'query';
 }

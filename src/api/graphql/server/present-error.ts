@@ -55,7 +55,7 @@ export function presentError(error: unknown, log: Logger): GraphQLError {
     ...location,
     extensions: {
       code: 'INTERNAL_SERVER_ERROR',
-      // The same as in the log, for clients that see no headers, such as those on sockets.
+      // The same id as in the log, for clients that see no headers, such as clients on sockets.
       ...(request && { requestId: request.requestId }),
     },
   });

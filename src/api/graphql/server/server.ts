@@ -147,7 +147,7 @@ function usePreparation(operations: Operations): Plugin<object, YogaContext> {
   };
 }
 
-/** Returns a plugin that makes Yoga run operations as all other transports do. */
+/** Returns a plugin that makes Yoga run operations in the same way as all other transports. */
 function useOperations(operations: Operations): Plugin {
   return {
     onParse({ setParseFn }) {
@@ -167,7 +167,7 @@ function useOperations(operations: Operations): Plugin {
   };
 }
 
-/** Creates the error of a subscription over a single-response transport. */
+/** Creates the error for a subscription over a transport with a single response. */
 export function streamNeeded(): GraphQLError {
   const message = 'a subscription needs an event stream (Accept: text/event-stream) or a WebSocket';
   return badRequest(message, { code: 'NOT_ACCEPTABLE', status: 406 });

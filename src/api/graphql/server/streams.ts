@@ -21,7 +21,9 @@ import { failure } from '../failure.ts';
 import type { Message } from '../schema/streams/stream.ts';
 import type { SentDocuments } from './sent-documents.ts';
 
-/** The number of results that a group stores: members get an event at about the same time, or execute it again. */
+/**
+ * The number of results that a group stores. Members get an event at about the same time; a late one executes it again.
+ */
 const maxStored = 32;
 
 /** The subscriptions that get the same result for the same event. */
@@ -40,10 +42,10 @@ interface Follower {
 
 /**
  * Executes each event once for all subscriptions that get the same result, because they have the same document and
- * variables, and callers with the same visibility and permissions. A thousand followers of a subject cost one
+ * variables, and callers with the same visibility and permissions. A thousand followers of a subject thus cost only one
  * execution and serialization.
  * @param serialize writes the JSON that clients get
- * @param takeTurn waits for an execution's turn in its platform
+ * @param takeTurn waits for an execution's turn among the work of its platform
  * @returns the function by which a subscription joins those with the same results
  */
 export function sharedResults(
@@ -54,7 +56,7 @@ export function sharedResults(
 
   async function run(args: ExecutionArgs, payload: unknown): Promise<string> {
     const { platformId } = contextIn(args).viewer;
-    // All followers have the same platform, whichever comes first.
+    // All followers have the same platform, so it does not matter whose this is.
     const turn = await takeTurn(platformId);
     const result = await inTurn(turn, () =>
       asPlatform(platformId, async () => execute({ ...args, rootValue: payload })),
@@ -228,7 +230,7 @@ export async function holdStream(
 /**
  * Supervises an event stream (SSE) while it is open. Closes it if its token is no longer valid or no longer permits the
  * operation, the server stops, or its reader stalls. The connection is cut without `complete`: a stock client
- * reconnects and resumes after a cut, but takes `complete` as the end. A token's error is sent before the cut.
+ * reconnects and resumes after a cut, but takes `complete` as the end. An error about the token is sent before the cut.
  * @param farewell writes that error
  */
 function superviseStream(sessions: Sessions, viewer: Viewer, response: ServerResponse, farewell: Farewell): Session {

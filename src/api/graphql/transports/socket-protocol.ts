@@ -9,7 +9,7 @@ import { type Extra, type SocketOptions, socketLimits } from './socket-sessions.
 
 type ProtocolOptions = Pick<SocketOptions, 'pace' | 'addressOf' | 'keepAliveMs' | 'log'>;
 
-/** The close codes for protocol violations; 4403 and 4408 are not among them. */
+/** The close codes for protocol violations, which do not include 4403 and 4408. */
 const breaches: ReadonlySet<number> = new Set([
   CloseCode.BadRequest,
   CloseCode.Unauthorized,
@@ -155,13 +155,16 @@ interface ClientMessage {
   readonly inexact?: InexactJson | undefined;
 }
 
-/** The maximum number of operations per socket: the client's open ones, and as many that the service has yet to end. */
+/**
+ * The maximum number of operations per socket: those that the client has open, and as many again that the service has
+ * yet to end.
+ */
 const maxUnderWay = 2 * socketLimits.operations;
 
 /**
  * Passes the messages of a socket to graphql-ws in their order. A new operation with the id of one that the client has
- * completed waits until the service has ended that one: graphql-ws would confuse the two. The socket pauses while its
- * client completes operations faster than the service ends them.
+ * completed waits until the service has ended the earlier one: graphql-ws would confuse the two. The socket pauses
+ * while its client completes operations faster than the service ends them.
  */
 class SocketOrder {
   readonly #extra: Extra;

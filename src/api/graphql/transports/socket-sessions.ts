@@ -46,7 +46,7 @@ export type Extra = {
   readonly address: string;
   authorization?: string;
   session?: Session;
-  /** The name and version that the client sent about itself. */
+  /** The name and version that the client gave for itself. */
   client?: ClientFacts | undefined;
   /** The slots of operations. An operation ended by the client keeps its slot until the service has ended it, too. */
   readonly places: Slots;
@@ -79,7 +79,10 @@ export interface SocketOptions extends Pick<OperationsOptions, 'sessions' | 'str
   readonly compresses: boolean;
 }
 
-/** Opens a socket's session. Returns false for bad credentials: clients replace them on 4403, but give up on 4500. */
+/**
+ * Opens a socket's session. Returns false for bad credentials, because clients replace them on 4403 but give up on
+ * 4500.
+ */
 export async function openSession(
   options: SocketOptions,
   extra: Extra,
@@ -134,7 +137,8 @@ export async function countOperation(
 
 /**
  * Renews the session of a socket with the credentials in a ping. Closes the socket if they are invalid, belong to
- * another subject, or do not permit an open operation. If they cannot be checked now, the old ones remain.
+ * another subject, or do not permit an open operation. If they cannot be checked now, the old credentials remain in
+ * effect.
  */
 export async function renewSession(
   { credentials }: SocketOptions,

@@ -39,7 +39,7 @@ import {
 } from './socket-sessions.ts';
 
 /**
- * permessage-deflate (RFC 7692) with little memory for each socket. Short messages are compressed, too, since they
+ * permessage-deflate (RFC 7692) with little memory for each socket. Short messages are compressed, too, because they
  * repeat earlier ones; protocol messages are not. Clients send little, so that direction is not compressed.
  */
 const compression = {
@@ -54,9 +54,9 @@ const tooManyOperations = rateLimited(
 );
 
 /**
- * Serves GraphQL over WebSocket (graphql-transport-ws) at /graphql. Context, limits and errors are those of HTTP, since
- * every transport runs operations through server/operations.ts. Credentials are in
- * `connection_init.payload.authorization`; newer ones for the same subject can be sent in a ping's payload.
+ * Serves GraphQL over WebSocket (graphql-transport-ws) at /graphql. Context, limits and errors are the same as over
+ * HTTP, because every transport runs operations through server/operations.ts. Credentials are in
+ * `connection_init.payload.authorization`; newer credentials for the same subject can be sent in a ping's payload.
  */
 export function serveWebSockets(server: Server, options: SocketOptions) {
   const sockets = new WebSocketServer({
@@ -163,7 +163,7 @@ interface Begun {
   readonly isGone: () => boolean;
 }
 
-/** Waits for the slot and the turn of an operation, and prepares it. Returns its errors if it cannot run. */
+/** Waits for an operation's slot and turn, and prepares it. Returns its errors if it cannot run. */
 async function prepare(
   options: SocketOptions,
   { extra, id, isGone }: Begun,
@@ -211,7 +211,7 @@ function resumeKeyOf(
   const key = given ?? (resumes && uuidForm.test(id) ? id : undefined);
   if (key === undefined) return undefined;
   const { platformId, subject } = viewer;
-  // The same, whether the client sent the text or its hash.
+  // This is the same whether the client sent the text or its hash.
   const query = document.loc?.source.body;
   const text = JSON.stringify([platformId, subject, key, query, operationName ?? null, variables ?? null]);
   return { platformId, subject, digest: hash('sha256', text, 'buffer'), most: streams.mostOf(viewer) };
@@ -232,7 +232,9 @@ interface SocketStreams {
   readonly resumePoints: ResumePoints;
 }
 
-/** Opens an operation's stream; with a resume key, after the last message that its client has acknowledged. */
+/**
+ * Opens an operation's stream. With a resume key, it continues after the last message that its client has acknowledged.
+ */
 async function openSocketStream(
   { operations, resumePoints }: SocketStreams,
   operation: SocketOperation,
