@@ -9,9 +9,7 @@ import type { Feed } from '../../domain/events/feed.ts';
 import type { ResumePoint } from '../../domain/events/resume-points.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 
-/**
- * The context of every resolver: the caller, and the sources of its data. It is the same for HTTP, SSE and WebSocket.
- */
+/** The context of every resolver on every transport: the caller, and the sources of its data. */
 export interface Context {
   readonly viewer: Viewer;
   readonly payments: Payments;
@@ -31,9 +29,7 @@ export interface Context {
   readonly eventStream?: ServerResponse | undefined;
   /** Writes the reason before the stream's connection is cut. */
   readonly farewell?: ((refusal: { readonly errors: readonly object[] }) => void) | undefined;
-  /**
-   * Another cursor or position after which a stream resumes. The later one of this and the stream's `after` applies.
-   */
+  /** Where a stream resumes, in addition to its `after`: a cursor or a position. The later of the two applies. */
   readonly resumeAfter?: string | FeedPosition | undefined;
   /** The cursor in the request's `extensions.after`: undefined if absent, null if the client has none yet. */
   sentAfter?: string | null | undefined;

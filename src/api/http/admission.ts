@@ -101,8 +101,7 @@ function answerLate(response: ServerResponse, api: Api): void {
 }
 
 /**
- * Refuses a request because of its form alone. Rate limits do not count it, but a source that sends many is answered
- * with a delay.
+ * Refuses a request because of its form. Rate limits do not count it, but a source of many such requests is delayed.
  */
 export async function refuseForm({ callers }: Admission, response: ServerResponse, status: number, body: object) {
   holdBody(response);
@@ -120,8 +119,7 @@ interface WrongForm {
 }
 
 /**
- * Returns why a body's declared type, encoding or length is refused. Forms and plain text are refused because any web
- * page can send them.
+ * Returns why a body's type, encoding or length is refused. Any web page can send forms and plain text, so these are.
  */
 function wrongFormOf(request: IncomingMessage, { api, takesJson }: Service): WrongForm | undefined {
   const { method, headers } = request;

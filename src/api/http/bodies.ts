@@ -56,9 +56,7 @@ export function discardRest(response: ServerResponse): void {
   });
 }
 
-/**
- * Makes the response to a body that is too long end the connection, because the rest of the body is still on its way.
- */
+/** Makes the response to a body that is too long end the connection, because the rest of the body is on its way. */
 function endWithResponse(response: ServerResponse): void {
   response.setHeader('connection', 'close');
   endGently(response.req.socket);

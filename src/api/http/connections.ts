@@ -3,10 +3,7 @@ import type { Socket } from 'node:net';
 import { BoundedWaits } from './bounded-waits.ts';
 
 export interface ConnectionLimits {
-  /**
-   * The maximum per instance. At most half are for strangers (clients without valid credentials), a quarter for one
-   * address.
-   */
+  /** The maximum per instance. Strangers (without valid credentials) can have half of them, one address a quarter. */
   readonly most: number;
   /** Returns the address of a client; undefined for a trusted proxy, which connects for many clients. */
   readonly addressOf: (socket: Socket) => string | undefined;

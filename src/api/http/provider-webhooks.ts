@@ -18,9 +18,7 @@ const addressForm = /^\/rails\/([^/]{1,100})\/webhooks$/;
 /** The number of senders whose valid signatures are remembered, and for how many milliseconds. */
 const proven = { max: 10_000, ttlMs: 3_600_000 } as const;
 
-/**
- * How long every refusal takes, in milliseconds: longer than finding the reason, so that the timing reveals nothing.
- */
+/** How long each refusal takes, in milliseconds: longer than finding the reason, so that its timing reveals nothing. */
 const defaultRefusalMs = 100;
 
 interface ProviderWebhookOptions extends Pick<CallerOptions, 'pace' | 'addressOf'> {
@@ -39,9 +37,7 @@ interface ProviderWebhookOptions extends Pick<CallerOptions, 'pace' | 'addressOf
  */
 export class ProviderWebhooks {
   readonly #options: ProviderWebhookOptions;
-  /**
-   * Addresses that have sent valid signatures for a platform. They are not slowed down, whoever else sends from there.
-   */
+  /** Addresses that have sent a platform valid signatures. They are not slowed down, whoever else sends from there. */
   readonly #proven = boundedCache<true>(proven.max, proven.ttlMs);
 
   constructor(options: ProviderWebhookOptions) {

@@ -104,10 +104,7 @@ const amountFields: ReadonlySet<unknown> = new Set([
   'receivingCurrencyAmount',
 ]);
 
-/**
- * Creates the error for invalid parameters or an invalid body. It names fields of the body by path and parameters by
- * name.
- */
+/** Creates the error for invalid parameters or an invalid body, naming a body's fields by path, parameters by name. */
 export function invalidRequest(issues: readonly core.$ZodIssue[], data: unknown, isBody: boolean): RestError {
   const all = issues.flatMap((issue) => describe(isBody ? issue : { ...issue, path: issue.path.slice(0, 1) }, data));
   const distinct = all.filter(
@@ -212,9 +209,7 @@ function asRestError(thrown: unknown, log: Logger): RestError {
 /** Converts digits to the exactly equal JSON number, or to text if there is none. */
 const inJson = (digits: string) => (isJsonInteger(BigInt(digits)) ? Number(digits) : digits);
 
-/**
- * Returns a refusal's details with amounts in REST form. An amount that a JSON number cannot represent becomes text.
- */
+/** Returns a refusal's details with amounts in REST form. Amounts that a JSON number cannot represent become text. */
 function inRestTerms({ code, details }: Refusal): RefusalDetails {
   // planRefusal creates them with these types.
   const { balances } = details as Partial<CustomerUse>;
@@ -241,10 +236,7 @@ function inRestTerms({ code, details }: Refusal): RefusalDetails {
   };
 }
 
-/**
- * Creates the response for a refusal of the domain. A header marks a refusal that is repeated from storage (decision
- * 6).
- */
+/** Creates the response for a refusal of the domain. A header marks refusals repeated from storage (decision 6). */
 function presentRefusal(refusal: Refusal, context: Context): Response {
   const { path, retryAfter, errors: _errors, ...facts } = inRestTerms(refusal);
   const field = path && dotted(path);

@@ -158,10 +158,7 @@ const textsByHash = z
 
 const algorithms: Readonly<Record<number, string>> = { 32: 'md5', 40: 'sha1', 64: 'sha256' };
 
-/**
- * Reads a manifest in any known format. Throws INVALID_INPUT for any other format, and for a hash that does not match
- * its text.
- */
+/** Reads a manifest in any known format. Throws INVALID_INPUT for other formats and for wrong hashes. */
 export function readManifest(json: object): readonly HashedDocument[] {
   const { data: documents } = z.union([apolloManifest, textsByHash]).safeParse(json);
   if (!documents)

@@ -1,7 +1,4 @@
-/**
- * Counts the selections of a parsed document, with fragments expanded, before validation. The limits are in
- * `budget.ts`.
- */
+/** Counts a parsed document's selections, with fragments expanded, before validation. The limits are in `budget.ts`. */
 import {
   type DocumentNode,
   type FieldNode,
@@ -37,7 +34,7 @@ import { argumentReader, isConnection, listSizeOf, ownCostOf, type SentDocument 
  */
 export interface DocumentSize {
   /**
-   * Tokens of the whole document as written, without white space and comments. (The limit on the body bounds those.)
+   * Tokens of the whole document as written. The body's size limit bounds white space and comments, which do not count.
    */
   tokens: number;
   /** Nesting of fields with fragments expanded, or of fragments directly inside fragments, whichever is deeper. */
@@ -74,7 +71,7 @@ interface VariableField {
 }
 
 /**
- * The measures of a document, by the sizes and costs of its variable fields. Nothing else in a request affects them.
+ * The measures of a document, by the sizes and costs of its variable fields: nothing else in a request affects them.
  */
 interface Measured {
   readonly schema: GraphQLSchema;

@@ -34,7 +34,7 @@ export type MadeRead = (of: FieldOf) => Read;
 type Visible = (viewer: Viewer) => object;
 
 /**
- * Reads money: an amount and its currency. Null if either is null or, with `seen`, if the caller may not see that row.
+ * Reads money: an amount and its currency. Null if either is null or, with `seen`, if the caller may not see the row.
  */
 export const moneyAt =
   (amount: Path, currency: Path, seen?: { readonly relation: string; readonly visible: Visible }): MadeRead =>

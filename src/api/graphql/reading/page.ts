@@ -18,8 +18,7 @@ import { Part, type Piece, type Run, type Sql, sql, textOfRun } from './sql.ts';
 export class LeftToExecutor extends Error {}
 
 /**
- * A field of the response, with its response key and all nodes that select it. `below` are the nodes whose selections
- * are read.
+ * A field of the response, with its key and all nodes that select it. The selections of the nodes in `below` are read.
  */
 export interface SelectedField {
   readonly key: string;

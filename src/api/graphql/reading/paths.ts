@@ -39,8 +39,7 @@ export function requireRelation(model: string | undefined, name: string): ModelF
 }
 
 /**
- * Returns the column pairs of a relation: a column of the row that has the relation, and one of the row that it leads
- * to.
+ * Returns the column pairs of a relation: a column of the row that has it, and a column of the row that it leads to.
  */
 export function pairsOf(relation: ModelField): readonly (readonly [here: string, there: string])[] {
   const { type, relationName, relationFromFields: own = [] } = relation;

@@ -45,7 +45,7 @@ export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> 
   }
 
   /**
-   * Makes a field read a relation, or anything else that its row lacks, with its own statement if no plan has read it.
+   * Makes a field read a relation, or anything else that its row lacks, by its own statement if no plan has read it.
    */
   override onOutputFieldConfig(given: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
     const field = failingAlone(given);

@@ -50,8 +50,7 @@ class BoundRun extends Binding implements Run, Notes {
   readonly unknown: Requirement[] = [];
   readonly #input: RunInput;
   /**
-   * The results of `once`. They are not in the plan's WeakMap, whose values survive V8's young-generation collections
-   * (bench/LOG.md).
+   * The results of `once`. In the plan's WeakMap, they would survive V8's young-generation collections (bench/LOG.md).
    */
   readonly #cache = new Map<object, unknown>();
 
@@ -211,8 +210,7 @@ interface FieldRead {
 const faults = new WeakMap<Context, unknown>();
 
 /**
- * Reads a field and everything below it in one statement, in the form for the executor: with type names, and with
- * errors in place.
+ * Reads a field and everything below it in one statement. For the executor, adds type names and leaves errors in place.
  */
 export async function runField(context: Context, info: GraphQLResolveInfo, { row, nodes, given }: FieldRead) {
   if (faults.has(context)) throw faults.get(context);
@@ -267,9 +265,7 @@ function withinLimit(read: Sql): Sql {
   return sql`select case when octet_length(a.json) > ${(run) => run.bind(run.maxBytes)}::int then '' else a.json end from (${read} offset 0) a`;
 }
 
-/**
- * The longest wait for a change that is committed but not sequenced yet. Sequencing usually takes a few milliseconds.
- */
+/** The longest wait for a committed change to be sequenced, which usually takes a few milliseconds. */
 const sequencingTimeoutMs = 2_000;
 
 async function runStatement(statement: PlanStatement, input: RunInput, context: Context) {

@@ -113,7 +113,7 @@ function mergeText(pieces: readonly Piece[]): Sql {
   return result;
 }
 
-/** The number of cached texts per statement: each paging order and each set of omitted arguments has its own text. */
+/** The number of cached texts per statement. Each paging order and each set of omitted arguments has its own text. */
 const maxTexts = 8;
 
 /**

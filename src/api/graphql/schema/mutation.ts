@@ -150,9 +150,7 @@ function edgesIn<Success, Field>(
   return Object.fromEntries(fields);
 }
 
-/**
- * Builds the edge of the payment that was created or changed together with its quote. Reads `node` only if selected.
- */
+/** Builds the edge of the payment that was created or changed with its quote. Reads `node` only if selected. */
 const paymentEdge =
   ({ cursorOf }: NonNullable<ReturnType<typeof edgeOf>>) =>
   ({ row: quote }: { readonly row: QuoteRow }, _args: unknown, { payments }: Context) => {

@@ -179,7 +179,7 @@ type Words = PothosSchemaTypes.RootFieldBuilder<SchemaTypes, Row>;
 type Given<Name extends keyof Words> = Words[Name] extends (...given: infer Arguments) => unknown ? Arguments : never;
 
 /**
- * The part of a field builder that the methods need: the compiler cannot follow Pothos' types through a shared method.
+ * The part of a field builder that the methods need. The compiler cannot follow Pothos' types through shared methods.
  */
 interface Builder {
   field(options: object): never;
@@ -197,8 +197,7 @@ function ofRow(t: Builder, type: unknown, made: MadeRead, options: Options, reso
 type StockResolver = (row: Row, args: Row, context: Context, info: GraphQLResolveInfo) => unknown;
 
 /**
- * Creates a field that a statement reads even below a row that is already available and, without `resolve`, even in a
- * stock execution.
+ * Creates a field that a statement reads even below an available row and, without `resolve`, even in stock execution.
  */
 function ofOthers(t: Builder, type: unknown, made: MadeRead, options: Options, resolve?: StockResolver) {
   return t.field({ ...options, type, resolve, extensions: { made, isOnlyPlanned: true } });

@@ -68,9 +68,7 @@ export interface OperationsOptions {
   readonly streams: TokenCap;
   /** Waits for a message's turn among all the work of its platform. */
   readonly takeTurn: TakeTurn;
-  /**
-   * Counts the additional requests that an expensive document stands for. Returns an error if they exceed the limit.
-   */
+  /** Counts the extra requests that an expensive document stands for. Returns an error if they exceed the limit. */
   readonly countMore: (context: Context, requests: number) => Promise<GraphQLError | undefined>;
   /** Limits how many expensive documents of a platform are executed at a time. */
   readonly expensive: ExpensiveTurns;

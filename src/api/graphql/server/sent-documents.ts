@@ -75,7 +75,7 @@ export class SentDocuments {
   }
 
   /**
-   * Creates the error for an unknown hash, with Apollo's codes: NotFound asks for the text, NotSupported rules out
+   * Creates the error for an unknown hash. In Apollo's terms, NotFound asks for the text, NotSupported rules out
    * hashes.
    */
   #unknown({ trustedDocumentsOnly }: Viewer) {

@@ -22,7 +22,7 @@ import type { Message } from '../schema/streams/stream.ts';
 import type { SentDocuments } from './sent-documents.ts';
 
 /**
- * The number of results that a group stores. Members get an event at about the same time; a late one executes it again.
+ * The number of results that a group stores. Most members get an event at the same time; a late one executes it again.
  */
 const maxStored = 32;
 

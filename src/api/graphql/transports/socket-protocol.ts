@@ -156,8 +156,7 @@ interface ClientMessage {
 }
 
 /**
- * The maximum number of operations per socket: those that the client has open, and as many again that the service has
- * yet to end.
+ * The maximum number of operations per socket: the client's open ones, and as many again that are still being ended.
  */
 const maxUnderWay = 2 * socketLimits.operations;
 

@@ -232,9 +232,7 @@ interface SocketStreams {
   readonly resumePoints: ResumePoints;
 }
 
-/**
- * Opens an operation's stream. With a resume key, it continues after the last message that its client has acknowledged.
- */
+/** Opens an operation's stream. With a resume key, it continues after the last message that the client acknowledged. */
 async function openSocketStream(
   { operations, resumePoints }: SocketStreams,
   operation: SocketOperation,

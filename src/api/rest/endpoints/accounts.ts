@@ -272,8 +272,7 @@ function changeEndpoints(endpoints: Endpoints, payments: Payments): void {
 }
 
 /**
- * Registers an account. The result contains the account and the warnings about it, with the paths of the fields in the
- * request.
+ * Registers an account. The result contains the account and the warnings about it, which name fields of the request.
  */
 async function createAccount(
   payments: Payments,

@@ -145,9 +145,7 @@ const DestinationInput = z
 
 const information = facts();
 
-/**
- * Creates the error for a field that only some forms of the body require. It is reported together with other errors.
- */
+/** Creates the error for a field that only some forms of the body require. It is reported together with the others. */
 function requiredIn(field: string) {
   return {
     path: [field],

@@ -149,9 +149,7 @@ export function readAccountInfo(input: AccountInfoInput) {
   throw new Error('a @oneOf input has one field');
 }
 
-/**
- * Defines the fields that a form for a new external account needs, derived from the domain's table of account types.
- */
+/** Defines the fields of the forms for new external accounts, generated from the domain's table of account types. */
 
 interface Form {
   readonly accountType: AccountTypeName;

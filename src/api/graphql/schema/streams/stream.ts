@@ -84,10 +84,7 @@ export function positionAfter(
   return position;
 }
 
-/**
- * Refuses null as the subject of a stream (INVALID_INPUT). If left out, the subject is everything that the caller may
- * see.
- */
+/** Refuses a null subject (INVALID_INPUT). Without a subject, a stream follows everything that the caller may see. */
 export function checkSubject(subject: unknown, name: string): void {
   if (subject === null) throw invalidInput(`${name} is null: leave it out to follow everything`, name);
 }

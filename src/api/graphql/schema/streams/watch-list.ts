@@ -42,10 +42,7 @@ const maxChanges = 50;
 /** After this many changes to other rows, a message without changes reports the position to the client. */
 const progressAfter = 1_000;
 
-/**
- * Follows a list: sends its page if requested, then the effect of each change. With `after`, sends the effect of each
- * change after that cursor.
- */
+/** Follows a list: sends its page if requested, then the effect of each change (with `after`, since that cursor). */
 export async function watchList(
   context: Context,
   read: PageRead,
