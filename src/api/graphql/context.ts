@@ -35,7 +35,7 @@ export interface Context {
   sentAfter?: string | null | undefined;
   readonly resumePoint?: ResumePoint | undefined;
   readonly webhooks: Webhooks;
-  /** The end of the feed, as read before the operation's other reads (graphql/server/replica-reads.ts). */
+  /** The end of the feed, read before anything else in the operation (graphql/server/replica-reads.ts). */
   feedHead?: FeedPosition;
   /** The token that says which writes the operation's reads must include; if left out, they include all writes. */
   readAfter?: string | undefined;

@@ -16,7 +16,9 @@ export const maxStrangers = 100;
 /** The number of chunks after which they are joined: many small chunks take far more memory than the bytes in them. */
 const maxChunks = 64;
 
-/** A request's whole body, or why it is missing: it exceeds the limit, or its read was evicted in favor of others. */
+/**
+ * A request's whole body, or why it is missing: it exceeds the limit, or its read was evicted in favor of other reads.
+ */
 export type Body = Buffer | 'TOO_LONG' | 'EVICTED';
 
 const empty = Buffer.alloc(0);
@@ -113,7 +115,8 @@ export class BodyReader {
       const evict = () => end('EVICTED');
       const known = this.#senders.known(request);
       let endWait = known === undefined ? this.#ofStrangers.begin(evict) : this.#reads.begin(evict, known);
-      // Most bodies arrive in one piece. Looking up the sender in the database is worthwhile only for the others.
+      // Most bodies arrive in one piece. Looking up the sender in the database is worthwhile only for bodies in several
+      // pieces.
       if (known === undefined && request.headers.authorization !== undefined) {
         setImmediate(async () => {
           const platform = isOver ? undefined : await this.#senders.lookUp(request).catch(() => undefined);

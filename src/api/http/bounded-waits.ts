@@ -25,7 +25,7 @@ export class BoundedWaits {
    * function that ends it.
    */
   begin(onEvict: () => void, group = ''): () => void {
-    // A new function, since two waits may have the same callback.
+    // A new function, because two waits may have the same callback.
     const evict = () => onEvict();
     const waits = this.#groups.get(group) ?? new Set();
     this.#groups.set(group, waits.add(evict));

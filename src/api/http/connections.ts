@@ -7,7 +7,7 @@ export interface ConnectionLimits {
   readonly most: number;
   /** Returns the address of a client; undefined for a trusted proxy, which connects for many clients. */
   readonly addressOf: (socket: Socket) => string | undefined;
-  /** Called for each connection that is closed at once. */
+  /** Called for each connection that is refused, that is, closed immediately. */
   readonly onRefusal: (address: string | undefined) => void;
 }
 

@@ -14,7 +14,7 @@ interface OriginOptions {
 }
 
 /**
- * The methods allowed in a preflight response. All requested headers are allowed, since only origins are restricted.
+ * The methods allowed in a preflight response. All requested headers are allowed, because only origins are restricted.
  */
 const allowed = {
   'access-control-allow-methods': 'GET, POST, QUERY, PATCH, DELETE, OPTIONS',
@@ -87,7 +87,9 @@ export class Origins {
   }
 }
 
-/** The policy of responses other than pages (which have their own): nothing is run, loaded or framed. */
+/**
+ * The content security policy of responses other than pages, which have their own: nothing is run, loaded or framed.
+ */
 const nothingRuns = "default-src 'none'; frame-ancestors 'none'";
 
 /**
@@ -102,7 +104,7 @@ export function protectResponse(response: ServerResponse): void {
 
 /**
  * Returns whether a request names this machine in its Host header. A foreign page can make its own host name resolve to
- * this machine (DNS rebinding) and so have the same origin as the service; but its requests carry that name.
+ * this machine (DNS rebinding), and then has the same origin as the service, but its requests carry that host name.
  */
 export function namesThisMachine({ headers: { host = '' } }: IncomingMessage): boolean {
   return isThisMachine(URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : '');

@@ -82,7 +82,7 @@ const lockMs = { retry: 10, max: 5_000 } as const;
 /**
  * Locks a port for one process at a time: if several started simultaneously, none would be listening yet when the
  * others check the port. The lock is an abstract Unix socket: the system frees it when its process ends, and its
- * namespace is the same as the port's. It is named after the port without the host, since different hosts can be, or
+ * namespace is the same as the port's. It is named after the port without the host, because different hosts can be, or
  * include, the same address.
  * @throws Error EADDRINUSE if the lock is not free in time
  */

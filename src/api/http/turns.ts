@@ -91,7 +91,7 @@ export class Turns {
     of(this.#atWork, tenant.key).count += 1;
   }
 
-  /** Ends a turn, and begins those of waiting requests. */
+  /** Ends a turn, and begins the turns of waiting requests. */
   end(tenant: Tenant): void {
     this.#endIn(this.#atWork, tenant.key, this.#mostOf(tenant));
   }
@@ -109,7 +109,7 @@ export class Turns {
     return undefined;
   }
 
-  /** Ends one piece of work, and begins those that wait, up to a maximum. */
+  /** Ends one piece of work, and begins waiting pieces, up to a maximum. */
   #endIn(atWork: Map<string, AtWork>, key: string, most: number): void {
     const own = of(atWork, key);
     own.count -= 1;

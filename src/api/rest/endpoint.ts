@@ -36,7 +36,7 @@ interface Endpoint<Params, Query, Body> {
   readonly body?: z.ZodType<Body>;
   /** Whether a request without a body is equivalent to `{}`. */
   readonly isBodyOptional?: true;
-  /** The possible errors, in addition to those of every endpoint. */
+  /** The possible errors, in addition to the errors of every endpoint. */
   readonly errors?: readonly ErrorStatus[];
 }
 
@@ -67,13 +67,16 @@ interface RecordEndpoint<Row extends { readonly version: number }, Item>
 interface CommandEndpoint<Params, Query, Body, Row, Item> extends Endpoint<Params, Query, Body> {
   /** The endpoint's id in the document; the command's name by default. */
   readonly operationId?: string;
-  /** The status, the schema and the description of its success; `null` stands for no body. */
+  /** The status, the schema and the description of the successful response; `null` stands for no body. */
   readonly answer: readonly [200 | 201, z.ZodType<Item>, string] | readonly [204, null, string];
   /** Whether the response contains a secret and is therefore never repeated. */
   readonly isSecret?: true;
   /** Paths in the command's input that differ from those in the request, each pair with the command's path first. */
   readonly paths?: PathTable;
-  /** The possible errors, in addition to those of every command; 404 by default, since most name an object. */
+  /**
+   * The possible errors, in addition to the errors of every command; 404 by default, because most inputs name an
+   * object.
+   */
   readonly errors?: readonly ErrorStatus[];
   /** Runs the command. `given` contains the expected version if the command changes a record. */
   readonly run: (
@@ -284,7 +287,7 @@ export function errorResponses(...statuses: readonly number[]): Record<never, ne
   );
 }
 
-/** Converts the result of a command without a row: the result itself takes the place of the row. */
+/** Converts the result of a command that returns no row: the result itself takes the place of the row. */
 export async function asRow<Result extends { readonly replayed: boolean }>(result: Promise<Result>) {
   const row = await result;
   return { row, replayed: row.replayed };

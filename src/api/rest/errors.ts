@@ -23,7 +23,7 @@ interface FieldError {
   readonly message: string;
 }
 
-/** The REST error codes with their HTTP status, in addition to those of the domain's refusals (decision 46). */
+/** The REST error codes with their HTTP status, in addition to the codes of the domain's refusals (decision 46). */
 const ownCodes = {
   INVALID_REQUEST_FORMAT: 400,
   UNAUTHORIZED: 401,

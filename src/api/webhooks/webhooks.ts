@@ -77,7 +77,7 @@ export function secretOwner(platformId: string, endpointId: string): string {
   return `webhook_endpoint:${platformId}:${endpointId}`;
 }
 
-/** The types of event that webhooks carry; the others are in the feed only. */
+/** The event types for which webhooks are sent; all other types are in the feed only. */
 export const webhookTypes = [
   'OUTGOING_PAYMENT',
   'INCOMING_PAYMENT',
@@ -87,5 +87,7 @@ export const webhookTypes = [
   'TEST',
 ] as const satisfies readonly EventType[];
 
-/** The same types as a list in SQL. Events of deliveries are not among them: each delivery would create another one. */
+/**
+ * The same types as a list in SQL. Events about deliveries are not among them: each delivery would create another one.
+ */
 export const webhookTypesSql = webhookTypes.map((type) => `'${type}'`).join(', ');

@@ -172,7 +172,7 @@ export function valueAt(variables: Readonly<Record<string, unknown>>, [variable,
 export function withValueAt(variables: Readonly<Record<string, unknown>>, [variable, field]: Place, value: unknown) {
   const holder = variables[variable];
   if (field === undefined) return { ...variables, [variable]: value };
-  // Anything but an object is refused as the input of a mutation.
+  // The mutation refuses any input that is not an object.
   return isJsonObject(holder) ? { ...variables, [variable]: { ...holder, [field]: value } } : { ...variables };
 }
 

@@ -51,7 +51,7 @@ export class TrustedDocuments {
   }
 
   async find(platformId: string, hash: string): Promise<string | undefined> {
-    // No other text can be a document's hash, and Postgres might reject its characters.
+    // Text of any other form cannot be a document's hash, and Postgres might reject its characters.
     return isHash(hash) ? (await this.#lookUp(platformId, `hash ${hash}`, { hash })).text : undefined;
   }
 
@@ -113,7 +113,7 @@ export class TrustedDocuments {
     return added;
   }
 
-  /** Deletes a document, known or not: its hash is refused from now on. Throws Refusal FORBIDDEN. */
+  /** Deletes a document, whether it is known or not. Its hash is refused from now on. Throws Refusal FORBIDDEN. */
   async delete(caller: Caller, hash: string): Promise<void> {
     requirePermission(caller, 'MANAGE');
     if (!isHash(hash)) return;
@@ -133,7 +133,7 @@ export class TrustedDocuments {
     });
   }
 
-  /** Drops this instance's cache entries for a platform. Those of other instances expire. */
+  /** Drops this instance's cache entries for a platform. Other instances' entries expire. */
   #forget(platformId: string): void {
     for (const key of this.#known.keys()) if (key.startsWith(platformId)) this.#known.delete(key);
   }

@@ -37,13 +37,15 @@ export interface DocumentSize {
    * Tokens of the whole document as written. The body's size limit bounds white space and comments, which do not count.
    */
   tokens: number;
-  /** Nesting of fields with fragments expanded, or of fragments directly inside fragments, whichever is deeper. */
+  /**
+   * The nesting of fields, with fragments expanded, or of fragments directly inside fragments: the deeper of the two.
+   */
   depth: number;
   fields: number;
-  /** Aliases with fragments expanded, or as written in the whole document, whichever is more. */
+  /** The number of aliases, with fragments expanded or as written in the whole document: the larger of the two. */
   aliases: number;
   directives: number;
-  /** Fields at a mutation's root with fragments expanded, without `__typename`. */
+  /** The number of fields at a mutation's root, with fragments expanded and without `__typename`. */
   mutationFields: number;
   /**
    * The price of each field (its extension `price`), plus 1 for each value of a list in its arguments. A list's fields
@@ -168,9 +170,9 @@ interface Expansion extends SelectionCost {
   readonly depth: number;
   /** The number of fragments directly inside one another, counted from here. */
   readonly leadingFragments: number;
-  /** The longest such chain anywhere below: a limit on fields alone would not bound the nesting of fragments. */
+  /** The longest such chain anywhere below. A limit on fields alone would not bound the nesting of fragments. */
   readonly nestedFragments: number;
-  /** Fields at this level, without `__typename`. */
+  /** The number of fields at this level, without `__typename`. */
   readonly ownFields: number;
   readonly fields: number;
   readonly aliases: number;
@@ -206,7 +208,7 @@ interface Pass {
   readonly expansions: Map<FragmentDefinitionNode, Expansion>;
   aliasesWritten: number;
   directivesWritten: number;
-  /** Uncounted `__typename`s, as written in the whole document. */
+  /** The number of uncounted `__typename`s, as written in the whole document. */
   freeTypenames: number;
   schemaField: FieldNode | undefined;
 }

@@ -22,11 +22,13 @@ interface DocumentsOptions {
   readonly schema: GraphQLSchema;
   /** Whether clients may read the schema. If not, it stays secret: no `__schema`, no `__type`, no suggestions. */
   readonly introspection: boolean;
-  /** The validation rules; by default those of the GraphQL specification. */
+  /** The validation rules; by default, the rules of the GraphQL specification. */
   readonly rules?: readonly ValidationRule[];
 }
 
-/** Parses, limits and validates documents from every transport, with a cache. Limits are checked for each request. */
+/**
+ * Parses and validates documents from every transport and keeps them in a cache. Checks the limits for each request.
+ */
 export class Documents {
   readonly #options: DocumentsOptions;
   /**

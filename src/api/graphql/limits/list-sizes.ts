@@ -60,7 +60,7 @@ export function listSizeOf(argumentValue: ArgumentReader, field: FieldNode, defi
   };
 }
 
-/** Returns whether a type is a connection, which is any type with `edges` and `pageInfo`. */
+/** Returns whether a type is a connection, that is, has `edges` and `pageInfo`. */
 export function isConnection(type: GraphQLNamedType | undefined): boolean {
   if (!isObjectType(type) && !isInterfaceType(type)) return false;
   const { edges, pageInfo } = type.getFields();
@@ -80,7 +80,7 @@ export function argumentReader({ document, operationName, variables }: SentDocum
   return (value) => valueFromASTUntyped(value, sent);
 }
 
-/** Prices a field: its own price, the values in its list arguments, and the search for its rows. */
+/** Returns the cost of a field itself: its price, the values in its list arguments, and the search for its rows. */
 export function ownCostOf(argumentValue: ArgumentReader, field: FieldNode, definition: Definition) {
   let [cost, isVariable] = [definition.extensions.price ?? 1, false];
   const search: Record<string, unknown> = {};
@@ -166,7 +166,10 @@ declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
     /** The price of the field without its subfields: 1 by default. */
     price?: number;
-    /** The extra cost of searching for its rows, and whether the list belongs to a parent that narrows the search. */
+    /**
+     * The extra cost of searching for the list's rows, and whether the list belongs to a parent that narrows the
+     * search.
+     */
     search?: { readonly price: number; readonly isBelow: boolean };
   }
   interface GraphQLInputFieldExtensions {
@@ -177,8 +180,8 @@ declare module 'graphql' {
 /**
  * Returns the extra cost of finding a list's rows by its arguments `filter` and `orderBy`: zero if a single index has
  * exactly these rows in their order. Two conditions require a search, however selective each is: in the worst case, all
- * rows that meet one condition are read before any of them meets the other. A parent counts as a condition, as does any
- * order other than creation.
+ * rows that meet one condition are read before any of them meets the other. A parent counts as a condition, and so does
+ * any order other than creation.
  */
 function searchCost(
   definition: Definition,

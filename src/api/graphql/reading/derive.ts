@@ -97,7 +97,7 @@ function deriveMade(type: Fields, field: Field): void {
   if (made && !field.extensions.read) setRead(field, made({ model: modelOf(type), field }));
 }
 
-/** Stores a field's read. graphql-js copies a field's extensions for each type, so they belong to this schema alone. */
+/** Stores a field's read. graphql-js copies a field's extensions for each type, so they belong to this schema only. */
 function setRead(field: Field, read: Read): void {
   Object.assign(field.extensions, { read });
 }
@@ -155,7 +155,7 @@ const prices: Readonly<Record<Costs | 'list', number>> = {
   list: 80,
   /** Values from other rows or from Postgres functions, for each query and each row that has the field. */
   rows: 10,
-  /** Values from other rows, for each leg of a payment, of which there are several. */
+  /** Values from other rows, for each of a payment's several legs. */
   legs: 20,
   /** A row as of a change, which Postgres reconstructs from later changes. */
   past: 80,

@@ -22,7 +22,7 @@ import { literal, type Sql, sql } from './sql.ts';
 
 /** Defines the SQL for each kind of value that a field can be declared to have (schema/words.ts). */
 
-/** The data about a field from which its read is built. */
+/** The information about a field from which its read is built. */
 export interface FieldOf {
   /** The model whose rows have the field; undefined for a value, and for the rows of a query. */
   readonly model: string | undefined;

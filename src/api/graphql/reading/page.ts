@@ -193,7 +193,7 @@ export class PageWriter {
     return expression;
   }
 
-  /** Writes the FROM clause of the list's rows: those within a bound and in an order, or all. */
+  /** Writes the FROM clause of the list's rows: all rows, or the rows within a bound in a certain order. */
   #from(
     alias: string,
     part: (query: PageQuery) => Pick<ListRows, 'order'> & { readonly bound?: KeyBound<never> | undefined },

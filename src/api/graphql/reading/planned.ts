@@ -52,7 +52,7 @@ export async function readAround<Row extends object>(
 ): Promise<Row> {
   if (!isNeeded || context.isStock) return row;
   const read = runField(context, info, { row: { table: tableOf(model), json: rowJson(row) } });
-  // The planned object stands for the row: resolvers pick from either.
+  // The planned object stands for the row: resolvers can take fields from either.
   return read.catch(() => row) as Promise<Row>;
 }
 

@@ -30,8 +30,8 @@ type Resolver<Types extends SchemaTypes> = GraphQLFieldResolver<unknown, Types['
 
 /**
  * Derives the reads of the fields when the schema is built, and lets the executor use planned objects, in which it
- * finds a field by its response key and a type by its name. It is the first plug-in, so its resolvers wrap those of the
- * others.
+ * finds a field by its response key and a type by its name. It is the first plug-in, so its resolvers wrap the
+ * resolvers of all others.
  */
 export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   /**

@@ -32,7 +32,7 @@ export interface Run extends Binding {
   refuse(error: GraphQLError): string;
 }
 
-/** A piece of SQL: text, a function of the run, a part, or a query that runs once in its scope. */
+/** A piece of SQL: text, a function of the run, a part, a shared query that runs once in its scope, or such a scope. */
 export type Piece = string | ((run: Run) => string | Sql) | Part | Shared | Scope;
 
 /** A query that stands for a table in a FROM clause. Postgres runs identical queries of a scope once. */
@@ -40,7 +40,7 @@ interface Shared {
   readonly shared: Sql;
 }
 
-/** An expression, for an object of the response, within which identical queries run once. */
+/** An expression for an object of the response. Within it, identical queries run once. */
 interface Scope {
   readonly scope: Sql;
 }

@@ -139,7 +139,7 @@ export const ExternalAccountStatus = enumOf(
   {
     PENDING: 'The account is being verified.',
     ACTIVE: 'The account can be used in payments.',
-    UNDER_REVIEW: 'The account is being reviewed again and cannot be used meanwhile.',
+    UNDER_REVIEW: 'The account is being reviewed again and cannot be used until then.',
     INACTIVE: 'The account cannot be used: it is disabled or deleted, or its bank did not accept it.',
   },
 );

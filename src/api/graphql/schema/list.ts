@@ -76,7 +76,7 @@ interface ListOptions<Filter> {
   /** The input that filters the list, and the conditions that it translates to. */
   readonly filter?: InputObjectRef<Types, Filter>;
   readonly where?: (viewer: Viewer, filter: Filter | null | undefined) => object;
-  /** Whether it can also be ordered by the last change of its rows. */
+  /** Whether the list can also be ordered by the last change of its rows. */
   readonly isOrdered?: boolean;
   /** The sort key, if the list has only one order and that is not by id. */
   readonly key?: PageKey;

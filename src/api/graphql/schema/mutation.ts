@@ -98,7 +98,7 @@ interface MutationOptions<Fields extends InputFieldMap, Success extends Replayab
   };
   /** Whether the mutation supports a dry run: `validateOnly` in the input, and a ValidatedPayment in the union. */
   readonly validates?: true;
-  /** The description of the sandbox scenario, if the mutation takes one beside its input. */
+  /** The description of the sandbox scenario, if the mutation takes one as a second argument. */
   readonly scenario?: string;
   /** Whether a key is required, because nothing else distinguishes a retry from a second payment. */
   readonly isKeyRequired?: true;

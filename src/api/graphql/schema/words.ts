@@ -32,8 +32,8 @@ import { exposedRead, type PageRead } from '../reading/reads.ts';
 import { stockNode, stockPage, stockRow, stockRows } from '../reading/stock.ts';
 
 /**
- * Adds the domain's field methods to those of Pothos' field builders. Each method creates a field
- * with a resolver and declares its source, from which derive.ts derives how a statement reads it.
+ * Adds the domain's field methods to those of Pothos' field builders. Each method creates a field with a resolver and
+ * declares its source, so that derive.ts knows how a statement reads it.
  */
 
 type Visible = (viewer: Viewer) => object;
@@ -78,7 +78,7 @@ export const made = (read: MadeRead) => ({ extensions: { made: read } });
 
 /** The options of an abstract type whose values are distinguished by one of their columns or members. */
 export const variantsBy = <Row>(by: keyof Row & string, types: Readonly<Record<string, string>>) => ({
-  // Names of the schema's types; the compiler knows only those of models.
+  // These are names of the schema's types; the compiler knows only the names of models.
   resolveType: (row: Row) => types[String(row[by])] as never,
   extensions: { read: { variants: { by, types } } },
 });
@@ -141,14 +141,14 @@ declare global {
         column: Column<ParentShape, string>,
         options: Omit<Options, 'nullable'>,
       ): FieldRef<Types, unknown, Kind>;
-      /** The row at the end of one or more relations, if the caller may see it. */
+      /** The row that one or more relations lead to, if the caller may see it. */
       seen(
         relation: string | readonly string[],
         type: TypeParam<Types>,
         visible: Visible,
         options: Omit<Options, 'nullable'>,
       ): FieldRef<Types, never, Kind>;
-      /** All rows that a relation leads to, or that a second relation leads to from those. */
+      /** All rows that a relation leads to or, with a second relation, all rows that this one leads to from there. */
       many(
         relations: string | readonly string[],
         type: ObjectRef<Types, unknown>,
@@ -183,7 +183,7 @@ type Given<Name extends keyof Words> = Words[Name] extends (...given: infer Argu
  */
 interface Builder {
   field(options: object): never;
-  /** The model of its rows, if it is a builder of the Prisma plug-in. */
+  /** The model of the type's rows, if this is a builder of the Prisma plug-in. */
   readonly model?: string;
   readonly arg: ArgBuilder<SchemaTypes> & { id(options: object): never };
 }

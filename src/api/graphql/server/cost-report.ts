@@ -30,7 +30,7 @@ export function requestsForCost(cost: number): number {
   return 1 + Math.max(0, Math.ceil((cost - includedCost) / costOfRequest));
 }
 
-/** Returns how many requests an operation counts as, by the cost of its document. */
+/** Returns how many requests an operation counts as, given the cost of its document. */
 export function requestsOf(args: ExecutionArgs): number {
   return requestsForCost(costReport(args).cost);
 }

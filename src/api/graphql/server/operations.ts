@@ -75,7 +75,7 @@ export interface OperationsOptions {
   /** Authenticates the caller. Throws a GraphQLError if the credentials are invalid. */
   readonly contextOf: (transport: Transport) => Promise<Context>;
   readonly present: (error: unknown) => GraphQLError;
-  /** The validation rules; by default those of the GraphQL specification. */
+  /** The validation rules; by default, the rules of the GraphQL specification. */
   readonly rules?: readonly ValidationRule[];
 }
 
@@ -181,8 +181,8 @@ export class Operations {
   async #run(args: ExecutionArgs, context: Context, reads?: ReadScope): Promise<ExecutionResult | TextAnswer> {
     const answer = context.isStock ? undefined : await answerByPlan(args, context);
     if (answer) return answer;
-    // The executor may send several reads, some of them to the primary. Older data from a replica would contradict
-    // those.
+    // The executor may send several reads, some of them to the primary. Older data from a replica would contradict what
+    // the primary returns.
     reads?.requireLatest();
     // Read before the operation's other reads: a list in the same query then shows all changes before that cursor. With
     // parallel reads, a change could fall between the two and be missed by both.

@@ -96,7 +96,7 @@ function maySend({ documents }: Viewer, hashes: readonly string[]): boolean {
   return documents.length === 0 ? hashes.length > 0 : hashes.some((hash) => documents.includes(hash));
 }
 
-/** Returns an operation's hash: from GraphQL over HTTP, or from Apollo's extension, which other clients use, too. */
+/** Returns an operation's hash: from GraphQL over HTTP, or from Apollo's extension, which other clients also use. */
 function hashIn({ documentId, extensions }: SentOperation): string | undefined {
   if (documentId) return plainHash(documentId);
   const persisted = extensions?.persistedQuery;

@@ -46,7 +46,7 @@ interface Follower {
  * execution and serialization.
  * @param serialize writes the JSON that clients get
  * @param takeTurn waits for an execution's turn among the work of its platform
- * @returns the function by which a subscription joins those with the same results
+ * @returns the function by which a subscription joins others with the same results
  */
 export function sharedResults(
   serialize: (result: ExecutionResult, args: ExecutionArgs) => string,
@@ -101,7 +101,7 @@ function newGroup(args: ExecutionArgs): Group {
     texts: new Map(),
     args: {
       ...args,
-      // Executed on behalf of all members, so nothing that one of them does ends it for the others.
+      // Executed on behalf of all members, so that nothing that one member does ends it for the others.
       contextValue: {
         ...contextIn(args),
         isAbandoned: () => group.members === 0,
@@ -115,7 +115,7 @@ function newGroup(args: ExecutionArgs): Group {
 /** Returns the key of all inputs to a result besides the document: the scope, and the variables below the root. */
 function groupKey(operation: OperationDefinitionNode, args: ExecutionArgs): string {
   const { document, variableValues } = args;
-  // Everything about the caller except its token belongs to the key, since it may affect what the caller sees.
+  // Everything about the caller except its token belongs to the key, because it may affect what the caller sees.
   const { tokenId: _token, makers: _makers, subject: _subject, expiresAt: _end, ...scope } = contextIn(args).viewer;
   // A missing variable differs from a null one.
   const variables = variablesBelowRoot(operation, document).map((name) =>
@@ -124,7 +124,10 @@ function groupKey(operation: OperationDefinitionNode, args: ExecutionArgs): stri
   return JSON.stringify([scope, variables]);
 }
 
-/** Finds the variables that a result may depend on: all except those in arguments of the subscription's own field. */
+/**
+ * Finds the variables that a result may depend on: all except the variables in arguments of the subscription's own
+ * field.
+ */
 const variablesBelowRoot = oncePer((operation: OperationDefinitionNode, document: DocumentNode): readonly string[] => {
   const names = new Set<string>();
   const rootArguments = new Set<ASTNode>(
@@ -239,7 +242,7 @@ function superviseStream(sessions: Sessions, viewer: Viewer, response: ServerRes
     forbid: ({ code, message }) => {
       session.close();
       farewell({ errors: [{ message, extensions: { code } }] });
-      // A reader whose connection is cut at once may drop what it has just received.
+      // A reader whose connection is cut immediately may drop what it has just received.
       setTimeout(() => response.destroy(), closeDelayMs);
     },
     leave: () => response.destroy(),

@@ -34,7 +34,7 @@ export function acceptedTypes({ headers }: IncomingMessage): readonly MediaType[
 
 /**
  * Responds to a JSON POST or QUERY whose body has been read, without the Fetch standard's request and response objects:
- * creating those takes longer than the operation. The response equals Yoga's.
+ * creating such objects takes longer than the operation. The response is the same as Yoga's.
  */
 export async function answerJsonRequest(
   { operations }: GraphqlServer,

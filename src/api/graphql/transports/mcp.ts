@@ -241,7 +241,7 @@ async function pay(
 }
 
 const notConfirmed =
-  'Nothing was paid: the confirmation is for other arguments, or too old. Call without it to validate the payment again.';
+  'Nothing was paid: the confirmation is for different arguments or too old. Call without it to validate the payment again.';
 
 /**
  * Returns a digest of a payment in the form of a uuid, so that a cursor can contain it; undefined for an invalid

@@ -104,7 +104,7 @@ function memberOf(message: unknown, name: 'type' | 'id'): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Closes the socket of a client that violated the protocol once the refusal may be sent; ignores it meanwhile. */
+/** Closes the socket of a client that violated the protocol, once the refusal may be sent. Ignores it until then. */
 async function refuse(options: ProtocolOptions, extra: Extra, code: number, reason: string): Promise<void> {
   const { socket, session } = extra;
   if (extra.isRefused) return;

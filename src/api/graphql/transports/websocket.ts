@@ -71,7 +71,7 @@ export function serveWebSockets(server: Server, options: SocketOptions) {
     get size(): number {
       return sockets.clients.size;
     },
-    /** Closes the sockets that are still open: those of clients that never sent credentials. */
+    /** Closes the sockets that are still open because their clients never sent credentials. */
     async close(): Promise<void> {
       for (const client of sockets.clients) client.close(closeRestart, 'the server is restarting: resume with after');
       // Closing does not wait for clients that never acknowledge it.
@@ -159,7 +159,7 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
 interface Begun {
   readonly extra: Extra;
   readonly id: string;
-  /** Whether the client has ended it or has disconnected. */
+  /** Whether the client has ended the operation or has disconnected. */
   readonly isGone: () => boolean;
 }
 
@@ -223,7 +223,7 @@ interface SocketOperation extends Prepared {
   /** The description of the message in the log. */
   readonly facts: RequestFacts;
   readonly resumeKey: ResumeKey | undefined;
-  /** Its turn, which ends when it is answered or its stream is open. */
+  /** The turn of the operation, which ends when it is answered or its stream is open. */
   readonly turn: WorkTurn;
 }
 

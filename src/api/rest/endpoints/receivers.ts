@@ -150,7 +150,7 @@ async function senderOf(payments: Payments, viewer: Viewer, { customerId, platfo
 }
 
 /**
- * Converts a row to the record of a lookup: the fields of specification 2.10, and those added by decision 11. The
+ * Converts a row to the record of a lookup: the fields of specification 2.10 and the fields added by decision 11. The
  * constraints are those of the preferred currency; `min` and `max` are in its smallest unit.
  * @throws UnrepresentableAmount beyond 2^53
  */

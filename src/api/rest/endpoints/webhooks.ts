@@ -111,7 +111,7 @@ export function webhookDeliveryEndpoints(app: RestApp, webhooks: Webhooks): void
   endpoints.command('resendWebhookDelivery', {
     summary: 'Resend a webhook',
     description:
-      'Resends a delivery, whatever its outcome was. It keeps its id and its history of attempts. If its endpoint is disabled, the response is 409 CONFLICT.',
+      'Resends a delivery, whatever its outcome was. The delivery keeps its id and its history of attempts. If the endpoint is disabled, the response is 409 CONFLICT.',
     at: 'post /webhooks/deliveries/{deliveryId}/resend',
     params: z.object({ deliveryId: id('WebhookDelivery', 'The id of the delivery.') }),
     answer: [204, null, 'The delivery is sent again; the list shows its attempts.'],

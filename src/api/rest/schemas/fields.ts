@@ -90,7 +90,7 @@ export function changed<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess(withoutNulls, schema).nullish();
 }
 
-/** The name of a key that zod drops from every map, since it has a special meaning in JavaScript. */
+/** The name of a key that zod drops from every map, because it has a special meaning in JavaScript. */
 const hidden = '__proto__';
 
 const map = z

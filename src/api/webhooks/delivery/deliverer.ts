@@ -32,7 +32,10 @@ const unreadableSecret: Outcome = {
   error: 'not sent: the signing secret cannot be decrypted; rotate it',
 };
 
-/** Attempts deliveries, many concurrently and independently: a slow one delays only others to the same endpoint. */
+/**
+ * Attempts deliveries, many concurrently and independently. A slow one delays only other deliveries to the same
+ * endpoint.
+ */
 export class Deliverer {
   readonly #webhooks: Webhooks;
   readonly #sender: Sender;
@@ -180,8 +183,8 @@ function requestIdOf({ id, begun }: LeasedDelivery): string {
 }
 
 /**
- * Returns the public ids of an event's objects. A payment's quote is included, since the log line of its execution has
- * the quote's id.
+ * Returns the public ids of an event's objects. A payment's quote is included, because the log line of its execution
+ * has the quote's id.
  */
 function subjectsOf({ transactionId, snapshot, customerId }: LeasedDelivery['event']) {
   if (transactionId === null) return customerId === null ? {} : { customer: publicId('Customer', customerId) };
@@ -274,8 +277,8 @@ const webhookError: Decision = {
 };
 
 /**
- * Parses the body of a response; undefined if it is empty. Text that is not exact JSON is returned unchanged, since it
- * fits no schema.
+ * Parses the body of a response; undefined if it is empty. Text that is not exact JSON is returned unchanged, because
+ * it fits no schema.
  */
 function jsonOf(answer: string | undefined): unknown {
   if (answer === undefined || answer.trim() === '') return undefined;

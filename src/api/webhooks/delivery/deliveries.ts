@@ -11,7 +11,7 @@ import type { Outcome } from './sender.ts';
 
 /** The maximum number of attempts to one endpoint at a time, over all processes; simultaneous leases can exceed it. */
 const maxInFlight = 8;
-/** The same for an endpoint that is failing: enough to notice its recovery, too few to delay others. */
+/** The same for an endpoint that is failing: enough to notice its recovery, too few to delay other endpoints. */
 const maxInFlightWhileFailing = 2;
 /** The number of consecutive failures after which an endpoint counts as failing. */
 const failingAfter = 3;

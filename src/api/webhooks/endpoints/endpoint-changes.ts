@@ -76,8 +76,8 @@ const enabledState = {
 } as const satisfies Prisma.WebhookEndpointUpdateInput;
 
 /**
- * Changes an endpoint. A new URL starts without failures, whatever the outcome of attempts at the old one, and gets a
- * test event. Enabling an endpoint does not send the events that it missed; a replay of the range does.
+ * Changes an endpoint. A new URL starts without failures, whatever happened at the old one, and gets a test event.
+ * Enabling an endpoint does not send the events that it missed; a replay of the range does.
  * @throws Refusal FORBIDDEN (the caller's token is revoked or may not approve payments), WEBHOOK_ENDPOINT_NOT_FOUND
  */
 export async function changeEndpoint(transaction: Transaction, caller: Caller, id: string, change: EndpointChange) {
@@ -158,7 +158,7 @@ async function endOfFeed(prisma: Prisma.TransactionClient, { platformId }: Calle
 }
 
 // Manages the endpoint in a platform's settings, as offered by REST (decision 51): an endpoint like those created
-// through GraphQL, but for every type of event and marked `ofConfig`. Setting it never changes the others.
+// through GraphQL, but for every type of event and marked `ofConfig`. Setting it never changes other endpoints.
 
 /**
  * Creates the endpoint, changes its URL or (with null) removes it, in the caller's transaction, which has locked the

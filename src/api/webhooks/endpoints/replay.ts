@@ -125,7 +125,7 @@ const resendStatement = statement<object>(
 
 /**
  * Resends one delivery, in any status, under its original webhook id. The record of its attempts is kept, and the new
- * ones follow. A delivery that waits for its next attempt is attempted at once.
+ * ones follow. A delivery that is waiting for its next attempt is attempted immediately.
  * @throws Refusal WEBHOOK_DELIVERY_NOT_FOUND, CONFLICT (its endpoint is disabled), IDEMPOTENCY_MISMATCH
  */
 export const resend = webhookCommand((webhooks, caller, input: { readonly deliveryId: string }) => {

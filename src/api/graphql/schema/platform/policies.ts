@@ -169,7 +169,7 @@ builder.objectField(Viewer, 'policies', (t) =>
   t.field({
     type: [Policy],
     description:
-      'The policies that limit the payments of the token: its own, those of the tokens that created it, and that of the platform. An app sees only its own and that of its customer.',
+      'The policies that limit the payments of the token: its own policy, those of the tokens that created it, and the policy of the platform. An app sees only its own policy and the policy of its customer.',
     ...executedRead,
     resolve: (viewer, _args, { payments }) => policiesOf(payments.database, viewer),
   }),

@@ -108,7 +108,7 @@ mutation('createApiToken', {
     }),
     addresses: t.stringList({
       description:
-        'The address ranges from which the token is accepted, in CIDR notation, such as 203.0.113.0/24 or 2001:db8::/48. They must lie within those of the token that creates it, which are the default.',
+        'The address ranges from which the token is accepted, in CIDR notation, such as 203.0.113.0/24 or 2001:db8::/48. They must lie within the ranges of the token that creates it, which are the default.',
     }),
     documents: t.stringList({ description: documents }),
   }),
@@ -159,7 +159,7 @@ mutation('revokeApiToken', {
       required: true,
       defaultValue: true,
       description:
-        'Whether to also revoke the tokens and disable the webhook endpoints that it created, directly or through those tokens.',
+        'Whether to also revoke the tokens and disable the webhook endpoints that this token created, directly or through other tokens.',
     }),
   }),
   success: {

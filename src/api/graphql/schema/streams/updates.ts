@@ -108,7 +108,7 @@ function statuses<Noun extends FollowedNoun>(
       description: `${before}, and for the current state at the start of the stream.`,
       resolve: ({ change }) => change?.previousStatus,
     }),
-    // Each noun with this status has a column for it.
+    // Every noun with this status has a column of that name.
     [name]: t.field({
       type,
       nullable,
@@ -301,8 +301,8 @@ function ends(
 const lookMs = { least: 1_000, most: 60_000, afterFailure: 5_000 } as const;
 
 /**
- * Ends a stream of one transaction once nothing can follow the version that its reader has seen. When a rail stops
- * watching for a return, no status changes and no event is created, so this function polls.
+ * Ends a stream of one transaction once no further version can follow the one that its reader has seen. When a rail
+ * stops watching for a return, no status changes and no event is created, so this function polls.
  * @returns a function to call with each version that the reader is shown
  */
 function endWhenFinal(

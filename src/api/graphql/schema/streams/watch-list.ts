@@ -36,7 +36,7 @@ export interface ListArguments {
   readonly waitMs: number;
 }
 
-/** The longest wait for further changes, in milliseconds; meanwhile they queue in memory. */
+/** The longest wait for further changes, in milliseconds. Until it ends, changes queue in memory. */
 export const maxWaitMs = 1_000;
 const maxChanges = 50;
 /** After this many changes to other rows, a message without changes reports the position to the client. */
@@ -56,7 +56,7 @@ export async function watchList(
   const followed = await followFilter(context, read, filter ?? {});
   const wanted = filterOf(types, followed);
   if (resumeAfter !== undefined) await refuseExpired(resumeAfter, wanted, context);
-  // Read before the page: changes made meanwhile are in the page, and are sent again as changes.
+  // Read before the page: changes made in between are in the page, and are sent again as changes.
   const from = resumeAfter ?? (await feedHead(context.payments.database, context.viewer.platformId));
   // Without a cursor, a resumed stream starts with the page again until its client has acknowledged it.
   await context.resumePoint?.begin(snapshot && resumeAfter === undefined ? null : from.sequence);
@@ -75,7 +75,7 @@ interface Following {
   readonly first: ListMessage | undefined;
 }
 
-/** Returns the stream of a followed list's messages. Its `return` takes effect at once, like that of its channel. */
+/** Returns the stream of a followed list's messages. Its `return` takes effect immediately, like the channel's own. */
 function listStream(
   context: Context,
   channel: Channel<Event>,
@@ -102,7 +102,10 @@ function listStream(
     return { op: is ? (was ? 'UPDATE' : 'ENTER') : 'LEAVE', ...at(event), node: now, before };
   }
 
-  /** Returns the messages for some events: a single one if the follower collects changes, else one for each change. */
+  /**
+   * Returns the messages for some events: a single message if the follower collects changes, otherwise one for each
+   * change.
+   */
   async function messagesOf(events: readonly Event[]): Promise<ListMessage[]> {
     const all = await Promise.all(events.map(async (event) => ({ event, change: await changeOf(event) })));
     return (waitMs > 0 ? [all] : all.map((one) => [one])).flatMap((group) => {
@@ -199,7 +202,7 @@ interface FollowedFilter {
 /**
  * Compiles the filter of a list.
  * @throws GraphQLError INVALID_INPUT, naming the condition, if a change to a row does not show whether the condition
- *   holds; NOT_FOUND for an id that the caller may not see, since no change would ever match
+ *   holds; NOT_FOUND for an id that the caller may not see, because no change would ever match
  */
 async function followFilter(context: Context, read: PageRead, filter: object): Promise<FollowedFilter> {
   const { viewer } = context;

@@ -134,7 +134,7 @@ function rowsFollower<Noun extends FollowedNoun>(
     const show = (event: Event) => {
       const id = subjectIdOf(event);
       const state = open.get(id);
-      // The row has ended, while others have not.
+      // This row has ended, but others have not.
       if (!state) return {};
       state.onShown?.(event.version);
       if (ends(event)) open.delete(id);

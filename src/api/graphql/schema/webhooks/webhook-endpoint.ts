@@ -120,7 +120,7 @@ const endpointIdDescription = 'The webhook endpoint: WebhookEndpoint:…';
 
 mutation('createWebhookEndpoint', {
   description:
-    'Creates a webhook endpoint. A test event is sent to its URL immediately; all events from then on are sent there, too.',
+    'Creates a webhook endpoint. A test event is sent to its URL immediately, followed by all events from then on.',
   input: (t) => ({
     url: t.string({
       required: true,
@@ -157,7 +157,7 @@ mutation('updateWebhookEndpoint', {
     }),
     enabled: t.boolean({
       description:
-        'False disables the endpoint, and its pending deliveries fail. True enables it: it receives events from now on, and those that it missed can be replayed.',
+        'False disables the endpoint, and its pending deliveries fail. True enables it: it receives events from now on, and events that it missed can be replayed.',
     }),
   }),
   success: { endpoint: { type: WebhookEndpoint, description: 'The changed endpoint.' } },
@@ -237,7 +237,7 @@ mutation('replayWebhookEvents', {
 
 mutation('resendWebhookDelivery', {
   description:
-    'Resends a delivery, whatever its outcome was. It keeps its id and its history of attempts. If its endpoint is disabled, the request is refused with CONFLICT.',
+    'Resends a delivery, whatever its outcome was. The delivery keeps its id and its history of attempts. If the endpoint is disabled, the request is refused with CONFLICT.',
   input: (t) => ({ deliveryId: t.id({ required: true, description: 'The delivery to resend: WebhookDelivery:…' }) }),
   success: { delivery: { type: WebhookDelivery, description: 'The delivery, which is now PENDING.' } },
   resolve: (input, { webhooks, viewer }, key) => resend(webhooks, viewer, input, key),
