@@ -57,7 +57,9 @@ interface HttpOptions {
   readonly headersMs?: number | undefined;
 }
 
-/** The maximum bytes of a request's headers, and the time limits (ms) of a request, its headers and its first byte. */
+/**
+ * The size limit of headers (bytes), the time limits of a request and its headers, and how often they are checked (ms).
+ */
 const connectionLimits = {
   maxHeaderSize: 16 * 1024,
   requestTimeout: 30_000,

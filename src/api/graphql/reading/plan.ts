@@ -205,7 +205,7 @@ export class Planner implements DocumentWalker {
     ];
   }
 
-  /** Writes the query for a type's rows with some uuids, with the columns `json` and `id`. */
+  /** Writes a query for the rows of a type with certain uuids. It has the columns `json` and `id`. */
   #rowsOfType(type: GraphQLObjectType, below: readonly FieldNode[], uuidsOf: (run: Run) => readonly string[]): Sql {
     const [model, { visible } = {}] = [modelOf(type), typeReadOf(type)];
     if (!model || !visible) throw new Error(`${type} has no table, or no rule for who may see its rows`);

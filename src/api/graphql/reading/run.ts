@@ -76,7 +76,7 @@ class BoundRun extends Binding implements Run, Notes {
 
   once<Value>(owner: object, make: () => Value): Value {
     const cached = this.#cache.get(owner);
-    // An owner has values of one type.
+    // All values of an owner have the same type.
     if (cached !== undefined) return cached as Value;
     const value = make();
     this.#cache.set(owner, value);

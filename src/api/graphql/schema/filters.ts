@@ -168,8 +168,7 @@ export const ClientTokenFilter = builder.inputType('ClientTokenFilter', {
   description: 'Conditions on client tokens. A token must match all given conditions.',
   fields: (t) => ({
     active: t.boolean({
-      description:
-        'True returns only tokens that have neither expired nor been revoked; false returns only tokens that have.',
+      description: 'True returns only valid tokens, false only expired and revoked ones.',
     }),
     customerId: t.id(found('index', 'Client tokens bound to this customer, or to one of its quotes or transactions.')),
   }),

@@ -172,8 +172,8 @@ async function answerMessage(caller: ToolCaller, response: ServerResponse, messa
     typeof value === 'string' ? [[name, value]] : [],
   );
   const sent = new Request('http://localhost/mcp', { method: 'POST', headers });
-  // Supports protocol versions with a handshake (until 2025), of which each message is answered on its own, and
-  // without.
+  // Supports protocol versions with a handshake (until 2025), whose messages are each answered on their own, and
+  // versions without.
   const isOlder = await sdk.isLegacyRequest(sent, message);
   const older = new sdk.WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
   // No subscriptions, because they would stay open.

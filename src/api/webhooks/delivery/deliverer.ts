@@ -177,7 +177,7 @@ function questionMs({ event, now }: LeasedDelivery): number {
   return Math.max(leastQuestionMs, approvalDueAt.getTime() - now.getTime());
 }
 
-/** Returns the request id of an attempt, which is in the receiver's log and in that of this service. */
+/** Returns the request id of an attempt, which appears in the receiver's log and in this service's. */
 function requestIdOf({ id, begun }: LeasedDelivery): string {
   return `${publicId('WebhookDelivery', id)}:${begun}`;
 }

@@ -261,7 +261,7 @@ mutation('updateCustomer', {
 
 mutation('deleteCustomer', {
   description:
-    'Deletes a customer. A customer who still holds money or has payments in progress cannot be deleted (CUSTOMER_IN_USE). A deleted customer stays readable but can no longer move money, its UMA address becomes available again, and the client tokens of its apps are revoked. Deleting it again is refused with CUSTOMER_DELETED.',
+    'Deletes a customer. This is refused with CUSTOMER_IN_USE if the customer still holds money or has payments in progress. A deleted customer stays readable but can no longer move money. Its UMA address becomes available again, and the client tokens of its apps are revoked. Deleting it again is refused with CUSTOMER_DELETED.',
   input: (t) => ({ customerId: t.id({ required: true, description: 'The customer to delete: Customer:…' }) }),
   success: { row: { as: 'customer', type: Customer, description: 'The deleted customer.' } },
   refusals: ['CustomerInUseError'],

@@ -43,8 +43,8 @@ interface OpenRow {
 
 /**
  * Opens a stream of some rows: the current state of each, then all of their changes, until every row has ended. The
- * current state is the latest event if there is one, and the changes start right after it, so that none is missed and
- * none is shown twice.
+ * current state is the latest event if there is one, and the changes start right after it, so that no change is missed
+ * or shown twice.
  */
 export async function watchRows<Noun extends FollowedNoun>(
   context: Context,
