@@ -100,9 +100,7 @@ function answerLate(response: ServerResponse, api: Api): void {
   else answer(response, 504, { status: 504, code, message, details: { reason: message } });
 }
 
-/**
- * Refuses a request because of its form. Rate limits do not count it, but a source of many such requests is delayed.
- */
+/** Refuses a request because of its form. Rate limits do not count it, but a source of many is slowed down. */
 export async function refuseForm({ callers }: Admission, response: ServerResponse, status: number, body: object) {
   holdBody(response);
   await callers.waitToRefuse(response.req, callers.find(response.req));

@@ -222,7 +222,7 @@ function documentWebhooks(registry: OpenAPIHono['openAPIRegistry']): void {
       request: { headers: signature, body: { required: true, content: { 'application/json': { schema } } } },
       responses: {
         200: { ...taken, ...approves },
-        '4XX': { description: 'Refused: the webhook is sent again, ten times within about three days.' },
+        '4XX': { description: 'Refused. The webhook is sent again: ten attempts in all, over about three days.' },
       },
     });
   }

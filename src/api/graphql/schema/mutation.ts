@@ -66,7 +66,7 @@ export const SandboxScenarioInput = builder.inputType('SandboxScenarioInput', {
     approval: t.field({
       type: SandboxApproval,
       description:
-        "For sandboxReceiveUma: the platform's decision, so that no approval request has to be answered. A decision that was made earlier stands.",
+        "For sandboxReceiveUma: the platform's decision, so that no approval request has to be answered. If a decision was already made, it stands.",
     }),
     deposit: t.field({
       type: SandboxDeposit,

@@ -217,7 +217,7 @@ export function externalAccountEndpoints(app: RestApp, payments: Payments): void
   endpoints.command('createExternalAccount', {
     operationId: 'createPlatformExternalAccount',
     summary: 'Register an external account of the platform',
-    description: "Like an account of a customer, but for the platform's own money.",
+    description: "Like a customer's external account, but for the platform's own money.",
     at: 'post /platform/external-accounts',
     body: z.strictObject(accountFields).openapi('CreatePlatformExternalAccount'),
     errors: [],

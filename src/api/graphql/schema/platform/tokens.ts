@@ -262,7 +262,7 @@ export const ClientToken = builder.prismaNode('ClientToken', {
     permissions: t.expose('permissions', { type: [Permission], description: 'The permissions of the token.' }),
     grants: t.expose('grants', {
       type: [ClientGrant],
-      description: 'The rights of the token in addition to its permissions, for its customer.',
+      description: 'The rights that the token has in addition to its permissions. They apply to its customer.',
     }),
     trustedDocumentsOnly: t.exposeBoolean('trustedDocumentsOnly', {
       description: 'Whether the token was created for registered documents only (see `Platform.trustedDocuments`).',
