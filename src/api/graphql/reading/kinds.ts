@@ -202,7 +202,7 @@ export const rowSeen =
 export interface ManyOptions {
   /** The columns that order them, beginning with those of the first relation. */
   readonly orderBy: readonly string[];
-  /** The enum values to which a column restricts the rows. */
+  /** A column, and the enum values to which it restricts the rows. */
   readonly only?: readonly [column: string, values: readonly string[]];
   readonly visible?: Visible;
   /** The list is complete once some row's value in this column is at least the parent's. */
@@ -237,7 +237,7 @@ export const rowsAt =
     };
   };
 
-/** Finds the rows to which any of these relations of a row leads. */
+/** Finds the rows that any of these relations of a row leads to. */
 export function rowsBelow(
   model: string | undefined,
   relations: readonly string[],

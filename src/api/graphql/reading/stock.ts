@@ -15,9 +15,8 @@ import { type KeyRun, keyIn, type PageRead } from './reads.ts';
 import type { Requirement } from './sql.ts';
 
 /**
- * Implements the stock execution, in which graphql-js executes the document, and fields read rows through Prisma, with
- * the selection that the Prisma plug-in derives. It is for tests and developers only, because it sends a statement for
- * each parent.
+ * Implements stock execution: graphql-js executes the document, and fields read rows through Prisma, with the selection
+ * that the Prisma plug-in derives. It is for tests and developers only, because it sends a statement for each parent.
  */
 
 type Row = Readonly<Record<string, unknown>>;
@@ -50,7 +49,7 @@ function forPrisma<Where>(where: Where): Where {
   return Object.fromEntries(written) as Where;
 }
 
-/** Returns the condition for the rows to which a relation of a row leads; undefined if it leads to none. */
+/** Returns the condition for the rows that a relation of a row leads to; undefined if there are none. */
 function whereBelow(model: string | undefined, name: string, row: Row): Record<string, unknown> | undefined {
   const pairs = pairsOf(requireRelation(model, name)).map(([here, there]) => [there, row[here]] as const);
   return pairs.some(([, value]) => value === null) ? undefined : Object.fromEntries(pairs);
