@@ -23,7 +23,7 @@ export interface Admission {
 /** Handles an admitted request. Its body is undefined if it was too long. */
 export interface Service {
   readonly api: Api;
-  /** Whether it serves requests without credentials of this service. If not, it refuses them, with a delay. */
+  /** Whether the API serves requests without this service's credentials. If not, it refuses them, with a delay. */
   readonly servesStrangers?: boolean;
   /** Whether bodies are JSON, as in our own APIs. Providers that send signed webhooks choose their own content type. */
   readonly takesJson: boolean;
@@ -116,9 +116,7 @@ interface WrongForm {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/**
- * Returns why a body's type, encoding or length is refused. Any web page can send forms and plain text, so these are.
- */
+/** Returns why a body's type, encoding or length is refused. Forms and plain text are: any web page can send them. */
 function wrongFormOf(request: IncomingMessage, { api, takesJson }: Service): WrongForm | undefined {
   const { method, headers } = request;
   if (takesJson && (hasBody(request) || (api === 'GRAPHQL' && (method === 'POST' || method === 'QUERY')))) {

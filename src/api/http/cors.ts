@@ -21,7 +21,9 @@ const allowed = {
   'access-control-max-age': '600',
 } as const;
 
-/** The limits on logging refused origins: each at most once per `ttl` milliseconds, and `perMinute` in all. */
+/**
+ * The limits on logging refused origins: each one at most once per `ttl` milliseconds, and at most `perMinute` in all.
+ */
 const logging = { max: 1_000, ttl: 600_000, perMinute: 20 } as const;
 
 /** Decides whether the page that sends a request may read the response, and logs origins whose pages may not. */
@@ -78,7 +80,7 @@ export class Origins {
     if (this.#lines.tokens < 1) return;
     this.#lines.tokens -= 1;
     this.#logged.set(origin, true);
-    // Pages without a web address, such as files, all have the origin null, so no setting can tell them apart.
+    // All pages without a web address, such as files, have the origin null, so no setting can tell them apart.
     const wanted = /^https?:\/\/[^\s/]+$/.test(origin) ? [...this.#options.origins, origin] : ['*'];
     this.#options.log.warn(
       { origin: origin.slice(0, 300), setting: `CORS_ORIGINS=${wanted.join(',')}`.slice(0, 1_000) },

@@ -80,12 +80,12 @@ class AdmittedRequest implements ResponseWatcher, RequestSlot {
   readonly #response: WatchedResponse;
   readonly #tenant: Tenant;
   readonly #shared: InFlight;
-  /** When the processing began, moved later by the duration of waits for external services. */
+  /** When the processing began, plus the time spent waiting for external services. */
   #start = performance.now();
   #isCounted = false;
   #isAtWork = false;
   #isFinished = false;
-  /** The current waits for external services, and when the first of them began. */
+  /** The number of current waits for external services, and when the first of them began. */
   #waits = 0;
   #waitStart = 0;
   /** Ends the wait for the client to read the response. */

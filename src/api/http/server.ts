@@ -69,8 +69,8 @@ const connectionLimits = {
 
 /**
  * How long an idle connection stays open, in milliseconds: longer than load balancers keep theirs (60 s for AWS and
- * nginx, 75 s for others), so that none sends a request on a closing connection, and longer than the heartbeats of
- * streams. Keep-Alive tells clients a few seconds less, so that they drop a connection first.
+ * nginx, 75 s for others), so that no load balancer sends a request on a closing connection, and longer than the
+ * interval of stream heartbeats. Keep-Alive tells clients a few seconds less, so that they drop a connection first.
  */
 const idleLimits = { keepAliveTimeout: 80_000, keepAliveTimeoutBuffer: 5_000 } as const;
 
@@ -172,7 +172,7 @@ function refuseHost(response: ServerResponse): void {
   answer(response, 421, { status: 421, code: 'MISDIRECTED_REQUEST', message, errors: [{ message }] });
 }
 
-/** The methods of the GraphQL path (RFC 9110, 10.2.1). */
+/** The methods that the GraphQL path supports (RFC 9110, 10.2.1). */
 const allow = [...graphqlMethods, 'OPTIONS'].join(', ');
 
 /** Returns the methods and media types that GraphQL accepts, for the headers of its responses (RFC 10008, 3). */

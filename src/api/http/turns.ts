@@ -3,7 +3,7 @@ import type { WorkTurn } from '../../core/outside-wait.ts';
 /** The tenant whose share of the capacity a request uses. */
 export interface Tenant {
   readonly key: string;
-  /** Whether it is a platform; otherwise it is the senders at one address without known credentials. */
+  /** Whether the tenant is a platform. Otherwise it is all senders at one address whose credentials are unknown. */
   readonly isPlatform: boolean;
 }
 
@@ -29,7 +29,7 @@ export class Turns {
   readonly #most: number;
   readonly #mostAlone: number;
   readonly #atWork = new Map<string, AtWork>();
-  /** The expensive work under way and waiting, by platform. */
+  /** The expensive work in progress and waiting, by platform. */
   readonly #atExpensiveWork = new Map<string, AtWork>();
   /** The work that was waiting and whose turn has now come. */
   readonly #beginning: (() => void)[] = [];
@@ -71,7 +71,7 @@ export class Turns {
     this.#endIn(this.#atExpensiveWork, platformId, this.#mostExpensive());
   }
 
-  /** Returns whether a platform is alone: no other has sent a request in the last second that was not refused. */
+  /** Returns whether a platform is alone: no request from another platform was admitted in the last second. */
   isAlone({ key, isPlatform }: Tenant): boolean {
     if (!isPlatform) return false;
     return key === this.#lastPlatform ? !this.#isShared : performance.now() >= this.#lastAt + sharedMs;
@@ -101,7 +101,7 @@ export class Turns {
     return isPlatform && !this.#isShared ? this.#mostAlone : this.#most;
   }
 
-  /** Begins one piece of work, or returns the wait for it if the maximum is under way. */
+  /** Begins one piece of work, or returns the wait for it if the maximum is already in progress. */
   #beginIn(atWork: Map<string, AtWork>, key: string, most: number): Promise<void> | undefined {
     const own = of(atWork, key);
     if (own.count >= most) return new Promise((resolve) => own.waiting.push(resolve));

@@ -47,7 +47,7 @@ type SourceColumns = Pick<Quote | Transaction, 'sourceKind' | 'sourceAccountId' 
 
 /**
  * Returns the source of a payment (specification 2.7), or undefined if it is unknown. `withCustomer` adds the customer
- * who pays from an account, as in quotes. `currency` is that of a source that is not an account.
+ * who pays from an account, as in quotes. `currency` is the currency of a source that is not an account.
  */
 function sourceRecord(
   payment: SourceColumns,

@@ -58,7 +58,9 @@ export function demandedTag(context: Context<RestEnvironment>): string | undefin
   throw invalid('expected a single entity tag, as returned in ETag, or *', [ifMatch]);
 }
 
-/** Returns the version that a request requires its record to have: for a tag without a version 0, which none has. */
+/**
+ * Returns the version that a request requires its record to have; for a tag without a version 0, which no record has.
+ */
 export function demandedVersion(context: Context<RestEnvironment>): number | undefined {
   const tag = demandedTag(context);
   return tag === undefined ? undefined : /^[1-9]\d{0,8}$/.test(tag) ? Number(tag) : 0;

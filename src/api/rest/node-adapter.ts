@@ -19,7 +19,7 @@ const origin = 'http://localhost';
  */
 const forbiddenMethods: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT']);
 
-/** Responds to a `node:http` request through a fetch handler. Its body has been read; undefined if it was too long. */
+/** Responds to a `node:http` request through a fetch handler. The body is undefined if it was too long. */
 export async function answerByFetch(handle: FetchHandler, response: ServerResponse, body: Buffer | undefined) {
   const { req: incoming } = response;
   const method = incoming.method === undefined || forbiddenMethods.has(incoming.method) ? 'OPTIONS' : incoming.method;

@@ -72,7 +72,7 @@ export function requireBox(webhooks: Webhooks): SecretBox {
   return webhooks.box;
 }
 
-/** Returns the text to which the encryption of an endpoint's secrets is bound. */
+/** Returns the text that the encryption of an endpoint's secrets is bound to. */
 export function secretOwner(platformId: string, endpointId: string): string {
   return `webhook_endpoint:${platformId}:${endpointId}`;
 }

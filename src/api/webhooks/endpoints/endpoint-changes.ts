@@ -110,7 +110,7 @@ export async function changeEndpoint(transaction: Transaction, caller: Caller, i
   return endpoint;
 }
 
-/** The event type whose endpoint decides on behalf of the platform by its response (decision 33). */
+/** The event type for which an endpoint's response decides on behalf of the platform (decision 33). */
 const approvalType = 'INCOMING_PAYMENT';
 
 /** Refuses an endpoint whose responses approve payments if the caller's token may not approve them itself. */
@@ -120,7 +120,10 @@ function requireMayApprove({ permissions }: Caller, eventTypes: readonly EventTy
   throw new Refusal('FORBIDDEN', `this token lacks the permission TRANSACT, ${why}`);
 }
 
-/** Replaces an endpoint's secret; for a while, both sign. Throws WEBHOOK_ENDPOINT_NOT_FOUND, SERVICE_UNAVAILABLE. */
+/**
+ * Replaces an endpoint's secret. For a while, both secrets are used to sign. Throws WEBHOOK_ENDPOINT_NOT_FOUND,
+ * SERVICE_UNAVAILABLE.
+ */
 export async function changeSecret(
   webhooks: Webhooks,
   transaction: Transaction,
@@ -188,7 +191,7 @@ export async function setConfigEndpoint(
   return (await insertEndpoint(webhooks, transaction, caller, row)).secret;
 }
 
-/** Returns a text that identifies the current state of the settings' endpoint. */
+/** Returns text that identifies the current state of the settings' endpoint. */
 export function stateOf(endpoint: WebhookEndpoint | null): string {
   return endpoint ? `${endpoint.id.slice(-12)}.${endpoint.version}` : 'none';
 }
