@@ -262,8 +262,7 @@ const reasons: Readonly<Record<number, string>> = {
   405: 'The path does not support this method; `Allow` lists the supported methods.',
   409: 'The request conflicts with existing data or with an earlier change.',
   410: 'The customer has been deleted.',
-  412:
-    'The record no longer has the entity tag in `If-Match`: the code is CONFLICT, and `details` contains its `version`.',
+  412: 'The record no longer has the entity tag in `If-Match`: the code is CONFLICT, and `details` contains its `version`.',
   413: 'The body has more than 102400 bytes.',
   415: 'The body is not application/json in UTF-8, or it has a `Content-Encoding`.',
   422: 'The idempotency key was already used with different input.',
