@@ -17,7 +17,7 @@ export class StoredConnections implements RailConnections {
   readonly #database: Database;
   readonly #box: SecretBox | undefined;
 
-  /** @param box encrypts the connections; without one there are none */
+  /** @param box encrypts the connections; without it, platforms cannot have any */
   constructor(database: Database, box: SecretBox | undefined) {
     this.#database = database;
     this.#box = box;

@@ -20,9 +20,9 @@ import type {
 } from './rail-parts.ts';
 
 /**
- * The port through which money arrives and leaves. The domain uses a rail for rates, payouts and collections, and does
- * not know which rail it is. Every method is optional: operations that need a missing method are refused. To connect a
- * real provider, implement this interface (src/rails/README.md).
+ * The port through which money arrives and leaves. The domain uses a rail for rates, payouts and collections without
+ * knowing which implementation it calls. Every method is optional: operations that need a missing method are refused.
+ * To connect a real provider, implement this interface (src/rails/README.md).
  */
 export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
   readonly name: string;
@@ -99,9 +99,10 @@ export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
   checkAccount?(account: AccountToCheck, ownerName: string | undefined, ageMs: number): Promise<AccountCheck>;
 
   /**
-   * Checks the identity of a customer who is new or whose name has changed; again after each `checkInMs`, and when a
-   * webhook reports a change. An exception means that the result is unknown: a command is refused, and a later check is
-   * repeated. Without this method every new customer is PENDING_REVIEW.
+   * Checks the identity of a customer who is new or whose name has changed. The check is repeated after each
+   * `checkInMs`, and when a webhook reports a change. An exception means that the result is unknown: if a command
+   * needed it, the command is refused; a later check is tried again. Without this method every new customer is
+   * PENDING_REVIEW.
    */
   checkIdentity?(customer: IdentityRequest): Promise<IdentityAnswer>;
 
@@ -131,7 +132,7 @@ export type RailRequest = Pick<RailOrder, 'step' | 'account' | 'umaAddress' | 's
 export type AccountCheck =
   | {
       readonly accepted: true;
-      /** A new account cannot be INACTIVE: the answer is then `accepted: false`. */
+      /** A new account cannot be INACTIVE; answer `accepted: false` instead. */
       readonly status: ExternalAccountStatus;
       /** Null if there is no owner to compare. */
       readonly verification: BeneficiaryVerificationStatus | null;
@@ -175,8 +176,8 @@ export interface AccountToCheck extends RailAccount {
   /** The owner of a bank account, as in the API; null for a wallet. */
   readonly beneficiary: Readonly<Record<string, unknown>> | null;
   /**
-   * The owner's name in the characters and up to the length that SEPA or ACH transmits, for the types of account that
-   * they serve; the unchanged name for other types, and undefined for a wallet. `carriedText` does the same for other
+   * The owner's name, transliterated and shortened to what SEPA or ACH can transmit, for the account types that they
+   * serve. For other types it is the unchanged name; for a wallet, undefined. `carriedText` does the same for other
    * texts.
    */
   readonly carriedName: string | undefined;
@@ -210,7 +211,7 @@ export type RailOutcome =
   | { readonly kind: 'pending'; readonly checkInMs: number }
   | {
       readonly kind: 'settled';
-      /** For how long the money may still come back, in milliseconds; after that the rail is queried once more. */
+      /** How long the money may still come back, in milliseconds. After that the rail is queried once more. */
       readonly watchMs?: number | undefined;
       /**
        * The amount that arrived according to the provider, in smallest units. If it differs from that of the order, a
@@ -234,7 +235,7 @@ export type RailOutcome =
        * collection.
        */
       readonly failureReason?: FailureReason | undefined;
-      /** Whether the money has not come back either: then it waits in suspense. */
+      /** Whether the money was not returned either. It then waits in suspense. */
       readonly moneyStuck?: boolean | undefined;
     }
   /** The receiving side refused the order. */
@@ -251,7 +252,7 @@ export type RailOutcome =
 export interface UmaReceiver {
   readonly vaspName: string;
   readonly currencies: readonly ReceiverLimits[];
-  /** The fields that the sender must or may give about itself. */
+  /** The information about itself that the sender must or may provide. */
   readonly requiredFields: readonly RequiredField[];
   /** The institution's information about the receiver, by field name. */
   readonly information: Readonly<Record<string, string>>;

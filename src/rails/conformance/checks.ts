@@ -120,7 +120,10 @@ function isSilent(fault: ProviderFault, times: number) {
   };
 }
 
-/** Simulates a killed process, which sees no answer: another process opens the rail, and knows nothing of the first. */
+/**
+ * Simulates a process that is killed before it sees the answer: another process, which knows nothing of it, opens the
+ * rail.
+ */
 async function killed(tried: Tried): Promise<void> {
   const drive = driveOf(tried, 'settles');
   await drive.ask(await tried.open());
@@ -214,7 +217,7 @@ async function expectStanding(drive: TrialDrive, rail: Rail, kinds: readonly str
 }
 
 /**
- * Checks that the provider has moved the amount of an order this many times.
+ * Checks that the provider has moved an order's amount exactly `times` times.
  * @throws Breach otherwise
  */
 export async function expectMoved({ trial: { provider } }: Tried, drive: TrialDrive, times: bigint): Promise<void> {
@@ -302,7 +305,7 @@ async function isDown(tried: Tried): Promise<void> {
 
 function requestOf({ trial }: Tried, side: Side): TrialLock {
   const request = trial.lock?.(side);
-  if (!request) throw new NotTried(`the trial has no request that locks the side ${side}`);
+  if (!request) throw new NotTried(`the trial has no request that locks the ${side} side`);
   return request;
 }
 
@@ -312,7 +315,7 @@ function lockFor(tried: Tried, rail: Rail, side: Side): Promise<Locked> {
 
 /**
  * Locks a rate and creates the order that uses it.
- * @throws Breach if the rail does not lock
+ * @throws Breach if the rail does not lock the rate
  */
 export async function lockOf({ times }: Pick<Tried, 'times'>, rail: Rail, request: TrialLock): Promise<Locked> {
   const orderId = randomUUID();

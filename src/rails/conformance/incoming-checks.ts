@@ -17,7 +17,7 @@ const depositChecks: readonly Check[] = [
   { kind: 'DEPOSIT', name: 'takes a deposit once, even if the answer is lost', run: takesOnce },
 ];
 
-/** Returns the promises of the port about webhooks and deposits, for the methods that a rail has. */
+/** Returns the checks of webhooks and deposits that apply to the methods of this rail. */
 export function incomingChecks(rail: Rail): readonly Check[] {
   return [...(rail.receiveWebhook ? webhookChecks : []), ...(rail.deposits ? depositChecks : [])];
 }

@@ -20,8 +20,8 @@ export function waysToPay(request: FundingRequest): PaymentInstruction[] {
 }
 
 /**
- * Derives 32 bytes for one purpose of one quote or account: the same ones each time, so that nothing need be stored,
- * and different ones for every owner and purpose. They serve as a private key if a payment instruction needs one.
+ * Derives 32 bytes for one purpose of one quote or account. They are the same each time, so nothing has to be stored,
+ * and differ for every owner and purpose. Payment instructions that need a private key use them as the key.
  */
 function seedOf(owner: string, purpose: string): Buffer {
   return createHash('sha256').update(`sandbox funding ${purpose} ${owner}`).digest();

@@ -151,7 +151,10 @@ const requestMs = 8_000;
 
 const errorSchema = z.object({ code: z.string(), message: z.string() });
 
-/** Statuses that say nothing about the request itself: credentials, limits, or a first request still running. */
+/**
+ * Statuses that say nothing about the request itself, only about credentials, limits, or an earlier attempt still
+ * running.
+ */
 const temporary: ReadonlySet<number> = new Set([401, 403, 408, 409, 422, 425, 429]);
 
 /** The codes of refusals that are final although their status is one of the above. */

@@ -110,7 +110,10 @@ export class UpstreamOrders {
     }
   }
 
-  /** Returns the filter for payments to or from an order's other account. Conversions go to the platform's own. */
+  /**
+   * Returns the filter that finds payments to or from an order's counterparty: for a conversion, the platform's own
+   * account.
+   */
   async #counterpartyOf({ kind, account, umaAddress, currency }: RailOrder): Promise<Record<string, string>> {
     if (!account) return { receiverAccountIdentifier: umaAddress ?? (await this.#accounts.internalId(currency)) };
     const id = await unlessRefused(this.#accounts.externalId(account, currency), undefined);
@@ -135,13 +138,13 @@ export class UpstreamOrders {
       return await this.#outcomeOfOrder(order, { sentAmount, ...transaction });
     } catch (error) {
       if (!(error instanceof UpstreamRefusal)) throw error;
-      // Nothing was created under this key, and nothing ever will be, since the refusal is stored under it.
+      // Nothing was created under this key, and nothing ever will be, because the refusal is stored under it.
       const explanation = `refused by the upstream service: ${error.message} (${error.code})`;
       return { kind: 'failed', explanation, ...(error.code === 'QUOTE_EXPIRED' && { failureReason: 'QUOTE_EXPIRED' }) };
     }
   }
 
-  /** Returns the state of a settled order without sending it, since a restored upstream might pay it a second time. */
+  /** Returns the state of a settled order without sending it, because a restored upstream might pay it again. */
   async #lookAgain(order: RailOrder): Promise<RailOutcome> {
     const found = await this.#findTransaction(order);
     if (found) return this.#outcomeOfOrder(order, found);
@@ -159,11 +162,10 @@ export class UpstreamOrders {
     } catch (error) {
       const isUnknown = error instanceof UpstreamRefusal && error.code === 'QUOTE_NOT_FOUND';
       if (!isUnknown && !(error instanceof UpstreamFault && executedBefore.has(error.code))) throw error;
-      // The order was already executed with another quote, before this gateway's database was restored to an earlier
-      // moment.
+      // The order was already executed with another quote, before this gateway's database was restored from a backup.
       const found = await this.#findTransaction(order);
       if (found) return found;
-      // Upstream was restored to an earlier moment. It may already have paid, so this is not a refusal.
+      // Upstream was restored from a backup. It may already have paid, so this is not a refusal.
       if (isUnknown)
         throw new Error('the upstream service no longer knows the quote that it has locked: an operator must decide');
       throw error;
@@ -239,7 +241,9 @@ function memoOf(what: 'order' | 'return of', { id }: RailOrder): string {
   return `${what} ${id}`;
 }
 
-/** Payments to UMA addresses through upstream (decision 92), each from the account of its customer's counterpart. */
+/**
+ * Payments to UMA addresses through upstream (decision 92), each from the account of the paying customer's counterpart.
+ */
 export class UpstreamUma {
   readonly #client: UpstreamClient;
   readonly #accounts: UpstreamAccounts;
