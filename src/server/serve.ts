@@ -117,7 +117,7 @@ export async function startServing(
     }),
     providers: new ProviderWebhooks({
       ...{ ...callers, payments, log, refusalMs: pace?.webhookRefusalMs },
-      // Webhooks of providers have their own brake, since one with a wrong signature belongs to no platform.
+      // Providers' webhooks have their own brake, because a webhook with a wrong signature belongs to no platform.
       brake: brakeOf(config, log, callers.now),
     }),
     pages: await openPages({
@@ -168,7 +168,7 @@ function callersOf(
   };
 }
 
-/** Returns the limits on connections: fewer in all than the process may open, since it needs some for itself. */
+/** Returns the limits on connections: fewer in all than the process may open, because it needs some for itself. */
 function connectionLimits({ config, log, pace }: ServingOptions, now: Clock): ConnectionLimits {
   let refused = 0;
   let loggedAt = Number.NEGATIVE_INFINITY;
@@ -202,7 +202,7 @@ function capsOf(config: GatewaySettings) {
   };
 }
 
-/** The time limit of a request in milliseconds, whatever it waits for; on a socket, of one operation. */
+/** The time limit of a request or, on a socket, of an operation, in milliseconds, whatever it waits for. */
 const operationMs = 10_000;
 /** The average time of a request, in milliseconds, above which the instance counts as overloaded. */
 const slowMs = 200;

@@ -21,7 +21,7 @@ const key = z
   )
   .transform((text): Buffer => Buffer.from(text, text.length === 64 ? 'hex' : 'base64'));
 
-/** A key for client tokens. A semicolon would end it in a list. */
+/** A key for client tokens. In a list of keys, a semicolon would end it. */
 const textKey = z
   .string()
   .min(32, 'must have at least 32 characters')

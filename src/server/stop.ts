@@ -43,7 +43,9 @@ const deadlinesMs = { requests: 5_000, workers: 6_000, database: 6_500 } as cons
 /** The period over which open streams end, so that their clients do not all connect to the other instances at once. */
 const spread = { mostMs: 3_000, eachMs: 5 } as const;
 
-/** Stops an instance in order: readiness, after a delay the port and streams, then workers, feed and database. */
+/**
+ * Stops an instance in order: first readiness; after a delay, the port and streams; then workers, feed and database.
+ */
 export async function stopInOrder(running: Running): Promise<void> {
   const { serving, sessions, workers, feed, readiness, metrics, database, log } = running;
   readiness.end();

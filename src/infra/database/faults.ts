@@ -42,7 +42,10 @@ export function isAnswerTimeout(error: unknown): boolean {
   return cause instanceof Error && cause.message === 'Query read timeout';
 }
 
-/** Returns whether the session is read-only. It stays so when its server becomes writable, and must be replaced. */
+/**
+ * Returns whether the session is read-only. It stays read-only even when its server becomes writable, so it must be
+ * replaced.
+ */
 export function isReadOnly(error: unknown): boolean {
   return sqlState(error) === '25006';
 }

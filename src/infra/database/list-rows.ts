@@ -3,11 +3,11 @@ import { type Binds, conditionsOf, fieldsOfModel, literalNames, tableOf } from '
 import type { Planning } from './connections/read-scope.ts';
 import { columnName, fieldName } from './rows.ts';
 
-// The rows of a list that belong to something (an account, a customer, a reference) are found by the index on that,
-// however many rows the platform has. By itself, Postgres would use another index, such as that of all payments, newest
-// first, if it expects an early match: for an account with few payments, it would read this index to the end. To
-// prevent that, the other conditions are wrapped in `(…) is true`, and an order that the index does not have is applied
-// after `offset 0`.
+// The rows of a list that belong to something (an account, a customer, a reference) are found by the index on it,
+// however many rows the platform has. Left to itself, Postgres would use another index, such as the one of all payments
+// by time, whenever it expects an early match there. For an account with few payments, it would then read that index to
+// the end. To prevent this, the other conditions are wrapped in `(…) is true`, and if the index does not have the
+// list's order, the rows are sorted after `offset 0`.
 
 /** The fields that match few rows of a platform, by model, and whether the index on each has the order of ids. */
 const finders: Readonly<Record<string, Readonly<Record<string, boolean>>>> = {
@@ -57,7 +57,10 @@ interface Way {
   readonly through?: { readonly column: string; readonly ids: string } | undefined;
 }
 
-/** Compares a column in a form for which Postgres expects few rows, so that it uses the index instead of the table. */
+/**
+ * Compares a column in a form for which Postgres expects few rows, so that it uses the index instead of scanning the
+ * table.
+ */
 export function oneOfFew(alias: string, column: string, value: string): string {
   return `${alias}.${column} = ${value} and ${alias}.${column} between ${value} and ${value}`;
 }
@@ -124,7 +127,7 @@ function valueShape(value: unknown, values: unknown[]): string {
 function writeRows(list: ListRows, conditions: readonly Condition[], binds: Binds): string {
   const { model, alias, below = [] } = list;
   // For a parent's rows, all plans use the same index. But Postgres considers a generic plan more expensive, and would
-  // plan each list of a document again: for twenty lists, this takes ten times as long as running them.
+  // plan each list of a document anew. For twenty lists, planning takes ten times as long as running them.
   if (below.length > 0) binds.planning ??= 'once';
   const platform = conditions.find(([name]) => name === 'platformId');
   const { choices, used } = below.length > 0 || !platform ? nothingChosen : choose(model, conditions);
@@ -154,7 +157,10 @@ function writeRows(list: ListRows, conditions: readonly Condition[], binds: Bind
   return fromWays(list, own, complete);
 }
 
-/** Returns the only field that orders the rows, so that an index can be read from a cursor on. */
+/**
+ * Returns the field in whose order an index can be read from a cursor on: the only field that orders the rows, or the
+ * id.
+ */
 function keyFieldOf({ order }: ListRows): string {
   const [column = 'id', ...more] = order?.columns ?? [];
   return more.length === 0 ? fieldName(column) : 'id';
@@ -165,8 +171,8 @@ function textOf(model: string, alias: string, conditions: readonly Condition[], 
 }
 
 /**
- * Writes the remaining conditions on the rows that the chosen conditions find. If they are about another row, it is
- * looked up only once.
+ * Writes the remaining conditions on the rows that the chosen conditions find. If a condition is about one other row,
+ * that row is looked up only once.
  */
 function restOf(
   model: string,
@@ -186,7 +192,7 @@ function restOf(
   return texts.join(' and ') || 'true';
 }
 
-/** Writes the condition that the row with this id, to which a field refers, meets the field's condition. */
+/** Writes the condition that the row with this id, to which a field refers, meets the condition on that field. */
 function namedRow(model: string, [name, value]: Condition, id: string, platformId: string, binds: Binds): string {
   const { type } = fieldsOfModel(model).get(name) ?? { type: '' };
   const row = binds.alias();

@@ -25,7 +25,7 @@ export interface Reference {
   readonly model: string;
 }
 
-/** Reports conditions that a past version of a row does not decide by itself. */
+/** Reports a condition that a past version of a row does not decide by itself. */
 export class NotFollowable extends Error {
   constructor(model: string, field: string) {
     super(`a condition on ${field} of ${model} depends on more than the row`);
@@ -33,7 +33,9 @@ export class NotFollowable extends Error {
   }
 }
 
-/** The fields of referenced rows that never change (guard_account): their current value is also the past one. */
+/**
+ * The fields of referenced rows that never change (guard_account), so that their current values are also the past ones.
+ */
 const unchanging: Readonly<Record<string, readonly string[]>> = {
   Account: ['id', 'platformId', 'kind', 'currency', 'customerId'],
   Customer: ['id', 'platformId', 'platformCustomerId', 'customerType'],

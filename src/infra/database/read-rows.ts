@@ -63,7 +63,7 @@ function select<N extends Noun>(noun: N, columns: string, { where, orderBy, take
   const binding = new Binding();
   const sorted = orderBy?.flatMap(Object.entries<'asc' | 'desc'>) ?? [];
   const orderText = sorted.map(([field, direction]) => `t.${columnName(field)} ${direction}`).join(', ');
-  // A literal instead of a parameter, since the planner must know that a page is short.
+  // A literal instead of a parameter, because the planner must know that a page is short.
   const limit = take === undefined ? undefined : Math.trunc(take);
   const order = limit !== undefined &&
     sorted[0] && { columns: sorted.map(([field]) => columnName(field)), read: sorted[0][1], limit };

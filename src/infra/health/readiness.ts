@@ -28,7 +28,7 @@ export interface ReadinessLimits {
   readonly standstillMs: number;
   /** The interval between the instance's own checks, in milliseconds. */
   readonly everyMs: number;
-  /** How long a session is used, in ms, since a server that accepts no new sessions may still serve old ones. */
+  /** How long a session is used, in ms. A server that accepts no new sessions may still serve old ones. */
   readonly sessionMs: number;
 }
 
@@ -68,7 +68,7 @@ const tooMany = '53300';
 /** The SQLSTATEs of a missing table, column or function, or of a missing privilege for it. */
 const schemaStates = new Set(['42P01', '42703', '42883', '42501']);
 
-/** Watches the database on its own connection, since the pools may be exhausted: every few seconds, and on request. */
+/** Watches the database every few seconds and on request, on its own connection, because the pools may be exhausted. */
 export class ReadinessWatch {
   readonly #database: Database;
   readonly #log: Logger;

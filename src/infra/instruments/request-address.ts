@@ -9,7 +9,7 @@ const absoluteForm = /^https?:\/\/([^/?]*)(.*)$/i;
 
 /**
  * Makes an HTTP server return 400 for requests with an invalid address, before its request and upgrade listeners see
- * them: a request needs exactly one Host, which is a valid authority (RFC 9112, 3.2), and a path. Absolute request
+ * them. A request needs a path, and exactly one Host header with a valid authority (RFC 9112, 3.2). Absolute request
  * targets are reduced to their path here.
  */
 export function refuseWrongAddresses(server: EventEmitter): void {
@@ -77,7 +77,7 @@ function takeAddress(request: IncomingMessage): string | undefined {
   return undefined;
 }
 
-/** The last valid host, since most requests have the same one. */
+/** The last valid host, because most requests have the same one. */
 let lastAuthority: string | undefined;
 
 function isAuthority(host: string): boolean {

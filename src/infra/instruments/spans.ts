@@ -14,7 +14,7 @@ import type { RequestFacts } from './request-facts.ts';
 // Spans for OpenTelemetry: requests, operations, statements, calls to rails, webhooks. start/tracing.ts enables them.
 // Attributes are only names, ids and times, never values from a client, secrets or personal data.
 
-/** OpenTelemetry's numbers for the span kinds, since a const enum cannot be imported without a compile step. */
+/** OpenTelemetry's numbers for the span kinds, because a const enum cannot be imported without a compile step. */
 const kinds = { internal: 0, server: 1, client: 2 } as const satisfies Record<string, SpanKind>;
 
 const tracer = trace.getTracer('payments-graphql-gateway');

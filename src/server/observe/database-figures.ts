@@ -13,8 +13,8 @@ const ageOf = (time: string) => `coalesce(greatest(0, extract(epoch from clock_t
 const lastAudit = '(select finished_at, broken from audit_run order by id desc limit 1) as last_audit';
 
 /**
- * The figures of the server. They are read first, and from no table of the service, since a lock on one must not hide
- * the sessions that wait for it. Figures that the role may not see are null. Process 0 stands for a prepared
+ * The figures of the server. They are read first, and not from the service's tables, so that a lock on a table cannot
+ * hide the sessions that wait for it. Figures that the role may not see are null. Process 0 stands for a prepared
  * transaction.
  */
 const serverFigures = `select

@@ -19,7 +19,7 @@ export function setMemoryFlags(): void {
 /** The delay before garbage from startup is collected, in milliseconds: by then, startup has ended. */
 const collectAfterMs = 5_000;
 
-/** Releases about 150 MB that only startup needed: by itself, V8 keeps them as long as there is little activity. */
+/** Releases about 150 MB that only startup needed: V8 would keep it as long as there is little activity. */
 export function collectStart(): void {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc');

@@ -23,16 +23,16 @@ import { type Loop, startLoop } from './loop.ts';
 const batchSize = 100;
 /** The pause of a loop when nothing is due. Another process may add work in the meantime. */
 const idleMs = 250;
-/** The pause of the work on deposits and on identity checks. A processed webhook ends the pause. */
+/** The pause between rounds of work on deposits and identity checks. A processed webhook ends the pause. */
 const reportedIdleMs = 1_000;
 /** How long due orders are collected before a settlement round, which itself costs as much as a few settlements. */
 const settlementRestMs = 20;
 /**
  * The pauses of a sequencer: short after a step with work, and twice as long after each step without work, up to a
  * maximum, so that an idle instance costs the database half as much. A commit of this process wakes an idle sequencer.
- * So only a change from a process without a sequencer waits for the end of a pause, if it is the first after an idle
- * period. A commit does not shorten the pause of a busy sequencer: otherwise, under load, each change would be a step
- * of its own.
+ * So the only change that waits for the end of a pause is the first one after an idle period, if it comes from a
+ * process without a sequencer. A commit does not shorten the pause of a busy sequencer; otherwise, under load, each
+ * change would be a step of its own.
  */
 const busySequencerMs = 4;
 const longestIdleSequencerMs = 80;
@@ -222,7 +222,7 @@ const followStatement = statement<{ backMs: number | null }>('follow_clock', 'se
 
 /**
  * Compares the database's clock with the latest time seen by any process. If the clock was set back, moves the due
- * times of orders, account checks and webhooks with it and logs a warning, also because quotes then live longer than
+ * times of orders, account checks and webhooks back with it, and logs a warning; quotes then also live longer than
  * promised.
  */
 async function followClock(database: Database, log: Logger): Promise<void> {
@@ -252,7 +252,7 @@ export function lockWatch({ pool }: Database, log: Logger, seconds = patienceSec
   };
 }
 
-/** Returns each lock that sessions wait for, with their number: `AccessShareLock on customer: 12`. */
+/** Returns each lock that sessions wait for, with the number of those sessions: `AccessShareLock on customer: 12`. */
 function waitingFor(sessions: readonly LockSession[]): string[] {
   const waiting = Map.groupBy(sessions, ({ waitsFor }) => waitsFor);
   waiting.delete(null);

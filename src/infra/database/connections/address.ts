@@ -46,7 +46,7 @@ const ofSessions = [
   'query_timeout',
 ];
 
-/** Removes the session settings from an address, since in pg they would override the program's settings. */
+/** Removes the session settings from an address, because pg would let them override the program's settings. */
 export function readAddress(given: string): DatabaseAddress {
   const address = firstServer(given);
   const start = address.indexOf('?');

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-// The platform on whose behalf this process currently runs statements. Whatever conditions a statement has, the serving
-// role of the database sees only the rows of that platform (docs/database-roles.md).
+// The platform on whose behalf the current work runs statements. Whatever a statement's conditions are, the database's
+// serving role sees only that platform's rows (docs/database-roles.md).
 
 const scope = new AsyncLocalStorage<string>();
 

@@ -35,7 +35,7 @@ export const localPlatformText = (value: string) => `select set_config('gateway.
 /** The same, prepared: for sessions that a connection pooler shares between clients. */
 export const localPlatformStatement = { name: 'set_local_platform', text: localPlatformText('$1') } as const;
 
-/** The names of both statements, which belong to no request: later queries on the connection use the names. */
+/** The names of both statements. They belong to no request: later queries on the connection use them, too. */
 export const platformStatementNames = [platformStatement.name, localPlatformStatement.name] as const;
 
 /** A platform to set before a query runs. */
@@ -57,7 +57,7 @@ const settingTo = ({ id, statement }: PlatformSetting): BindMessage => ({
   valueMapper: prepareValue,
 });
 
-/** Sends the statement that sets the platform, without the end of the batch. Its result precedes the query's result. */
+/** Sends the statement that sets the platform, without ending the batch. Its result precedes the query's. */
 export function sendPlatform(connection: Connection, setting: PlatformSetting): void {
   if (setting.statement.name === '') connection.parse(setting.statement);
   connection.bind(settingTo(setting));

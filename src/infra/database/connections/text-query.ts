@@ -44,21 +44,26 @@ const timed = (text: string) =>
   `select r.*, (extract(epoch from clock_timestamp() - statement_timestamp()) * 1000000)::int from (${text}) r`;
 
 /**
- * Reads whose results are single texts, as one batch, through pg's interface for custom queries: pg's own query needs a
- * third more CPU time for one read. Each read has its own snapshot.
+ * A batch of reads, each of which returns a single text. It uses pg's interface for custom queries, because pg's own
+ * query needs a third more CPU time per read. Each read has its own snapshot.
  */
 export class TextQuery implements pg.Submittable, PlatformFirst {
-  /** The name in traces. A pooler that does not support prepared statements removes it, and so those of the reads. */
+  /** The name in traces. For a pooler without prepared statements it is removed, and with it those of the reads. */
   name = 'text_reads';
   readonly text = '';
   platform: PlatformFirst['platform'];
   readonly reads: readonly NamedRead[];
-  /** The answers that have arrived, in the order of the reads. After an error, the reads without one have not run. */
+  /**
+   * The answers that have arrived, in the order of the reads. After an error, the reads that follow the failed one have
+   * not run.
+   */
   readonly answers: Answer[] = [];
   /** Whether the standby has not replayed the required position, so that no answer counts. */
   isBehind = false;
   readonly #required: Replayed | undefined;
-  /** The number of results before the first read's: of the statements for the platform and the plan, and the guard. */
+  /**
+   * The number of results before the first read's: those of the platform's and the plan's statements, and of the guard.
+   */
   #before = 0;
   #row: readonly (string | null)[] = [];
   /** Set by pg, which waits until it is called. */
@@ -125,7 +130,7 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
   }
 }
 
-/** Returns the messages of a statement, without the end of the batch. */
+/** Returns the messages of a statement, without the one that ends the batch. */
 function preparedMessages(
   { submittedNamedStatements }: Connection,
   { name, text }: { readonly name: string; readonly text: string },

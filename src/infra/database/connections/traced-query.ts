@@ -25,8 +25,8 @@ interface Query {
 type Connected = Parameters<pg.Pool['connect']>[0];
 
 /**
- * Makes a callback run in the current span, if there is one. Otherwise the call that releases a connection, and so
- * starts the next waiting call, would appear as the origin of that call's statements.
+ * Makes a callback run in the current span, if there is one. Otherwise the statements of a call that waited for a
+ * connection would be traced to the call that released it.
  */
 export function inCurrentTrace(connected: Connected): Connected {
   return hasSpan() ? AsyncResource.bind(connected) : connected;

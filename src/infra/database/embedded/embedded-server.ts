@@ -70,7 +70,7 @@ export async function openCluster(location: ServerLocation, durable: boolean): P
 
 async function runProgram(location: ServerLocation, name: string, args: readonly string[], input = ''): Promise<void> {
   const program = run(join(location.programs, name), args, processOptions(location));
-  // A program that ends early does not read its input; its own error says more than that of the broken pipe.
+  // A program that exits early does not read its input. Its own error says more than the broken pipe's.
   program.child.stdin?.on('error', () => undefined).end(input);
   await program.catch(({ stderr, message }: ExecFileException) => {
     const summary = `The embedded Postgres could not create its database in ${location.folder}.`;
@@ -169,14 +169,17 @@ async function eventually<T>(failure: string, find: () => Promise<T | undefined>
   throw new EmbeddedPostgresError(failure);
 }
 
-/** A server process. It accepts connections only if its state is `ready`: it also exists while it recovers or stops. */
+/**
+ * A server process. It accepts connections only in the state `ready`, since the process also exists while it recovers
+ * or stops.
+ */
 type RunningServer = NonNullable<Awaited<ReturnType<typeof findServer>>>;
 
 /**
  * Finds the server that runs on the cluster's data, whoever started it. Postgres itself replaces the lock file of a
- * dead server once that server's children have ended too, unless its process id now belongs to another program: then
- * the file is removed. A server that waits for its clients to disconnect is shut down at once: it has received SIGTERM,
- * which a machine sends to all processes when it shuts down, and its clients would not leave.
+ * dead server once that server's children have ended too, unless the dead server's process id now belongs to another
+ * program; in that case this removes the file. A server that waits for its clients to disconnect is shut down at once:
+ * it has received SIGTERM, which a machine sends to all processes when it shuts down, and its clients would not leave.
  */
 export async function findServer({ folder }: Cluster) {
   const lock = join(folder, 'data', 'postmaster.pid');

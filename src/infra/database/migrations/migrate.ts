@@ -50,8 +50,8 @@ export interface MigrateOptions {
 
 /**
  * Limits how long a migration waits for locks held by others. Every later statement, even a read, queues behind a
- * waiting migration, so it waits much less than the two seconds that a request waits for a lock. Only for an autovacuum
- * does it wait longer than deadlock_timeout, after which Postgres cancels the autovacuum.
+ * waiting migration, so it waits much less than the two seconds that a request waits for a lock. For an autovacuum
+ * alone it waits longer than deadlock_timeout, because Postgres then cancels the autovacuum.
  */
 interface Patience {
   readonly lockMs: number;
@@ -68,8 +68,8 @@ const longSeconds = 5;
 const graceMs = 500;
 
 /**
- * Applies the migrations that the database lacks. Of several processes that start together, one migrates and the others
- * wait. Migrations that only the database has are ignored: a newer version of the program has applied them.
+ * Applies the migrations that the database lacks. If several processes start together, one migrates while the others
+ * wait. Migrations that only the database has are ignored, because a newer version of the program has applied them.
  * @returns the names of the migrations applied now, none if the database was up to date
  * @throws MigrationError if a migration fails (it is rolled back), or the database's history contradicts the files
  */
@@ -286,9 +286,10 @@ const lockStates = new Set(['55P03', '40P01']);
 export const isLocked = (error: unknown) => lockStates.has(sqlState(error) ?? '');
 
 /**
- * Tracks the locks of a migration, learned from its attempts. From the second attempt on, they are taken first: the
- * migration waits for the lock that was not free while it holds nothing, and takes the others only if they are free. So
- * it never waits for a transaction that is waiting for the migration, as those of the service's loops would be.
+ * Tracks the locks that a migration needs, as learned from its attempts. From the second attempt on, the migration
+ * takes them first: it waits for the lock that was not free while it holds nothing else, and takes the others only if
+ * they are free. So it never waits for a transaction that is itself waiting for the migration, as one of the service's
+ * loops might be.
  */
 export class WantedLocks {
   readonly #watcher: pg.Client;

@@ -28,8 +28,8 @@ const positionStatement = statement<{ lsn: string; history: string | null }>(
 );
 
 /**
- * Finds the end of the primary's log. Reads share a query, but not one that was sent before they began, which may miss
- * commits.
+ * Finds the end of the primary's log. Concurrent reads share a query, but never one that was sent before they began: it
+ * may miss commits.
  */
 export class PrimaryPosition {
   readonly #connection: OwnConnection;

@@ -15,7 +15,7 @@ interface Pace {
   readonly everyMs?: number | undefined;
 }
 
-/** How long a read waits at most for a replica, in milliseconds. */
+/** The maximum time that a read waits for a replica, in milliseconds. */
 const defaultWaitMs = 100;
 const defaultEveryMs = 1_000;
 
@@ -42,10 +42,10 @@ export interface ReadScope {
 }
 
 /**
- * Serves reads from standbys. A read includes all that was committed and acknowledged before it began, by any client:
- * the primary reports the end of its log, and the replica must have replayed it (decision 82). With a token, a read may
- * be as old as the token, but includes the platform's writes through this instance. If no replica can serve a read, the
- * primary does.
+ * Serves reads from standbys. A read includes everything that was committed and acknowledged before it began, by any
+ * client: the primary reports the end of its log, and the replica must have replayed it (decision 82). With a token, a
+ * read may be as old as the token, but includes the platform's writes through this instance. If no replica can serve a
+ * read, the primary does.
  */
 export class Replicas {
   readonly all: readonly Replica[];
@@ -159,7 +159,8 @@ export class Replicas {
   }
 
   /**
-   * Returns the position that a token requires; undefined if only the primary can tell, as for a newer token.
+   * Returns the position that a token requires; undefined if only the primary can tell, for example if the token is
+   * newer than the last known position.
    */
   #positionOf(platformId: string, token: string): Position | undefined {
     const known = this.#primary.last;
