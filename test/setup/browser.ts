@@ -12,7 +12,7 @@ export const browserPath = [
   '/usr/bin/google-chrome',
 ].find((candidate) => candidate !== undefined && existsSync(candidate));
 
-/** No background traffic: all requests of the browser are the page's. */
+/** These turn off background traffic, so that all of the browser's requests come from the page. */
 const args = [
   '--no-sandbox',
   '--disable-gpu',

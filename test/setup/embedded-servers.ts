@@ -103,8 +103,8 @@ export function canMount(): boolean {
 }
 
 /**
- * Returns a command that runs its arguments with an empty in-memory disk mounted on the folder, which no other process
- * sees.
+ * Returns a command that runs its arguments with an empty in-memory disk mounted on the folder. No other process sees
+ * that disk.
  */
 export function onDiskOfItsOwn(folder: string, options: string): string[] {
   const mount = `mount -t tmpfs -o ${options} none "$0" && exec "$@"`;

@@ -54,7 +54,7 @@ export async function startTestGateway(
       CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
       SECRET_KEY: secretKey,
     }),
-    // Tests compare whole answers: as in production, an answer shows the cost of its document only on request.
+    // Tests compare whole answers. In production, an answer shows the cost of its document only on request.
     NODE_ENV: 'production',
     ...overrides,
   };
@@ -103,7 +103,7 @@ export async function testGateway(...options: Parameters<typeof startTestGateway
   return t;
 }
 
-/** Returns the domain of a gateway, with these parts of its sandbox's rail replaced. */
+/** Returns the domain of a gateway, with these parts of its sandbox rail replaced. */
 export function withRail({ gateway }: TestGateway, parts: Partial<Rail>): Payments {
   const { payments } = gateway;
   return { ...payments, rails: { SANDBOX: Object.assign(Object.create(sandboxOf(payments)), parts) } };
@@ -213,10 +213,10 @@ export async function testClient({ databaseUrl }: Pick<TestGateway, 'databaseUrl
   return client;
 }
 
-/** The option of a connection that may change what triggers protect. */
+/** The connection option that turns off triggers, for changes that they would refuse. */
 export const untriggered = { options: '-c session_replication_role=replica' } as const;
 
-/** Calls `work` with a connection that may change what triggers protect. */
+/** Calls `work` with a connection on which triggers do not run. */
 export async function withoutTriggers<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   return connected(await openClient(url, untriggered), work);
 }

@@ -54,7 +54,7 @@ function functionsIn(text: string): Length[] {
   return found;
 }
 
-/** Returns whether a function has a body: that of a method is in its `function`, and a signature has none. */
+/** Returns whether a function has a body. A method's body is in its `function`; a signature has none. */
 function hasBody(parts: object): boolean {
   if ('function' in parts) return true;
   return 'body' in parts && parts.body !== null;

@@ -89,7 +89,7 @@ export const planCases: readonly PlanCase[] = [
 export const sizes = ['many', 'few', 'none', 'most'] as const;
 export type Size = (typeof sizes)[number];
 
-/** The parents of one size, by their type: public ids. */
+/** The public ids of the parents of one size, by type. */
 export type Parents = Readonly<Record<'Customer' | 'InternalAccount' | 'ExternalAccount' | 'WebhookEndpoint', string>>;
 
 /** The rows that are copied to fill the tables. */
@@ -129,8 +129,8 @@ export async function makePlanScene({ platform }: TestGateway) {
 }
 
 /**
- * Rows of a table: which row is copied, and which columns differ from it, in SQL over the number `i`. One in `:rare`
- * rows is rare.
+ * How to fill a table: which row is copied, and which columns differ from it, in SQL with the copy's number `i`. One in
+ * `:rare` rows has a rare value.
  */
 interface Filling {
   readonly table: FilledTable;
@@ -278,7 +278,7 @@ export async function fillTables(
   }
 }
 
-/** Returns for each index how many bytes it takes per row of its table. */
+/** Returns the number of bytes that each index takes per row of its table. */
 export async function indexSizes({ owner }: TestGateway, rows: number): Promise<string[]> {
   const { rows: sizes } = await owner.query<{ name: string; bytes: string }>(
     `select indexrelid::regclass::text as name, pg_relation_size(indexrelid)::text as bytes from pg_index

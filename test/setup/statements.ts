@@ -66,5 +66,5 @@ export async function countedGateway(beside: TestGateway, overrides: Parameters<
     stop,
   };
 }
-/** How often to send a query so that it is planned, and then answered with the cached plan. */
+/** How many times to send a query so that it is planned first, and then answered with the cached plan. */
 export const often = 3;

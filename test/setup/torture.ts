@@ -32,9 +32,9 @@ const query =
   'subscription ($after: String, $filter: EventFilter) { events(after: $after, filter: $filter) { id cursor } }';
 
 /**
- * Subscribers that are cut, half-opened and reconnected repeatedly, on two instances and both transports, while changes
- * are committed out of order and the sequencing process is killed. At the end each must have seen every change of its
- * objects exactly once and in order, compared with the database.
+ * Cuts, half-opens and reconnects subscribers repeatedly, on two instances and both transports, while changes are
+ * committed out of order and the sequencing process is killed. At the end each subscriber must have seen every change
+ * of its objects exactly once and in order, compared with the database.
  */
 export async function torture({ subscribers, customers, seconds, rate, kills }: Torture) {
   const one = await startTestGateway({ ROLE: 'serve' }, undefined, { pace: { keepAliveMs: 1_000 } });
@@ -49,7 +49,7 @@ export async function torture({ subscribers, customers, seconds, rate, kills }: 
   const all = Array.from(
     { length: subscribers },
     (_, at): Subscriber => ({
-      // A few follow everything, the others one customer each.
+      // One in 50 follows everything, and each of the others follows one customer.
       customerId: at % 50 === 0 ? undefined : ids[at % ids.length],
       seen: [],
       cursor: start,
@@ -115,7 +115,7 @@ export async function torture({ subscribers, customers, seconds, rate, kills }: 
     sockets: sum(({ sockets }) => sockets),
     eventStreams: sum(({ eventStreams }) => eventStreams),
     halfOpened: sum(({ halfOpened }) => halfOpened),
-    /** The smallest number of successive connections of a subscriber. */
+    /** The smallest number of successive connections that any subscriber had. */
     fewestConnections,
     kills,
     /** The longest time without a sequenced event. */
@@ -124,7 +124,7 @@ export async function torture({ subscribers, customers, seconds, rate, kills }: 
 }
 
 /**
- * Reads on one connection, which resumes after the last cursor, and ends it in one of the ways in which connections
+ * Reads on one connection, resuming after the last cursor, and then ends it in one of the ways in which connections
  * end.
  */
 async function readForAWhile(url: string, authorization: string, subscriber: Subscriber, ms: number): Promise<void> {
