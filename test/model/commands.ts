@@ -234,7 +234,7 @@ const receive = fc.tuple(amount, fc.constantFrom<Outcome>('ok', 'ok', 'fail', 'r
   }),
 );
 
-/** The possible results of the pay request for a payment that is only looked up. */
+/** What can happen to the pay request of a payment whose receiver has only been looked up. */
 type PayRequest = 'comes' | 'fails' | 'never comes';
 
 const lookedUp = fc.tuple(amount, fc.constantFrom<PayRequest>('comes', 'fails', 'never comes')).map(([sum, request]) =>
@@ -327,7 +327,7 @@ const replay = fc.constant(
   ),
 );
 
-/** Every command of a platform. Quotes are the most frequent, since many others are possible only after one. */
+/** Every command that a sequence can contain. Quotes are the most frequent, because many other commands need one. */
 export const commands = [
   fund,
   transferOut,

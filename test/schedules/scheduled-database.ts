@@ -23,7 +23,7 @@ export const actorLock = (actor: number, stop: number) => `${1_000 + actor}, ${s
 
 const schema = `
   create schema schedules;
-  -- Functions of this owner are closed to PUBLIC elsewhere.
+  -- Elsewhere, PUBLIC may not execute this owner's functions.
   alter default privileges in schema schedules grant execute on functions to public;
   create table schedules.clock (ahead interval not null);
   insert into schedules.clock values ('0');
@@ -38,7 +38,7 @@ const schema = `
     if v_actor is null then
       return;
     end if;
-    -- A sequence, since its numbers stay given when a transaction is rolled back.
+    -- A sequence, because its numbers are not given out again when a transaction is rolled back.
     v_stop := nextval('schedules.stop_' || v_actor);
     raise notice 'stopped % at %', v_stop, p_point;
     perform pg_advisory_lock(1000 + v_actor, (v_stop % 2)::int);
@@ -91,7 +91,10 @@ export async function connectOwner(url: string): Promise<pg.Client> {
   return client;
 }
 
-/** Returns how an actor connects (with 0, the preparation of a schedule), with the rights of background work. */
+/**
+ * Returns the parameters of an actor's connection, with the rights of background work. 0 stands for the preparation of
+ * a schedule.
+ */
 export function connectionOf(url: string, actor: number) {
   const settings = [
     'search_path=schedules,public,pg_catalog',

@@ -121,7 +121,7 @@ export class World {
     return known;
   }
 
-  /** Sets the clock forward, by a statement of an actor. */
+  /** Sets the clock forward, with a statement that the actor sends. */
   async pass(actor: number, seconds: number): Promise<void> {
     let clock = this.#clocks.get(actor);
     if (!clock) {
