@@ -84,8 +84,8 @@ export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
   expectedMs?(order: RailRequest): number;
 
   /**
-   * Returns the delay before the rail gets a new order, in milliseconds. Without this method there is no delay, since a
-   * real provider can begin only once it has the order. Payments to UMA addresses have no delay.
+   * Returns the delay before the rail gets a new order, in milliseconds. Without this method there is no delay, because
+   * a real provider can begin only once it has the order. Payments to UMA addresses have no delay.
    */
   firstAskMs?(order: RailRequest): number;
 
@@ -192,7 +192,7 @@ export interface RailOrder {
   readonly currency: string;
   /** The external account; undefined if the money stays in the gateway, or if the other party has a UMA address. */
   readonly account: RailAccount | undefined;
-  /** The other party's UMA address: that of a payout's receiver, or of a collection's sender. */
+  /** The UMA address of the other party: the receiver of a payout, or the sender of a collection. */
   readonly umaAddress: string | undefined;
   /** The rate that the rail has locked for the order. */
   readonly lock?: RateLock | undefined;
@@ -214,7 +214,7 @@ export type RailOutcome =
       /** How long the money may still come back, in milliseconds. After that the rail is queried once more. */
       readonly watchMs?: number | undefined;
       /**
-       * The amount that arrived according to the provider, in smallest units. If it differs from that of the order, a
+       * The amount that arrived according to the provider, in smallest units. If it differs from the order's amount, a
        * case is opened for an operator, and the payment stays under way until the case is resolved.
        */
       readonly amount?: bigint | undefined;

@@ -264,7 +264,7 @@ export const settings = {
   }),
   STOCK_READS: onOff.default(false).meta({
     description:
-      '`on` or `off`: whether graphql-js and Prisma answer GraphQL queries instead of the reader that compiles a query to one SQL statement. Only for debugging and comparison, since it sends a statement for each parent; refused in production',
+      '`on` or `off`: whether graphql-js and Prisma answer GraphQL queries instead of the reader that compiles a query to one SQL statement. Only for debugging and comparison, because it sends a statement for each parent; refused in production',
   }),
   AUTOMATIC_PERSISTED_QUERIES: onOff.optional().meta({
     description:

@@ -36,8 +36,8 @@ export interface Running {
 
 /**
  * The deadline of each step, in milliseconds after the port begins to close. Together with production's default delay,
- * the last one is within the 10 s after which Docker kills the process. A step past its deadline is rolled back, or
- * ends with the process.
+ * the last deadline falls within the 10 s after which Docker kills the process. A step that misses its deadline is
+ * rolled back, or ends with the process.
  */
 const deadlinesMs = { requests: 5_000, workers: 6_000, database: 6_500 } as const;
 /** The period over which open streams end, so that their clients do not all connect to the other instances at once. */

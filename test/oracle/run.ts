@@ -30,7 +30,7 @@ const shrinkMs = 40_000;
 const numbers = fc.array(fc.nat(0x7fffffff), { minLength: 30, maxLength: 300, size: 'max' });
 
 /**
- * Sends random documents and compares the service's answers with those of the stock execution.
+ * Sends random documents and compares the service's answers with the answers of the stock execution.
  * @param seed gives the same documents again; `ORACLE_SEED` in the environment sets it for a run
  * @throws Error for the first difference, shrunk to a small document: with seed, document, caller and both answers
  */

@@ -65,7 +65,7 @@ export class SelectionScope {
     return this.#parent ? this.#parent.#top() : this;
   }
 
-  /** Returns the scopes of the same object: this one, those of more general types and those of more specific ones. */
+  /** Returns the scopes of the same object: this one, and those of more general and more specific types. */
   #related(): SelectionScope[] {
     const general: SelectionScope[] = [];
     for (let scope = this.#parent; scope; scope = scope.#parent) general.push(scope);

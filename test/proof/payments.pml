@@ -77,7 +77,7 @@ byte crashes;
 /* Whether the clock of the database has passed the expiry of the quotes. */
 bool late;
 
-/* Writes the event of a status change (announce_quote). Ids follow the order of writing, not that of commits. */
+/* Writes the event of a status change (announce_quote). Ids follow the order of writing, not the order of commits. */
 inline write(q, v, id) {
   id = nextEvent;
   eventQuote[id] = q;

@@ -104,7 +104,7 @@ export class World {
     return this.#gateway.databaseUrl;
   }
 
-  /** Returns the services that an actor uses, or, with 0, those that prepare and end a schedule. */
+  /** Returns the services that an actor uses; with 0, the services that prepare and end a schedule. */
   payments(actor: number): Payments {
     const database = this.#databases[actor];
     if (!database) throw new Error(`there is no actor ${actor}`);

@@ -80,7 +80,7 @@ export async function acknowledging(
     /** Changes per second while they were written. */
     perSecond,
     messages: sumOf(followers, ({ received }) => received.count),
-    /** Messages that a client already had, and those that were marked as possible repeats. */
+    /** The number of messages that a client already had, and the number marked as possible repeats. */
     repeated: sumOf(repeats, ({ repeated }) => repeated),
     marked: sumOf(repeats, ({ marked }) => marked),
     /** The smallest number of connections on which any client received messages. */

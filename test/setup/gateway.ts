@@ -96,7 +96,10 @@ export async function startTestGateway(
   };
 }
 
-/** Starts a gateway that all tests of a file share, and stops it afterwards; several are stopped in reverse order. */
+/**
+ * Starts a gateway that all tests of a file share, and stops it afterwards. Several gateways are stopped in reverse
+ * order.
+ */
 export async function testGateway(...options: Parameters<typeof startTestGateway>): Promise<TestGateway> {
   const t = await startTestGateway(...options);
   afterAll(() => t.stop());

@@ -50,7 +50,7 @@ function filterFieldsOf(args: readonly GraphQLArgument[]): readonly GraphQLInput
   return isInputObjectType(type) ? Object.values(type.getFields()) : [];
 }
 
-/** For each filter field that is not an enum, a value that few rows or no rows have. */
+/** For each filter field that is not an enum, a value that few or no rows have. */
 const filterValues = ({ Customer, InternalAccount }: Parents): Readonly<Record<string, string>> => ({
   accountId: `"${InternalAccount}"`,
   amount: '{ currency: "USD", min: 500, max: 503 }',

@@ -176,7 +176,7 @@ function fillingsOf({ transactionId, quoteId, deliveryId, parents }: Templates, 
         refund_settled_at: 'now()',
         source_account_id: rareOr(8, 'null', source),
         destination_account_id: destination,
-        // Each row changed at a different time, in an order other than that of creation.
+        // Each row changed at a different time, and not in the order of creation.
         updated_at: changedAt,
         description: `'filler'`,
       },

@@ -1,7 +1,7 @@
--- Locks the rows that a list of {platform, plan} changes and those that its checks depend on, before any of them is
--- read. Returns the ids of the locked policies: those that limit the payments of the plans, and those that have counted
--- a payment that the plans end. All transactions that commit plans take locks in the same order, so that no two of them
--- deadlock:
+-- Locks the rows that a list of {platform, plan} changes, and the rows that its checks depend on, before any of these
+-- rows is read. Returns the ids of the locked policies: those that limit the payments of the plans, and those that have
+-- counted a payment that the plans end. All transactions that commit plans take locks in the same order, so that no two
+-- of them deadlock:
 --   1. idempotency keys, by their number
 --   2. quotes  3. transactions  4. orders for the rail  5. adjustments  6. cases of orders  7. customers  8. internal accounts
 --   9. external accounts  10. policies, each by platform and id

@@ -2,8 +2,8 @@ import type { Planning } from './connections/read-scope.ts';
 import { getDatamodel } from './generated/pothos.ts';
 import { columnName } from './rows.ts';
 
-// Compiles conditions in the form of Prisma's `where`, in which filters and visibility rules are written, to SQL.
-// Throws for an unknown condition.
+// Compiles conditions to SQL. They have the form of Prisma's `where`, in which filters and visibility rules are
+// written. Throws for an unknown condition.
 
 /** The parameters and table aliases of one statement under construction. */
 export class Binding {
@@ -45,7 +45,7 @@ const uneven: ReadonlySet<string> = new Set(
   Account.beneficiaryVerificationStatus`.split(/\s+/),
 );
 
-/** The fields whose values match few rows of a platform: with one of them, any plan is good enough. */
+/** The fields whose values match few rows of a platform, so that with one of them any plan is good enough. */
 const narrow: ReadonlySet<string> = new Set(['id', 'customerId', 'transactionId', 'endpointId', 'reference']);
 
 interface Found {

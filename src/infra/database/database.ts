@@ -192,7 +192,7 @@ export function openDatabase(options: DatabaseOptions): Database {
 
 type PoolOptions = Pick<DatabaseOptions, 'role' | 'poolSize' | 'acquireTimeoutMs' | 'statementMs'>;
 
-/** Opens a pool that destroys connections whose results do not arrive in time, and read-only ones. */
+/** Opens a pool that destroys read-only connections, and connections whose results do not arrive in time. */
 export function openPool(connection: ConnectionConfig, { role, poolSize, acquireTimeoutMs, statementMs }: PoolOptions) {
   const Pool = role === 'gateway_serving' ? ServingPool : pg.Pool;
   const pool = new Pool({

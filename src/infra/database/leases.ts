@@ -30,7 +30,10 @@ interface Claim {
   readonly counter?: string | null;
   /** The condition of the index of due rows, if it has one that the due time does not imply. */
   readonly where?: string;
-  /** Common table expressions ending with `due`: the `ctid as row` of the rows to lease, by default the $1 earliest. */
+  /**
+   * Common table expressions, of which the last, `due`, selects the `ctid as row` of the rows to lease: by default the
+   * $1 earliest.
+   */
   readonly due?: string;
   /** The column with the end of the lease, if it is not the column of the due time. */
   readonly until?: string;

@@ -41,7 +41,7 @@ export interface ListRows {
   readonly model: string;
   readonly alias: string;
   readonly where: object;
-  /** SQL that finds the rows of a parent, in one or several ways, each using an index with the order of the list. */
+  /** SQL that finds a parent's rows in one or several ways, each through an index in the order of the list. */
   readonly below?: readonly string[] | undefined;
   /** The order of a page, and its maximum number of rows. */
   readonly order?:
@@ -68,13 +68,16 @@ export function oneOfFew(alias: string, column: string, value: string): string {
 /** A query that has been written before. */
 interface Written {
   readonly text: string;
-  /** Its parameters: the positions of values in `values`, or values that the shape contains. */
+  /** Its parameters: positions in `values`, or values that the shape itself contains. */
   readonly parameters: readonly (number | boolean)[];
   readonly aliases: number;
   readonly planning: Planning;
 }
 
-/** Written queries, by everything that determines their text: writing one takes longer than the rest of a read. */
+/**
+ * Queries already written, by everything that determines their text. Writing a query takes longer than the rest of a
+ * read.
+ */
 // `max` would allocate all of it up front (core/bounded-cache.ts).
 const written = new LRUCache<string, Written>({ maxSize: 2_000, sizeCalculation: () => 1 });
 
@@ -142,7 +145,7 @@ function writeRows(list: ListRows, conditions: readonly Condition[], binds: Bind
     ...choices.map((choice) => wayOf(model, alias, choice, platformId, binds)),
   ];
   const others = conditions.filter((one) => one !== platform && !used.has(one));
-  // For a customer's accounts, an index contains the few internal ones, in a different order.
+  // A customer's few internal accounts have an index of their own, in a different order.
   const isInternal = ([name, value]: Condition) => model === 'Account' && name === 'kind' && value === 'INTERNAL';
   const isInIndex = (one: Condition) => one[0] === keyFieldOf(list) || isInternal(one);
   const range = textOf(model, alias, others.filter(isInIndex), binds);
@@ -275,7 +278,9 @@ function wayOf(model: string, alias: string, choice: readonly Condition[], platf
   return { found: found.join(' and ') || 'true', rest: rest.join(' and ') || 'true', isOrdered, through };
 }
 
-/** Writes the FROM clause of rows found in one or several ways, each in the list's order if its index has it. */
+/**
+ * Writes the FROM clause for rows found in one or several ways, each in the list's order if its index has that order.
+ */
 function fromWays(list: ListRows, own: string, ways: readonly Way[]): string {
   const { alias } = list;
   const [first, ...others] = ways;
@@ -304,7 +309,7 @@ function fromWay(list: ListRows, own: string, { found, rest, isOrdered, through 
   }
   const matching = `${rows} and (${rest}) is true`;
   if (order === undefined || (isOrdered && order.columns.length === 1)) return matching;
-  // Sorts the ids, and then reads only the rows of a page: to sort whole rows, Postgres would first copy each.
+  // Sorts the ids, and then reads only the rows of a page. To sort whole rows, Postgres would first copy each of them.
   const ids = `select ${alias}.id from (select ${alias}.* from ${matching} offset 0) ${alias}${pageOrder(list)}`;
   return `${tableOf(model)} ${alias} where ${own} and ${alias}.id = any (array(${ids}))`;
 }

@@ -35,7 +35,7 @@ export async function prepareLogin(pooled: string, direct: string): Promise<void
   const login = loginOf(pooled);
   if (loginOf(direct) !== login) {
     throw new PoolerError(
-      `DATABASE_URL has the login ${login} and DATABASE_DIRECT_URL the login ${loginOf(direct)}: use the same login in both, since the session settings are stored with the login`,
+      `DATABASE_URL has the login ${login} and DATABASE_DIRECT_URL the login ${loginOf(direct)}: use the same login in both, because the session settings are stored with the login`,
     );
   }
   await withAdvisoryLock(direct, settingsLock, (client) => transactionOn(client, () => alterLogin(client, login)));

@@ -4,7 +4,7 @@ import { asPlatform } from './connections/platform-scope.ts';
 import { type Noun, readRows } from './read-rows.ts';
 
 // Compiles conditions in the form of Prisma's `where` to a function that tests a row in memory: the counterpart of
-// conditions.ts, for past versions of rows. It refuses conditions that the row alone does not decide.
+// conditions.ts, for past versions of rows. It refuses conditions that the row alone cannot decide.
 
 type Row = Readonly<Record<string, unknown>>;
 type Where = Readonly<Record<string, unknown>>;

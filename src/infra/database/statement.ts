@@ -7,7 +7,7 @@ export type Queryable = Pick<pg.Pool, 'query'>;
 /** A prepared statement: runs with its values and returns the rows. */
 export type Statement<Row> = (on: Queryable, ...values: readonly unknown[]) => Promise<Row[]>;
 
-/** A row with field names in camel case: the compiler rejects names with an underscore, such as those of columns. */
+/** A row with field names in camel case: the compiler rejects names with an underscore, such as column names. */
 export type CamelCased<Row> = { [Field in keyof Row]: Field extends `${string}_${string}` ? never : Row[Field] };
 
 type Noun = keyof SnapshotRows;

@@ -175,7 +175,7 @@ export async function withFault(
   }
 }
 
-/** Checks that the rail gives no answer while the provider is silent, since any answer would be a guess. */
+/** Checks that the rail gives no answer while the provider is silent, because any answer would be a guess. */
 export async function expectNoAnswer(tried: Tried, ask: () => Promise<string | undefined> | undefined): Promise<void> {
   for (const fault of ['is-down', 'loses-answers'] as const) {
     await withFault(tried, fault, async () => {

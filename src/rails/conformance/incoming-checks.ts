@@ -62,7 +62,7 @@ async function lists(tried: Tried): Promise<void> {
   if (same.length !== 1) throw new Breach(`a deposit is listed ${same.length} times starting at its own time`);
   const later = await listed(rail, new Date(deposit.at.getTime() + 86_400_000));
   if (later.some(({ reference }) => reference === deposit.reference)) {
-    throw new Breach('a deposit is listed among those that began a day later');
+    throw new Breach('a deposit is listed among the deposits that began a day later');
   }
 }
 

@@ -43,7 +43,7 @@ export interface TrialReceivers {
   /** An address that has a receiver, and one that has none. */
   readonly known: string;
   readonly unknown: string;
-  /** Returns a payment to the known address, one that settles. For a rail that locks rates. */
+  /** Returns a payment that goes to the known address and settles, for a rail that locks rates. */
   lock?(lockedSide: LockRequest['lockedSide']): TrialLock;
 }
 

@@ -50,7 +50,7 @@ const minSendingWorth = '0.1';
 
 const defaultVariableFeeRate = '0.003';
 
-/** The maximum amount to send, in smallest units: the sandbox adds no limit to that of the API. */
+/** The maximum amount to send, in smallest units: the sandbox adds no limit of its own to the API's. */
 const maxSendingAmount = maxAmount;
 
 /** The decimal places of a rate, as in the API's samples. A rate below `minUsualRate` has more. */

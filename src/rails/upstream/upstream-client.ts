@@ -209,7 +209,7 @@ export class UpstreamClient {
     const text = await body.text();
     const what = `${method} ${path.replace(/\?.*/, '')}`;
     const content = jsonIn(text, what);
-    // These errors omit the response text and errors of the parser, since both could repeat data that was sent.
+    // These errors omit the response text and the parser's errors, because both could repeat data that was sent.
     if (statusCode >= 200 && statusCode < 300) {
       if (content === undefined) throw new UpstreamFault('UNREADABLE', `upstream's answer to ${what} is not JSON`);
       return schema.parse(content);

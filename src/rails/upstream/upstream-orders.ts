@@ -90,14 +90,16 @@ export class UpstreamOrders {
     return found && this.#outcomeOfOrder(order, found);
   }
 
-  /** Finds an order's payment upstream by its memo, among those of its external account if it has one. */
+  /**
+   * Finds an order's payment upstream by its memo, among the payments of the order's external account if it has one.
+   */
   async #findTransaction(order: RailOrder): Promise<TransactionRecord | undefined> {
     const query = new URLSearchParams({
       type: order.kind === 'PAYOUT' ? 'OUTGOING' : 'INCOMING',
       ...(await this.#counterpartyOf(order)),
       // The clocks of both services may differ.
       startDate: new Date(Date.now() - order.ageMs - clocksDifferMs).toISOString(),
-      // The payment of an old order is near the start of the list, and that of a new one near its end.
+      // The payment for an old order is near the start of the list, and the payment for a new order near its end.
       sortOrder: order.ageMs > clocksDifferMs ? 'asc' : 'desc',
       limit: '100',
     });

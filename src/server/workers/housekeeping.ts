@@ -86,8 +86,8 @@ const deleteWebhooksStatement = statement<{ webhookId: string }>(
 );
 
 /**
- * Deletes a batch of rows past their retention: idempotency records; ended webhook deliveries whose last attempt is
- * past it, with all attempts; client tokens; payments counted by policies; expired lookups without a quote (after an
+ * Deletes a batch of rows past their retention: idempotency records; ended webhook deliveries, with all attempts, by
+ * the time of the last attempt; client tokens; payments counted by policies; expired lookups without a quote (after an
  * hour if no key names them); resume points of ended streams; processed provider webhooks. Any number of processes may
  * run it together.
  * @returns whether there may be more

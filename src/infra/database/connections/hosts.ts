@@ -92,7 +92,10 @@ export interface ConnectionConfig extends pg.ClientConfig {
 
 type Connected = (error: Error | null) => void;
 
-/** The maximum number of parameters of a statement: the protocol sends 16 bits, so more would be truncated. */
+/**
+ * The maximum number of parameters of a statement. The protocol sends it in 16 bits, so a larger number would be
+ * truncated.
+ */
 const maxParameters = 65_535;
 
 /** Rejects a pg query that binds too many parameters, before anything is sent. */

@@ -48,7 +48,9 @@ const timed = (text: string) =>
  * query needs a third more CPU time per read. Each read has its own snapshot.
  */
 export class TextQuery implements pg.Submittable, PlatformFirst {
-  /** The name in traces. For a pooler without prepared statements it is removed, and with it those of the reads. */
+  /**
+   * The name in traces. If a pooler does not support prepared statements, it is removed together with the reads' names.
+   */
   name = 'text_reads';
   readonly text = '';
   platform: PlatformFirst['platform'];
@@ -62,7 +64,8 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
   isBehind = false;
   readonly #required: Replayed | undefined;
   /**
-   * The number of results before the first read's: those of the platform's and the plan's statements, and of the guard.
+   * How many results precede the first read's: those of the statements that set the platform and the planning, and of
+   * the guard.
    */
   #before = 0;
   #row: readonly (string | null)[] = [];

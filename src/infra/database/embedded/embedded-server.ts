@@ -93,8 +93,8 @@ function programFailure(summary: string, output: string): EmbeddedPostgresError 
 
 /**
  * Starts the server, or joins the running one.
- * @param onlyPort the only port to use, that of this process's connections; by default the port of the last start, or
- *   another if that is taken
+ * @param onlyPort the only port to use, because this process's connections use it; by default the port of the last
+ * start, or another port if that one is taken
  * @throws EmbeddedPostgresError if the server does not start, or runs on a different port
  */
 export async function startOrJoin(cluster: Cluster, onlyPort?: number): Promise<JoinedServer> {

@@ -11,8 +11,8 @@ import { type Migration, projectPrisma, readMigrations } from './migration-files
 // Applies migrations without Prisma's native engine, which is a separate download, and without its WebAssembly build.
 // The WebAssembly build uses adapter-pg, whose `executeScript` splits a script at every semicolon, even inside function
 // bodies, and runs the pieces one by one: a failure leaves a half-migrated database that refuses all further
-// migrations. Here, a migration and its record commit together or not at all. The records are exactly those of `prisma
-// migrate deploy`, which can be used on the same database.
+// migrations. Here, a migration and its record commit together or not at all. The records are exactly what `prisma
+// migrate deploy` writes, so that command can be used on the same database.
 
 /** The advisory lock that Prisma's own commands take while they migrate. */
 const PRISMA_MIGRATE_LOCK = 72707369;
@@ -214,7 +214,7 @@ async function applyPatiently(migration: Migration, { client, locks, patience, l
       if (signal?.aborted) throw new MigrationError(stopped, { cause: error });
       if (!isLocked(error)) throw migrationFailure(migration, error);
       const { blockers } = locks;
-      // A short attempt may end before the blockers have been read: then those of the previous attempt are used.
+      // A short attempt may end before its blockers have been read. The blockers of the previous attempt are then used.
       if (blockers.length > 0) others = blockers.map(nameOf).join('; ');
       if (performance.now() >= until)
         throw migrationFailure(migration, error, `It waits for ${others}. End that session, and run the command again`);

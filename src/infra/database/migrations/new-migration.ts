@@ -7,7 +7,10 @@ import { type Migration, projectPrisma, readFunctions, readMigrations, type SqlF
 import { schemaDiff } from './schema-diff.ts';
 import { createThrowawayDatabase, startThrowawayPostgres } from './throwaway.ts';
 
-/** Foreign keys of the schema's relations that the database lacks, and the trigger functions that replace them. */
+/**
+ * Foreign keys that follow from the schema's relations but that the database lacks, and the trigger functions that
+ * replace them.
+ */
 export const keysByTriggers: ReadonlyMap<string, string> = new Map([
   ['posting_platform_id_journal_id_fkey', 'check_legs'],
 ]);
@@ -37,7 +40,7 @@ export async function missingSql(serverUrl: string, prismaDirectory = projectPri
   }
 }
 
-/** Omits the statements about foreign keys that deliberately differ from those that Prisma would create. */
+/** Omits the statements about foreign keys that deliberately differ from Prisma's. */
 function withoutKeysByHand(sql: string): string {
   const isByHand = (name = '') => keysByTriggers.has(name) || name === keyBehindView;
   const statements = sql.trim().split(/\n\n(?=-- )/);

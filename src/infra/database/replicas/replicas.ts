@@ -26,7 +26,7 @@ interface ReplicaSettings {
   readonly CLIENT_TOKEN_KEY?: string | undefined;
 }
 
-/** Opens the replicas of the settings; undefined if they name none. */
+/** Opens the replicas that the settings name; undefined if they name none. */
 export function openReplicas(
   database: Pick<Database, 'connectionFor'>,
   settings: ReplicaSettings,
@@ -37,7 +37,7 @@ export function openReplicas(
 }
 
 export interface ReadScope {
-  /** Makes all further reads as fresh as those of a request without a token. */
+  /** Makes all further reads as fresh as the reads of a request without a token. */
   requireLatest(): void;
 }
 
