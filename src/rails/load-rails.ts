@@ -163,7 +163,7 @@ const parts: readonly string[] = [
   ...['collectionAmount', 'expectedMs', 'firstAskMs', 'forPlatform', 'close'],
 ];
 
-/** Pairs of methods: a rail must have both or neither. */
+/** Pairs of methods, of which a rail must have both or neither. */
 const pairs = [
   ['receiveWebhook', 'readWebhook'],
   ['deposits', 'takeDeposit'],

@@ -36,7 +36,7 @@ export interface IdentityRequest {
   readonly attempts: number;
 }
 
-/** A rail's answer about a customer's identity: a bare status is final. */
+/** A rail's answer about a customer's identity. A bare status is final. */
 export type IdentityAnswer = KycStatus | IdentityCheck;
 
 /** An answer that may change. */
@@ -71,7 +71,7 @@ export interface DepositsRequest {
 /** A page of deposits. Without `nextCursor` it is the last one. */
 export interface DepositsPage {
   readonly deposits: readonly RailDeposit[];
-  /** When the last examined movement began, even if it is not a deposit: the next query need not go back further. */
+  /** When the last examined movement began, even if it is not a deposit. The next query need not go back further. */
   readonly lookedUpTo?: Date | undefined;
   readonly nextCursor?: string | undefined;
 }
@@ -145,10 +145,10 @@ export interface RailMovement {
 /** The methods of a rail for its provider's webhooks. A rail has either both or neither. */
 export interface RailWebhooks {
   /**
-   * Checks that a webhook comes from the provider, and returns its id. Undefined if it does not: the webhook is then
-   * refused with 401, and nothing is stored. An exception means that its origin is unknown: it is refused with 503, and
-   * the provider sends it again. The method must have no side effects: the gateway stores an accepted webhook, answers
-   * it, and then passes it to `readWebhook`.
+   * Checks that a webhook comes from the provider, and returns its id. Undefined if it does not; the webhook is then
+   * refused with 401, and nothing is stored. An exception means that its origin is unknown; the webhook is then refused
+   * with 503, and the provider sends it again. The method must have no side effects: the gateway stores an accepted
+   * webhook, answers it, and then passes it to `readWebhook`.
    */
   receiveWebhook?(webhook: RailWebhook): Promise<ReceivedWebhook | undefined>;
 

@@ -64,10 +64,10 @@ export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
   findOrder?(order: RailOrder): Promise<RailOutcome | undefined>;
 
   /**
-   * Refunds a collection to its source because the internal account cannot receive it: the balance would exceed its
-   * limit. Called at least once, with the collection's order. The payment is FAILED once this returns; after an
-   * exception it is called again. After the first call, `collect` must answer `failed` for this order, so that the
-   * refunded money is not credited when the account has capacity again.
+   * Refunds a collection to its source because the internal account cannot receive it without exceeding its limit.
+   * Called at least once, with the collection's order. The payment is FAILED once this returns; after an exception it
+   * is called again. After the first call, `collect` must answer `failed` for this order, so that the refunded money is
+   * not credited when the account has capacity again.
    */
   giveBack?(order: RailOrder): Promise<void>;
 

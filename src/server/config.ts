@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { settings, type Unsafe, unsafeThings } from './settings.ts';
 
-/** Reports invalid settings: the message names each and says what it should be. */
+/** Reports invalid settings. The message names each setting and says what it should be. */
 export class ConfigError extends Error {
   constructor(faults: readonly string[]) {
     super(`Invalid settings:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);

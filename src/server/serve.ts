@@ -39,7 +39,7 @@ export interface ServingOptions {
   readonly log: Logger;
   /** The platform whose credentials are publicly known, which only the local sandbox has. */
   readonly sandbox?: LocalSandbox | undefined;
-  /** Intervals and limits that replace the usual ones, in milliseconds: for tests only. */
+  /** Intervals and limits that replace the usual ones, in milliseconds. For tests only. */
   readonly pace?: {
     readonly keepAliveMs?: number;
     readonly operationMs?: number;
@@ -124,7 +124,7 @@ export async function startServing(
       sandbox: sandbox && { ...sandbox, payer: () => sandbox.payer(payments) },
       lab: config.GRAPHIQL,
       documents: config.PUBLIC_CONTRACT,
-      // Only a developer's machine shows the address of the metrics: elsewhere, those who need it know it.
+      // The address of the metrics is shown only on a developer's machine. Elsewhere, whoever needs it knows it.
       metricsUrl: sandbox && metricsUrl,
       securityContact: config.SECURITY_CONTACT,
     }),
@@ -208,5 +208,8 @@ const operationMs = 10_000;
 const slowMs = 200;
 /** The number of database connections that one platform's requests leave free for other platforms, if there are any. */
 const connectionsForOthers = 2;
-/** How long a connection may be idle while the instance stops, in milliseconds: active clients send earlier. */
+/**
+ * How long a connection may be idle while the instance stops, in milliseconds. Active clients send their next request
+ * earlier.
+ */
 const idleMs = 50;

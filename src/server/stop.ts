@@ -18,7 +18,7 @@ export interface Serving {
   readonly pace: Pick<RefusalPace, 'end'>;
   /** How long requests are still accepted while readiness fails, in milliseconds, so that load balancers notice. */
   readonly delayMs: number;
-  /** The longest idle time of a connection after that, in milliseconds: its client may already have sent a request. */
+  /** The longest idle time of a connection after that, in milliseconds. Its client may already have sent a request. */
   readonly idleMs: number;
 }
 

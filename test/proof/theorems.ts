@@ -224,7 +224,7 @@ export const quotes: readonly QuoteTheorem[] = [
   wholeAmounts({
     ...receiving,
     alike: 'BACK',
-    name: 'SENDING the amount quoted for RECEIVING delivers at least as much, and hardly more than one more unit buys',
+    name: 'SENDING the amount quoted for RECEIVING delivers at least as much, and less than half a unit beyond what one more unit buys',
     real: [...receiving.real, 'receive2'],
     given: [...receiving.given, '(to_receiving send fixed units_bought platform service receive2)'],
     claim: '(and (>= receive2 receive) (< receive2 (+ receive 0.5 (* units_bought (- 1 platform service)))))',

@@ -45,8 +45,8 @@ begin
     end loop;
   end if;
 
-  -- Money before statuses: the event of a deposit precedes the event of the payment that it starts (specification 6,
-  -- rule 3).
+  -- Money moves before statuses change, so that the event of a deposit precedes the event of the payment that it starts
+  -- (specification 6, rule 3).
   if p_plans @? '$[*].plan.journals[*]' then
     with movement as materialized (
       select p.platform, p.plan_number, j.number, coalesce(j.id, uuid_v7()) as id, j.transaction_id, j.kind, j.legs

@@ -54,7 +54,9 @@ export interface Database {
   connectionLikePool(use: string): ConnectionConfig;
   readonly pool: pg.Pool;
   readonly prisma: PrismaClient;
-  /** Runs `work` with a Prisma client in the transaction of `client`: only for `inTransaction` (transaction.ts). */
+  /**
+   * Runs `work` with a Prisma client in the transaction of `client`. Only for use by `inTransaction` (transaction.ts).
+   */
   joinPrisma<T>(client: pg.ClientBase, work: (prisma: Prisma.TransactionClient) => Promise<T>): Promise<T>;
   /**
    * Runs a composed statement whose result is a single text, in half the time of pg's own query. A repeated text is
@@ -213,8 +215,8 @@ export function openPool(connection: ConnectionConfig, { role, poolSize, acquire
   pool.on('remove', (client) => idle.delete(client));
   pool.on('release', (error, client) => {
     if (!error) idle.add(client);
-    // The pool's other connections have probably lost the server, too, or become read-only: a statement on one of them
-    // would also fail.
+    // The pool's other connections have probably lost the server, too, or become read-only, so a statement on one of
+    // them would also fail.
     else if (isAnswerTimeout(error) || isReadOnly(error)) {
       connection.hosts?.suspect();
       for (const other of idle) discard(other, error);

@@ -26,7 +26,7 @@ interface RowQuery<N extends Noun> {
 export type Extra<More extends object> = (row: string) => { readonly [Field in keyof More]: string };
 
 /**
- * Reads whole rows of a noun in one statement that returns them as one JSON text: this takes a quarter of the CPU time
+ * Reads whole rows of a noun in one statement that returns them as one JSON text. This takes a quarter of the CPU time
  * of Prisma's client.
  * @throws Error for conditions that conditions.ts does not support
  */

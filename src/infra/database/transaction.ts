@@ -4,7 +4,7 @@ import { isConnectionLost, isReadOnly, OutcomeUnknown, wasRolledBack } from './f
 import type { Prisma } from './generated/client/client.ts';
 import { type Queryable, statement } from './statement.ts';
 
-/** One transaction for two clients: plain SQL runs on `client`, Prisma's statements on the same connection. */
+/** One transaction for two clients. Plain SQL runs on `client`, and Prisma's statements run on the same connection. */
 export interface Transaction {
   readonly client: pg.PoolClient;
   readonly prisma: Prisma.TransactionClient;
@@ -37,7 +37,7 @@ export async function inTransaction<T>(
 interface TransactionOptions {
   /** The statement that begins it: `begin` with its isolation level and access mode. */
   readonly begin?: `begin${string}`;
-  /** Called when the connection becomes unusable: it is lost, cannot roll back, or is read-only. */
+  /** Called when the connection becomes unusable because it is lost, cannot roll back, or is read-only. */
   readonly onBroken?: (error: unknown) => void;
 }
 
@@ -110,7 +110,7 @@ async function withKnownOutcome<T>(statement: Promise<T>): Promise<T> {
   });
 }
 
-/** Returns the argument for `release`: the pool destroys a connection that is released with an error. */
+/** Returns the argument for `release`. The pool destroys a connection that is released with an error. */
 function asError(error: unknown): Error | undefined {
   return error === undefined || error instanceof Error ? error : new Error(String(error));
 }

@@ -60,7 +60,7 @@ const requestStatement = statement<object>(
 
 const patienceStatement = statement<object>('readiness_patience', `select set_config('lock_timeout', '200', true)`);
 
-/** The SQLSTATE of a lock timeout: requests that need the locked table are refused, and all others are served. */
+/** The SQLSTATE of a lock timeout. Requests that need the locked table are refused, and all others are served. */
 const locked = '55P03';
 
 const tooMany = '53300';
@@ -101,7 +101,7 @@ export class ReadinessWatch {
     this.#isServing = true;
   }
 
-  /** Records that the instance stops: from now on it is not ready. */
+  /** Records that the instance is stopping. From now on it is not ready. */
   end(): void {
     this.#isServing = false;
   }
@@ -230,8 +230,8 @@ async function tryRequest(client: pg.Client): Promise<void> {
 }
 
 /**
- * Returns whether an instance can serve requests. A stalled feed does not count: it blocks no request, and affects all
- * instances alike (decision 70).
+ * Returns whether an instance can serve requests. A stalled feed does not count, because it blocks no request and
+ * affects all instances alike (decision 70).
  */
 function isReady({ database, writable, schema }: Readiness): boolean {
   return database && writable && schema;

@@ -104,7 +104,7 @@ async function takesTime(tried: Tried): Promise<void> {
   const drive = driveOf(tried, 'slow');
   const rail = await tried.open();
   let first = await drive.ask(rail);
-  // A lost answer reveals no outcome, so ask again: the order must still reach an outcome.
+  // A lost answer reveals no outcome, so ask again. The order must still reach one.
   for (let lost = 0; first.kind === 'unknown' && lost < 3; lost += 1) first = await drive.ask(rail);
   if (first.kind !== 'pending') throw new Breach(`the order is under way, but the rail answered ${words(first)}`);
   await expectSettledOnce(tried, drive, rail);
@@ -206,7 +206,7 @@ async function expectSettledOnce(tried: Tried, drive: TrialDrive, rail: Rail): P
   await expectMoved(tried, drive, 1n);
 }
 
-/** The answers allowed after `settled`: a settled order stays settled, or its money is returned. */
+/** The answers allowed after `settled`. A settled order stays settled, unless its money is returned. */
 const stands = ['settled', 'returned', 'unknown'];
 
 async function expectStanding(drive: TrialDrive, rail: Rail, kinds: readonly string[] = stands): Promise<void> {

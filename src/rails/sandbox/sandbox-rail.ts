@@ -265,7 +265,7 @@ const statuses: Readonly<Record<string, Course<ExternalAccountStatus>>> = {
 
 /**
  * Checks an account: it is ACTIVE at once and its owner matches, unless the suffix selects otherwise. The sandbox keeps
- * no state: the current status follows from the age of the account.
+ * no state; the current status follows from the account's age.
  */
 function checkSandboxAccount(
   account: RailAccount,

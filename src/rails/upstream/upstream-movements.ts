@@ -57,7 +57,7 @@ export const states: Readonly<Record<TransactionRecord['status'], RailMovement['
   REFUNDED: 'RETURNED',
 };
 
-/** Returns whether a payment has begun: the payment of an unexecuted quote moves no money. */
+/** Returns whether a payment has begun. The payment of an unexecuted quote has not: it moves no money. */
 export function hasBegun({ status, quoteId }: TransactionRecord): boolean {
   return quoteId === undefined || (status !== 'PENDING' && status !== 'EXPIRED');
 }

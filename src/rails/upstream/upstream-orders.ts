@@ -25,7 +25,7 @@ export interface UpstreamTimes {
   readonly watchMs: number;
 }
 
-/** The maximum age of an order that is still sent, in milliseconds: upstream forgets its keys after thirty days. */
+/** The maximum age of an order that is still sent, in milliseconds. Upstream forgets its keys after thirty days. */
 const maxSendAgeMs = 25 * 86_400_000;
 
 /** The maximum difference between upstream's clock and the gateway's, in milliseconds: an hour. */

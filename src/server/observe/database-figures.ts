@@ -5,7 +5,7 @@ import { firstDue } from '../../infra/database/leases.ts';
 
 /** The time limit for reading the figures, in milliseconds. The scrape omits figures that arrive later. */
 const limitMs = 2_000;
-/** The maximum number of rows counted: enough for an alert, so that a backlog does not slow down the scrape. */
+/** The maximum number of rows counted, which is enough for an alert. A larger backlog must not slow down the scrape. */
 const maxCount = 100_000;
 
 const countOf = (rows: string) => `(select count(*)::int from (select ${rows} limit ${maxCount}) as counted)`;
@@ -98,7 +98,7 @@ type Figures = Partial<Record<keyof typeof meanings, number | null>> & {
 /**
  * Creates the gauges of the database's figures, and returns the function that reads them for a scrape, on a separate
  * connection. Figures that the database does not return in time are absent, and `payments_database_up` is 0.
- * @param database opened for background work: it sees all platforms
+ * @param database opened for background work, so that it sees all platforms
  */
 export function databaseFigures(database: Database, registers: Registry[]): () => Promise<void> {
   const gauges = Object.entries(meanings).map(

@@ -41,7 +41,7 @@ function factsOfWork(): object | undefined {
   return { ...facts, platform };
 }
 
-/** Returns an error as it is logged: without a statement's rows and values, which may be personal data. */
+/** Returns an error as it is logged, without a statement's rows and values, which may be personal data. */
 function errorFacts(error: unknown): object {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) };
   const { code, severity, constraint, table, column, routine } = error as Partial<pg.DatabaseError>;

@@ -89,7 +89,7 @@ async function makeKey(file: string, { encoding }: KeyFile): Promise<string> {
   try {
     await writeFile(draft, `${randomBytes(keyBytes).toString(encoding)}\n`, { mode: 0o600, flush: true });
     await link(draft, file).catch((error: unknown) => {
-      // Another process has stored its key first: all processes use that one.
+      // Another process has stored its key first. All processes use that key.
       if (!hasCode(error, 'EEXIST')) throw error;
     });
   } finally {

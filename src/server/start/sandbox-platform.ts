@@ -49,7 +49,7 @@ export async function prepareSandboxPlatform(payments: Payments): Promise<LocalS
   };
 }
 
-/** Finds the first sample person who can pay, or creates one: users may have spent everyone's money. */
+/** Finds the first sample person who can pay. Creates one if users have spent everyone's money. */
 async function findPayer(payments: Payments, caller: Caller): Promise<SandboxPayer> {
   const found = await findAblePerson(payments, caller);
   // Under the lock, because another process may be creating one.
@@ -136,7 +136,7 @@ async function findOrCreate(payments: Payments): Promise<Caller> {
 
 /** The prefix of sample persons' ids, which are numbered. */
 const personPrefix = 'individual-';
-/** The external account that is registered last: once it exists, the sandbox is complete. */
+/** The external account that is registered last. Once it exists, the sandbox is complete. */
 const lastAccount = 'business-usd';
 
 async function seed(payments: Payments, caller: Caller): Promise<void> {

@@ -45,7 +45,7 @@ const reconciliationMs = 300_000;
 /** The interval between deletions of rows past retention, and the pause between batches that lets other work run. */
 const housekeepingMs = 3_600_000;
 const betweenBatchesMs = 100;
-/** The pause if another process was sequencing: that process did the work, and later changes wait for the next step. */
+/** The pause if another process was sequencing. That process did the work, and later changes wait for the next step. */
 const contendedSequencerMs = 10;
 
 /**
@@ -205,7 +205,7 @@ function startDeposits(payments: Payments, log: Logger): Loop {
 function startExpiry(payments: Payments, log: Logger): Loop {
   return startLoop('expiry', log, async () => {
     const { found, done } = await expireQuotes(payments, batchSize);
-    // Quotes that could not be expired are still due: without a pause, the next round would find them again at once.
+    // Quotes that could not be expired are still due. Without a pause, the next round would find them again at once.
     if (found > 0 && done === 0) return idleMs;
     return found === batchSize ? 0 : Math.min(idleMs, (await nextQuoteExpiry(payments)) ?? idleMs);
   });

@@ -5,7 +5,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 
 const scope = new AsyncLocalStorage<string>();
 
-/** An id that no platform has: a statement outside `asPlatform` sees no rows. */
+/** An id that no platform has, so that a statement outside `asPlatform` sees no rows. */
 export const noPlatform = '00000000-0000-0000-0000-000000000000';
 
 /** Runs `work`, and everything that it starts, on behalf of the platform of the caller's credentials. */

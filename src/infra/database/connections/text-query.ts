@@ -75,7 +75,7 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
   /**
    * @param reads either all or none of them are planned once
    * @param required the position that a standby must have replayed. The standby checks this itself, in the statement
-   *   before the reads: so their snapshots are newer than the check, whichever server a proxy has chosen
+   * before the reads, so that their snapshots are newer than the check, whichever server a proxy has chosen
    */
   constructor(reads: readonly NamedRead[], required?: Replayed) {
     this.reads = reads;
@@ -85,7 +85,7 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
   submit(pgConnection: unknown): Error | null {
     // pg submits a query on its connection.
     const connection = pgConnection as Connection;
-    // A single buffer: writing several would increase a request's CPU time by a twentieth (bench/LOG.md).
+    // A single buffer, because writing several would increase a request's CPU time by a twentieth (bench/LOG.md).
     const messages: Buffer[] = [];
     if (this.platform) {
       this.#before += 1;
@@ -145,7 +145,7 @@ function preparedMessages(
   ];
   if (name !== '') {
     if (submittedNamedStatements[name] !== undefined) return messages;
-    // From here on the statement counts as prepared: if its preparation fails, the pool closes the connection.
+    // From here on the statement counts as prepared. If its preparation fails, the pool closes the connection.
     submittedNamedStatements[name] = text;
   }
   return [serialize.parse({ name, text }), ...messages];

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { beginStatement, hasSpan } from '../../instruments/spans.ts';
 import { platformStatementNames } from './platform-statement.ts';
 
-/** Statements that belong to no single request: they identify the caller, set the platform, or are shared. */
+/** Statements that belong to no single request, because they identify the caller, set the platform, or are shared. */
 const ofNoRequest: ReadonlySet<string | undefined> = new Set([
   'api_token_by_client_id',
   'api_token_used',

@@ -61,7 +61,7 @@ async function isFolder(path: string): Promise<boolean> {
 
 /** Returns in one sentence why the data directory is unusable and what to do; undefined for unrelated errors. */
 export function unusableDataDirectory(dataDirectory: string, error: unknown): string | undefined {
-  // Only errors that name a file count: errors of programs and connections have codes, too.
+  // Only errors that name a file count, because errors of programs and connections have codes, too.
   if (!(error instanceof Error && 'path' in error) || 'spawnargs' in error) return undefined;
   return `DATA_DIR ${dataDirectory} cannot be used (${error.message}): repair it, set DATA_DIR to another folder, or set DATABASE_URL, CLIENT_TOKEN_KEY and SECRET_KEY, with which no DATA_DIR is needed`;
 }

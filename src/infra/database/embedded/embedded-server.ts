@@ -15,7 +15,7 @@ import { EmbeddedPostgresError, makeWhole, run, type ServerLocation } from './em
 // it. Each process that uses a server holds a shared advisory lock on a connection of its own, its presence. The lock
 // ends with the process, so a killed process leaves no stale record. The last to leave shuts the server down.
 
-/** Any key will do: nothing else takes locks in the database `postgres`. */
+/** Any key will do, because nothing else takes locks in the database `postgres`. */
 const USE_LOCK = 1;
 
 /** The time limit for a server to recover after a crash, or to shut down, in milliseconds. */
@@ -109,8 +109,8 @@ export async function startOrJoin(cluster: Cluster, onlyPort?: number): Promise<
       throw new EmbeddedPostgresError(`The embedded Postgres cannot be used: ${fault}.`);
     }
     if (server || (started && !started.hasEnded())) return undefined;
-    // A collision with another process's start does not count as a failed try: the next try finds the server, or a free
-    // folder.
+    // A collision with another process's start does not count as a failed try, because the next try finds either the
+    // server or a free folder.
     const failure = await started?.failure();
     if (failure && !LOCKED.test(failure.message) && --triesLeft === 0) throw failure;
     if (started) await delay(10 * POLL_MS);
@@ -178,8 +178,9 @@ type RunningServer = NonNullable<Awaited<ReturnType<typeof findServer>>>;
 /**
  * Finds the server that runs on the cluster's data, whoever started it. Postgres itself replaces the lock file of a
  * dead server once that server's children have ended too, unless the dead server's process id now belongs to another
- * program; in that case this removes the file. A server that waits for its clients to disconnect is shut down at once:
- * it has received SIGTERM, which a machine sends to all processes when it shuts down, and its clients would not leave.
+ * program; in that case this removes the file. A server that waits for its clients to disconnect is shut down at once.
+ * It has received SIGTERM, which a machine sends to all processes when it shuts down, and its clients would never
+ * leave.
  */
 export async function findServer({ folder }: Cluster) {
   const lock = join(folder, 'data', 'postmaster.pid');

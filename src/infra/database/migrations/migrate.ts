@@ -10,7 +10,7 @@ import { type Migration, projectPrisma, readMigrations } from './migration-files
 
 // Applies migrations without Prisma's native engine, which is a separate download, and without its WebAssembly build.
 // The WebAssembly build uses adapter-pg, whose `executeScript` splits a script at every semicolon, even inside function
-// bodies, and runs the pieces one by one: a failure leaves a half-migrated database that refuses all further
+// bodies, and runs the pieces one by one, so that a failure leaves a half-migrated database that refuses all further
 // migrations. Here, a migration and its record commit together or not at all. The records are exactly what `prisma
 // migrate deploy` writes, so that command can be used on the same database.
 
@@ -34,15 +34,20 @@ const readAsServing = `select set_config('role', 'gateway_serving', false) from 
   where c.relname = '_prisma_migrations' and c.relnamespace = 'public'::regnamespace
     and not (has_schema_privilege(c.relnamespace, 'usage') and has_table_privilege(c.oid, 'select'))`;
 
-/** Reports why the database cannot be migrated and what to do, for the person who started the program: no stack. */
+/**
+ * Reports why the database cannot be migrated and what to do, for the person who started the program. It is printed
+ * without its stack.
+ */
 export class MigrationError extends Error {}
 
 export interface MigrateOptions {
   readonly prismaDirectory?: string;
-  /** The folder of the embedded server, if it holds the database: errors name it as the one to remove for a reset. */
+  /**
+   * The folder of the embedded server, if it holds the database. Errors name it as the folder to remove for a reset.
+   */
   readonly dataDirectory?: string | undefined;
   readonly log?: (line: string) => void;
-  /** How long it waits for locks: for tests only. */
+  /** How long it waits for locks. For tests only. */
   readonly patience?: Patience;
   /** Stops the migration in progress, which is rolled back. */
   readonly signal?: AbortSignal;

@@ -117,7 +117,7 @@ export class Replica {
     return true;
   }
 
-  /** Records that a read has waited for it in vain: no read waits again until it has caught up. */
+  /** Records that a read has waited for it in vain. No read waits again until it has caught up. */
   noteBehind(): void {
     this.#isBehind = true;
   }

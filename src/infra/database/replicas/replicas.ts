@@ -197,7 +197,7 @@ class OwnWrites {
   }
 }
 
-/** Returns the newer of two positions: simultaneous writes may record theirs in either order. */
+/** Returns the newer of two positions, because simultaneous writes may record theirs in either order. */
 function newer(noted: Position, before: Position | undefined): Position {
   return before && before.history === noted.history && before.lsn > noted.lsn ? before : noted;
 }
