@@ -6,10 +6,11 @@
 --   {outcome: now, refusal, result}    applied or refused by this call; with the row that its plan names as its result
 --   {outcome: first, refusal, result}  the outcome of the first call with its idempotency key
 --   {outcome: mismatch}                its idempotency key was used with different input
--- All locks are taken first; then each batch is checked, applied and concluded (commit_batch). Runs with the owner's
--- privileges, because the roles that serve and work cannot change money or statuses in any other way. Each statement,
--- here and in the functions called, is planned once per connection, because planning took longer than execution. The
--- plans find rows one by one, by their keys, because the tables may be empty when they are made.
+-- All locks are taken first; then each batch is checked, applied and concluded (commit_batch).
+-- Runs with the owner's privileges, because the roles that serve and work cannot change money or statuses in any other
+-- way.
+-- Each statement, here and in the functions called, is planned once per connection, because planning took longer than
+-- execution. The plans find rows one by one, by their keys, because the tables may be empty when they are made.
 create or replace function commit_batches(p_batches jsonb) returns jsonb[]
   language plpgsql
   security definer set search_path = public, pg_temp

@@ -10,8 +10,9 @@
 -- both kinds of lock on customers, or on external accounts, all of these rows are locked for no key update. An
 -- alternative changes nothing that its plan does not name (src/domain/ledger/plan.ts). If a plan deletes a customer,
 -- the customer's internal accounts are locked too, like accounts that change, because the deletion depends on their
--- balances. A customer gets no further internal accounts. The ids are collected by expressions, which cost far less
--- than statements. Then one statement locks the rows of each table, by key.
+-- balances. A customer gets no further internal accounts.
+-- The ids are collected by expressions, which cost far less than statements. Then one statement locks the rows of each
+-- table, by key.
 create or replace function lock_plans(p_plans jsonb) returns policy[]
   language plpgsql
 as $$

@@ -2,10 +2,10 @@
 -- notifies all instances once. Rows are deleted, rather than passed by a moving cursor, so an event that commits late
 -- is numbered late but never missed. Only one caller runs at a time (the advisory lock of the sequencer), so no other
 -- session moves a row between the first read and the delete. The statements are planned once per connection and use
--- keys, because the outbox is sometimes empty. A row that was moved stays in the index while an old snapshot, such as
--- that of a dump, may still see it: half a million such rows would cost 80 ms per step. So each session remembers a
--- limit, an id up to which no more rows can appear, and reads only beyond it. The id of a moved row becomes the limit
--- as follows:
+-- keys, because the outbox is sometimes empty.
+-- A row that was moved stays in the index while an old snapshot, such as that of a dump, may still see it: half a
+-- million such rows would cost 80 ms per step. So each session remembers a limit, an id up to which no more rows can
+-- appear, and reads only beyond it. The id of a moved row becomes the limit as follows:
 -- 1. Rows with lower ids may be uncommitted: an id is assigned before its transaction commits.
 -- 2. Wait 15 seconds. Each statement that took a lower id now has its transaction id, or was cancelled.
 -- 3. Wait until every transaction that was open at that moment has ended.

@@ -75,7 +75,7 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
   /**
    * @param reads either all or none of them are planned once
    * @param required the position that a standby must have replayed. The standby checks this itself, in the statement
-   * before the reads, so that their snapshots are newer than the check, whichever server a proxy has chosen
+   *   before the reads, so that their snapshots are newer than the check, whichever server a proxy has chosen
    */
   constructor(reads: readonly NamedRead[], required?: Replayed) {
     this.reads = reads;

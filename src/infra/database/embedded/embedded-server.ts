@@ -94,7 +94,7 @@ function programFailure(summary: string, output: string): EmbeddedPostgresError 
 /**
  * Starts the server, or joins the running one.
  * @param onlyPort the only port to use, because this process's connections use it; by default the port of the last
- * start, or another port if that one is taken
+ *   start, or another port if that one is taken
  * @throws EmbeddedPostgresError if the server does not start, or runs on a different port
  */
 export async function startOrJoin(cluster: Cluster, onlyPort?: number): Promise<JoinedServer> {
