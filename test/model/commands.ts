@@ -188,7 +188,7 @@ const sandboxSend = fc
         if (code !== undefined) return;
         quote.status = 'DONE';
         if (late) {
-          // The deposit is too late for the quote: its money goes to the customer, and the payment stays EXPIRED.
+          // The deposit is too late for the quote, so its money goes to the customer, and the payment stays EXPIRED.
           model.balances.aUsd +=
             deposit === 'SHORT' ? quote.send / 2n : deposit === 'TWICE' ? 2n * quote.send : quote.send;
           return;

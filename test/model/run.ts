@@ -14,7 +14,7 @@ import { clockwork, World } from './world.ts';
  * down.
  */
 const perGround = 480;
-/** The number of consecutive sequences in one world: each starts from the state that the last one left. */
+/** The number of consecutive sequences in one world. Each starts from the state that the last one left behind. */
 const perWorld = 16;
 
 /** The number of sequences in parallel. Their commands mostly wait for the background work, not for a processor. */
@@ -72,7 +72,7 @@ async function runOn(ground: Ground, { sequences, maxCommands, seed, until }: Sh
   const failures: unknown[] = [];
   const stopped = () => failures.length > 0;
   const walks = Array.from({ length: lanes }, () => new Lane(ground, stopped));
-  // One after the other: an instance that has just started has no open connections yet.
+  // One after the other, because an instance that has just started has no open connections yet.
   for (const walk of walks) await walk.open();
   await Promise.all(
     walks.map(async (walk, lane) => {
@@ -100,7 +100,7 @@ async function runOn(ground: Ground, { sequences, maxCommands, seed, until }: Sh
 /** Runs sequences one after the other, with a new world after every few of them. */
 class Lane {
   readonly #ground: Ground;
-  /** Whether another lane has found a difference: this one then stops, so that the other can shrink it. */
+  /** Whether another lane has found a difference. This lane then stops, so that the other can shrink its sequence. */
   readonly #stopped: () => boolean;
   #broken = false;
   #runs = 0;

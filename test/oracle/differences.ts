@@ -9,7 +9,7 @@ interface KnownError {
 /**
  * Returns where an answer differs from the expected one; undefined if it does not. `data` must be identical byte for
  * byte. Of several errors below one null, the specification requires only one. So if one answer has an error, the other
- * must have an error for the same null; if their paths are the same, so must the errors be.
+ * must have an error for the same null; if both have the same path, they must be the same error.
  */
 export function differenceOf(expected: Partial<Answer>, answer: Partial<Answer>): string | undefined {
   const [wanted, met] = [errorsOf(expected), errorsOf(answer)];

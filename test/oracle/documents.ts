@@ -39,7 +39,7 @@ export const moving: ReadonlySet<string> = new Set([
   'Viewer.serverTime',
 ]);
 
-/** How often each field of the query type is chosen, relative to the others: the default is 1. */
+/** How often each field of the query type is chosen, relative to the others. The default is 1. */
 const rootWeights: Readonly<Record<string, number>> = {
   transactions: 6,
   customers: 6,
@@ -383,7 +383,7 @@ class Writer {
   }
 }
 
-/** Returns the shape of a field: only fields of the same shape may share a name. */
+/** Returns the shape of a field. Only fields of the same shape may share a name. */
 function shapeOf({ type }: Field): string {
   const named = getNamedType(type);
   return isCompositeType(named) ? String(type).replace(named.name, '{}') : String(type);

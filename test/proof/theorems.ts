@@ -1,7 +1,8 @@
 /**
- * The rounding laws of prices, as theorems over all amounts, rates and fees. `npm run soak -- proofs` has the solver prove
- * each: that no numbers satisfy the assumptions and violate the claim. `npm test` evaluates each with the results of priceQuote
- * and of src/core/fraction.ts. The expressions are SMT-LIB over the definitions of pricing.smt2.
+ * The rounding laws of prices, as theorems over all amounts, rates and fees. `npm run soak -- proofs` has the solver
+ * prove each one, by showing that no numbers satisfy the assumptions and violate the claim. `npm test` evaluates each
+ * with the results of priceQuote and of src/core/fraction.ts. The expressions are SMT-LIB over the definitions of
+ * pricing.smt2.
  */
 export interface Theorem {
   readonly name: string;
@@ -120,7 +121,7 @@ const receiving = {
 } as const;
 
 /**
- * Makes the amounts of a theorem whole: most theorems hold without that, and the solver is faster with real numbers.
+ * Makes the amounts of a theorem whole. Most theorems hold without that, and the solver is faster with real numbers.
  */
 function wholeAmounts<T extends Theorem>(theorem: T): T {
   const amounts = theorem.real.filter((name) => !['units_bought', 'platform', 'service'].includes(name));

@@ -2,11 +2,11 @@ import pg from 'pg';
 
 /**
  * A database whose statements can be stopped inside the product's functions, and whose clock a test can advance. The
- * functions are unchanged: the schema `schedules` has functions of the same names, which stop the actor and call the
+ * functions are unchanged. The schema `schedules` has functions with the same names, which stop the actor and call the
  * real ones. Only connections with `schedules` first in their search path use them.
  */
 
-/** Where an actor stops inside a function: before it, or after it, while its transaction is open. */
+/** Where an actor stops in relation to a function: before or after it, while its transaction is open. */
 const points: readonly { readonly of: string; readonly after: string }[] = [
   { of: 'lock_plans(jsonb)', after: 'locked' },
   { of: 'check_group(jsonb, jsonb)', after: 'checked' },
@@ -18,7 +18,9 @@ const points: readonly { readonly of: string; readonly after: string }[] = [
 /** The notice of an actor that stops, followed by the number of the stop and the name of the point. */
 export const stopNotice = /^stopped (\d+) at (\w+)$/;
 
-/** Each actor stops at two advisory locks alternately: the scheduler holds the one that the actor's next stop needs. */
+/**
+ * Each actor stops at two advisory locks alternately. The scheduler holds the lock that the actor's next stop needs.
+ */
 export const actorLock = (actor: number, stop: number) => `${1_000 + actor}, ${stop % 2}`;
 
 const schema = `

@@ -27,7 +27,7 @@ export class World {
   readonly #sequencers = new Map<number, Sequencer>();
   readonly #clocks = new Map<number, pg.Client>();
   readonly #rail: Rail;
-  /** The orders that the rail has performed: an order performed twice is listed twice. */
+  /** The orders that the rail has performed. An order that was performed twice is listed twice. */
   readonly performed: string[] = [];
   /** The errors logged by background work. A refusal that a race explains is not one of them. */
   readonly errors: unknown[] = [];
@@ -81,7 +81,9 @@ export class World {
     await this.#gateway.stop();
   }
 
-  /** Abandons a world that a planted bug has broken: the server of the test run is removed with everything in it. */
+  /**
+   * Abandons a world that a planted bug has broken. The server of the test run is removed later, with everything in it.
+   */
   async abandon(): Promise<void> {
     await this.scheduler.close();
     await this.client.end();

@@ -15,7 +15,7 @@ export const transactionFields = `
   timeline { status reason } ledgerEntries { amount { amount currency { code } } account { id } system }
   expectedSettlementAt settledAt description requestedReceiverInformation { name mandatory } approvalDueAt reconciliationReference`;
 
-/** Runs a mutation and returns its result: the success with `selection`, or the refusal. */
+/** Runs a mutation and returns its result, which is the success with `selection`, or the refusal. */
 export async function act(platform: TestPlatform, name: Operation, input: object, selection = ''): Promise<Data> {
   return (await platform.ask(mutationDocument(name, selection), mutationVariables(name, input)))[name];
 }

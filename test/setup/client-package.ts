@@ -6,7 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
 
-/** The client package as a user gets it: packed, and installed by npm into an empty project. */
+/** The client package as a user gets it, packed and then installed by npm into an empty project. */
 
 export const root = path.resolve(import.meta.dirname, '../..');
 export const run = promisify(execFile);
@@ -104,7 +104,7 @@ console.log(JSON.stringify({
 }));
 `;
 
-/** An app whose Apollo cache parses scalars: its results and variables have the types that it declares. */
+/** An app whose Apollo cache parses scalars, so that its results and variables have the types that it declares. */
 export const scalarApp = `
 import { ApolloClient, ApolloLink, InMemoryCache } from '@apollo/client';
 import { apolloScalars } from 'payments-client/apollo-scalars';

@@ -151,7 +151,8 @@ export async function databaseProxy(databaseUrl: string) {
       await once(listener, 'listening');
     },
     /**
-     * Loses the answer to the next statement whose message matches: it is executed, and then its connection is cut.
+     * Loses the answer to the next statement whose message matches. The statement is executed, and then its connection
+     * is cut.
      * @param andAfter whether later requests on any connection are cut off, too, unanswered
      */
     loseAnswer(to: RegExp, andAfter = false) {

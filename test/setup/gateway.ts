@@ -126,7 +126,7 @@ export async function ownGateway(...options: Parameters<typeof startTestGateway>
 }
 
 /**
- * A socket that can be terminated while it opens: the client then no longer handles its error, which would end the
+ * A socket that can be terminated while it opens. The client no longer handles its error then, which would end the
  * process.
  */
 class CuttableSocket extends WebSocket {
@@ -185,7 +185,7 @@ export function connect(address: string, platformId: string, authorization: stri
   };
 }
 
-/** Opens a connection that the server may also end: its next statement then reports that. */
+/** Opens a connection that the server may also end. If it does, the next statement reports that. */
 export async function openClient(connectionString: string, config: pg.ClientConfig = {}): Promise<pg.Client> {
   const client = new pg.Client({ connectionString, ...config });
   client.on('error', () => undefined);

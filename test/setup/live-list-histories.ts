@@ -28,7 +28,7 @@ export class LiveList {
   readonly wanted: Wanted;
   readonly #platform: TestPlatform;
   readonly #rows = new Map<string, Data>();
-  /** The newest version seen of each row: older ones change nothing. */
+  /** The newest version seen of each row. Older versions change nothing. */
   readonly #versions = new Map<string, number>();
   readonly operations: { readonly op: string; readonly id: string; readonly version: number }[] = [];
   #cut: () => void = () => undefined;
@@ -129,7 +129,7 @@ export class LiveList {
 
 let numbers = 0;
 
-/** A step: an act, and the existing object that it concerns. */
+/** A step, which is an act and the existing object that it concerns. */
 const step = fc.record({
   act: fc.constantFrom(
     ...([

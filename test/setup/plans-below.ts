@@ -17,7 +17,7 @@ export interface ListBelow {
   readonly parent: keyof Parents;
   readonly field: string;
   readonly args: readonly GraphQLArgument[];
-  /** Whether the list is paged; a field that takes a filter and is not paged sums its rows. */
+  /** Whether the list is paged. A field that takes a filter but is not paged sums its rows. */
   readonly isPaged: boolean;
   readonly table: FilledTable;
 }

@@ -147,7 +147,7 @@ const changedAt = `now() - (i::bigint * 7919 % 1000003) * interval '1 second'`;
 
 /** @param step one in this many rows belongs to the parents with many */
 function fillingsOf({ transactionId, quoteId, deliveryId, parents }: Templates, step: number): readonly Filling[] {
-  /** Returns a row's parent of this type: the oldest three rows belong to the parent with few. */
+  /** Returns a row's parent of this type. The oldest three rows belong to the parent that has few. */
   const parent = (type: keyof Parents, other = `'${uuidIn(parents.most[type])}'`) =>
     `case when i <= 3 then '${uuidIn(parents.few[type])}' when i % ${step} = 0 then '${uuidIn(parents.many[type])}' else ${other} end`;
   // Every other payment is an incoming one.
@@ -234,7 +234,7 @@ function fillingsOf({ transactionId, quoteId, deliveryId, parents }: Templates, 
   ];
 }
 
-/** Ids from the year 2000, which no row of a test has: they identify the filler rows. */
+/** Ids from the year 2000, which no row of a test has, so that they identify the filler rows. */
 export const fillerId = `('00dc' || lpad(to_hex(i), 8, '0') || '7000' || '8000' || lpad(to_hex(i), 12, '0'))::uuid`;
 const isFiller = (table: FilledTable) => `${keyOf(table)} < '00dd0000-0000-0000-0000-000000000000'`;
 

@@ -72,7 +72,7 @@ export async function openCatalog() {
       tokenId: token.id,
       receiverUmaAddress: encodeURIComponent(scene.customer.umaAddress),
     }),
-    /** The commands that have a valid request here: the tests fail for an endpoint without one. */
+    /** The commands that have a valid request here. The tests fail for an endpoint without one. */
     commands: Object.keys(requests),
     /** Returns a valid request of a command, a different one each time. */
     async good(id: string) {

@@ -16,7 +16,7 @@ const taken = (what: string, given: string, text = given, key: string | null = t
 });
 const refused = (what: string, given: string): StrangeText => ({ what, given, text: null, key: null });
 
-/** The one table of strange texts: every text field of every API is tested against it. */
+/** The only table of strange texts. Every text field of every API is tested against it. */
 export const strangeTexts: readonly StrangeText[] = [
   taken('a name', 'Ana'),
   taken('spaces around', ' Ana\u00a0', 'Ana'),
@@ -67,7 +67,7 @@ export const strangeTexts: readonly StrangeText[] = [
   refused('half a character', 'Ana\ud800'),
 ];
 
-/** Texts of exactly the maximum length, and of one character more: characters are counted, not UTF-16 units. */
+/** Texts of exactly the maximum length, and of one character more. Characters are counted, not UTF-16 units. */
 export const longTexts = (most: number): readonly StrangeText[] => [
   taken('as many characters as allowed', '𠮷'.repeat(most)),
   taken('as many characters as allowed, when composed', 'e\u0301'.repeat(most), 'é'.repeat(most)),

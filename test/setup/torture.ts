@@ -88,7 +88,8 @@ export async function torture({ subscribers, customers, seconds, rate, kills }: 
     }),
   );
   const expected = (subscriber: Subscriber) => expectedOf.get(subscriber) ?? [];
-  // Wait until everything still missing has arrived, and then until the open reads end: nothing may arrive twice.
+  // Wait until everything still missing has arrived, and then until the open reads end, because nothing may arrive
+  // twice.
   await until(
     () => all.every((subscriber) => subscriber.seen.length >= expected(subscriber).length),
     () => all.reduce((sum, subscriber) => sum + subscriber.seen.length, 0),
@@ -145,7 +146,8 @@ async function readForAWhile(url: string, authorization: string, subscriber: Sub
       timer = setTimeout(() => open.cut(), ms);
       for await (const message of open.events) take(message.data);
     } catch (error) {
-      // Cut, by us or (what fetch calls a TypeError) by the server: it reconnects either way.
+      // The connection was cut, by us or (what fetch calls a TypeError) by the server. The subscriber reconnects either
+      // way.
       if (!(error instanceof Error) || !['AbortError', 'TypeError'].includes(error.name)) throw error;
     } finally {
       clearTimeout(timer);
@@ -163,7 +165,7 @@ async function readForAWhile(url: string, authorization: string, subscriber: Sub
   await delay(ms);
   reading.abort();
   if (Math.random() < 0.3) {
-    // Half-open: the client is gone for good, and its server gets no notice.
+    // Half-open: the client is gone for good, but the server is not told.
     subscriber.halfOpened += 1;
     socket.pause();
     setTimeout(() => socket.terminate(), 5_000);
@@ -231,7 +233,7 @@ export async function makeCustomers(platform: TestPlatform, count: number): Prom
   return ids;
 }
 
-/** Waits for as long as there is progress: a slow machine is not a fault. */
+/** Waits for as long as there is progress, because a slow machine is not a fault. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   progress: () => number | string = () => 0,
