@@ -9,7 +9,7 @@ export interface LockSession {
   readonly kind: string;
   /** The state, such as `active` or `idle in transaction`. */
   readonly state: string | null;
-  /** Its current or last statement: the name of a statement of the service, or the beginning of any other text. */
+  /** Its current or last statement: its name if it is one of the service's, otherwise the beginning of its text. */
   readonly statement: string;
   readonly openSeconds: number;
   /** The processes that it waits for. 0 stands for a prepared transaction. */

@@ -86,7 +86,7 @@ export function columnOf(model: string, field: string): string | undefined {
 type Where = Readonly<Record<string, unknown>>;
 
 /**
- * The fields and operators whose values, always enum values, are written into the text as literals. For a parameter,
+ * The fields and operators whose values, always enum values, are written into the text as literals. With parameters,
  * Postgres would not use a partial index on such rows.
  */
 export const literalNames: ReadonlySet<string> = new Set(['kind', 'not']);

@@ -34,8 +34,8 @@ export const sessionSettings = (role: string, statementMs = defaultStatementMs) 
 ];
 
 /**
- * The database roles of the program. They own no tables, change money only through the functions of the ledger, and
- * cannot disable triggers (docs/database-roles.md).
+ * The program's database roles. They own no tables, change money only through the functions of the ledger, and cannot
+ * disable triggers (docs/database-roles.md).
  *
  * `gateway_serving` serves requests: it sees only the rows of the current platform (platform-scope.ts). `gateway_work`,
  * for background work and the operators' commands, sees all platforms.

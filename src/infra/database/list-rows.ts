@@ -9,7 +9,10 @@ import { columnName, fieldName } from './rows.ts';
 // the end. To prevent this, the other conditions are wrapped in `(…) is true`, and if the index does not have the
 // list's order, the rows are sorted after `offset 0`.
 
-/** The fields that match few rows of a platform, by model, and whether the index on each has the order of ids. */
+/**
+ * The fields that match few rows of a platform, by model, and whether the index on each returns equal values in the
+ * order of ids.
+ */
 const finders: Readonly<Record<string, Readonly<Record<string, boolean>>>> = {
   Account: { customerId: true },
   ClientToken: { ownerId: false },

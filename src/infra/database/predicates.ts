@@ -97,7 +97,7 @@ function ofValue(model: string, field: ModelField, condition: unknown): Test {
     if (value === undefined) return [];
     switch (operator) {
       case 'in': {
-        // Prisma's filters have only a list here.
+        // Prisma's filters allow only a list here.
         const values = (value as unknown[]).map((one) => equalTo(model, field, one));
         return [(row, find) => values.some((test) => test(row, find))];
       }
@@ -142,7 +142,7 @@ function beginningWith(model: string, { name }: ModelField, start: unknown): Tes
   };
 }
 
-/** Compares as Postgres does: times, numbers and UUIDs. The order of other text depends on the collation. */
+/** Compares times, numbers and UUIDs as Postgres does. The order of other texts depends on the collation. */
 function compared(model: string, field: ModelField, value: unknown, holds: (order: number) => boolean): Test {
   const { name, type } = field;
   const isId = name === 'id' || name.endsWith('Id');

@@ -4,7 +4,10 @@ import type { Prisma } from './generated/client/client.ts';
 import { listRows } from './list-rows.ts';
 import { columnName, fieldsOf, rowFromFields, type SnapshotRows } from './rows.ts';
 
-/** The types of conditions on the rows of each noun: Prisma's, although conditions.ts supports only a part of them. */
+/**
+ * The types of the conditions on each noun's rows. They are Prisma's, although conditions.ts supports only some of
+ * them.
+ */
 interface WhereInputs {
   readonly Account: Prisma.AccountWhereInput;
   readonly ClientToken: Prisma.ClientTokenWhereInput;

@@ -35,7 +35,7 @@ export async function inTransaction<T>(
 }
 
 interface TransactionOptions {
-  /** The statement that begins it: `begin` with its isolation level and access mode. */
+  /** The statement that begins the transaction: `begin`, with an isolation level and access mode. */
   readonly begin?: `begin${string}`;
   /** Called when the connection becomes unusable because it is lost, cannot roll back, or is read-only. */
   readonly onBroken?: (error: unknown) => void;

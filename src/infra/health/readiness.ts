@@ -28,7 +28,10 @@ export interface ReadinessLimits {
   readonly standstillMs: number;
   /** The interval between the instance's own checks, in milliseconds. */
   readonly everyMs: number;
-  /** How long a session is used, in ms. A server that accepts no new sessions may still serve old ones. */
+  /**
+   * How long a session is used before it is replaced, in ms. A server that accepts no new sessions may still serve old
+   * ones.
+   */
   readonly sessionMs: number;
 }
 

@@ -52,7 +52,10 @@ function refuseUpgrade(socket: Duplex, status = '400 Bad Request'): void {
 /** If the first line is longer than this, in bytes, the address is too long (RFC 9110, 4.1, recommends 8,000). */
 const longAddress = 8 * 1024;
 
-/** Returns whether headers are too long because of their address. Node returns 431 for all others that are too long. */
+/**
+ * Returns whether a request's head is too long because of its address. Node returns 431 for any other head that is too
+ * long.
+ */
 function isLongAddress(error: unknown): boolean {
   const { code, rawPacket } = error as { readonly code?: string; readonly rawPacket?: Buffer };
   return code === 'HPE_HEADER_OVERFLOW' && rawPacket?.subarray(0, longAddress).includes('\r\n') === false;

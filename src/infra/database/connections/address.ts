@@ -98,7 +98,7 @@ export function faultOfAddress(address: string): string | undefined {
   }
 }
 
-/** Postgres truncates longer names. */
+/** The maximum length of a connection's name. Postgres truncates longer ones. */
 const maxNameBytes = 63;
 
 /** Returns the name of a connection: the program, the purpose, and the instance's machine and process. */

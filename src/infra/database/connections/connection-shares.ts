@@ -68,7 +68,7 @@ export class ConnectionShares {
     const giveUp = () => {
       givenUp = true;
       waiting.delete(wait);
-      // The pool's own wording.
+      // The same message as the pool's own.
       done(new Error('timeout exceeded when trying to connect'), undefined, () => undefined);
     };
     const timer = this.#timeoutMs > 0 ? setTimeout(giveUp, this.#timeoutMs) : undefined;

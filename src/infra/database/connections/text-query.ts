@@ -45,7 +45,7 @@ const timed = (text: string) =>
 
 /**
  * A batch of reads, each of which returns a single text. It uses pg's interface for custom queries, because pg's own
- * query needs a third more CPU time per read. Each read has its own snapshot.
+ * query needs a third more CPU time for a single read. Each read has its own snapshot.
  */
 export class TextQuery implements pg.Submittable, PlatformFirst {
   /**

@@ -28,7 +28,7 @@ interface Waiting extends NamedRead {
 export class TextReads {
   readonly #pool: pg.Pool;
   readonly #names: StatementNames;
-  /** The last execution time of a statement, by its name. */
+  /** Each statement's last execution time, by the statement's name. */
   readonly #micros = new LRUCache<string, number>({ max: 2_000 });
   #waiting: Waiting[] = [];
 

@@ -13,7 +13,7 @@ import { EmbeddedPostgresError, makeWhole, run, type ServerLocation } from './em
 
 // Manages one database cluster: creates it, starts its server or joins the running one, whoever started it, and leaves
 // it. Each process that uses a server holds a shared advisory lock on a connection of its own, its presence. The lock
-// ends with the process, so a killed process leaves no stale record. The last to leave shuts the server down.
+// ends with the process, so a killed process leaves no stale record. The last process to leave shuts the server down.
 
 /** Any key will do, because nothing else takes locks in the database `postgres`. */
 const USE_LOCK = 1;

@@ -136,7 +136,9 @@ export async function verifyMigrations(
   throw new MigrationError(`The database lacks the migrations ${names}. ${remedy}`);
 }
 
-/** Refuses an empty database whose encoding cannot store all names, such as SQL_ASCII, or counts their bytes. */
+/**
+ * Refuses an empty database whose encoding, unlike UTF8, cannot store all names or counts bytes instead of characters.
+ */
 async function requireUnicode(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ server_encoding: string }>('show server_encoding');
   const encoding = rows[0]?.server_encoding;
@@ -223,7 +225,7 @@ async function applyPatiently(migration: Migration, { client, locks, patience, l
       if (blockers.length > 0) others = blockers.map(nameOf).join('; ');
       if (performance.now() >= until)
         throw migrationFailure(migration, error, `It waits for ${others}. End that session, and run the command again`);
-      // What a session does changes, but its process id does not.
+      // The description of a session changes, but its process id does not.
       const who = blockers.map(({ pid }) => pid).join();
       if (who !== said && who !== '')
         log(`the migration ${migration.name} waits for ${others} and will be tried again`);

@@ -19,9 +19,9 @@ export const keysByTriggers: ReadonlyMap<string, string> = new Map([
 const keyBehindView = 'webhook_delivery_event';
 
 /**
- * Returns the SQL that the migrations lack: the changes from a database with all of them to `schema.prisma`, and every
- * function whose text differs from the installed one. Functions that column defaults call come before the tables, the
- * others after. Empty if the migrations, the schema and the functions agree.
+ * Returns the SQL that the migrations lack: the changes that bring a database with all migrations to `schema.prisma`,
+ * and every function whose text differs from the installed one. Functions that column defaults call come before the
+ * tables, the others after. Empty if the migrations, the schema and the functions agree.
  * @param serverUrl connects a user who may create databases
  */
 export async function missingSql(serverUrl: string, prismaDirectory = projectPrisma): Promise<string> {
