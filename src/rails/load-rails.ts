@@ -172,7 +172,7 @@ const pairs = [
 const simulationParts = ['scenarioFault', 'deposit', 'approval', 'senderInformation', 'accountVerification'] as const;
 
 /**
- * Validates a rail. Its methods must be functions that the port defines, a method must not lack the methods that it
+ * Validates a rail. Its methods must be functions that the port defines, a method must come with the methods that it
  * requires, and a rail for PRODUCTION must not have a simulation.
  */
 function checkRail(place: string, rail: Rail, environment: RailHost['environment']): void {

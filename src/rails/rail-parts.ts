@@ -153,8 +153,8 @@ export interface RailWebhooks {
   receiveWebhook?(webhook: RailWebhook): Promise<ReceivedWebhook | undefined>;
 
   /**
-   * Returns the meaning of a stored webhook. Called at least once for each, in any order, even after a crash. An
-   * exception means that the meaning is unknown, and the method is called again later.
+   * Returns the meaning of a stored webhook. Called at least once for each webhook, in any order, even after a crash.
+   * An exception means that the meaning is unknown, and the method is called again later.
    */
   readWebhook?(body: Uint8Array): Promise<readonly RailNews[]>;
 }

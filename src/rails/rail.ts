@@ -44,7 +44,7 @@ export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
 
   /**
    * Pays out, or returns the current state of the payout. Called again after `checkInMs`, and after a crash at any
-   * point: an implementation passes `order.id` to its provider as the idempotency key. An exception means that the
+   * point, so an implementation passes `order.id` to its provider as the idempotency key. An exception means that the
    * outcome is unknown, and the method is called again. An order that settled with a `watchMs` is queried once more
    * after that time, with `settled` set: by then its money has either come back (`returned`), or the order is final
    * (`settled`).

@@ -146,8 +146,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 }
 
 /**
- * Opens the database for requests and, with half as many connections, for background work. Commits of both wake that
- * work.
+ * Opens the database for requests and, with half as many connections, for background work. Commits through either of
+ * them wake the background work.
  */
 function openDatabases({ databaseUrl: url, pooler, config, log, pace }: GatewayOptions) {
   const limits = {

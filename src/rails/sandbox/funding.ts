@@ -32,8 +32,8 @@ function digitsOf(owner: string, purpose: string, count: number): string {
   return (seedOf(owner, purpose).readBigUInt64BE(0) % 10n ** BigInt(count)).toString().padStart(count, '0');
 }
 
-// Bank accounts, one for each quote and account. Numbers have the check digits of their formats, so that clients'
-// validation accepts them. Bank codes belong to no real bank.
+// Bank accounts, one for each quote and account. Numbers have valid check digits, so that clients' validation accepts
+// them. Bank codes belong to no real bank.
 
 const bankName = 'Sandbox Bank';
 

@@ -57,7 +57,10 @@ export class UpstreamOrders {
     return this.#perform(order, () => this.#transferOut(order, account, order.id, memoOf('order', order)));
   }
 
-  /** Pays to a UMA address from a customer's upstream account, which is funded first and returns unused money. */
+  /**
+   * Pays to a UMA address from a customer's upstream account. The account is funded first, and unused money is moved
+   * back.
+   */
   async #payUma(order: RailOrder, lock: RateLock): Promise<RailOutcome> {
     let isFunded = order.settled;
     const fund = async () => {
@@ -153,7 +156,7 @@ export class UpstreamOrders {
     return { kind: 'contradiction', explanation: 'the upstream service no longer has this payment' };
   }
 
-  /** Executes the upstream quote that has locked an order's rate, after `prepare`. */
+  /** Runs `prepare` if it is given, and then executes the upstream quote that has locked an order's rate. */
   async #execute(order: RailOrder, { reference }: RateLock, prepare?: () => Promise<void>): Promise<Sent> {
     try {
       await prepare?.();

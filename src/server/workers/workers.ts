@@ -71,8 +71,8 @@ interface WorkerOptions {
 
 /**
  * Starts the background work of a process: sequencing the feed, settling orders, processing providers' webhooks and
- * deposits, expiring quotes, checking external accounts, delivering webhooks, following the database's clock, daily
- * reconciliation, and deleting rows past their retention. Any number of processes may do it side by side.
+ * deposits, expiring quotes, checking external accounts, delivering webhooks, following the database's clock,
+ * reconciling once a day, and deleting rows past their retention. Any number of processes may do it side by side.
  */
 export function startWorkers(payments: Payments, webhooks: Webhooks, { sequencer, reconcileHour, log }: WorkerOptions) {
   const { database } = payments;
@@ -124,7 +124,9 @@ export function startWorkers(payments: Payments, webhooks: Webhooks, { sequencer
   database.commits.on('committed', wake).on('received', wakeReceived);
 
   return {
-    /** Starts no more webhook attempts, and ends those in progress, which take longest. `stop` does this, too. */
+    /**
+     * Starts no further webhook attempts, and ends the attempts in progress, which take longest. `stop` does this, too.
+     */
     stopDelivering: () => delivery.stop(),
     async stop(): Promise<void> {
       database.commits.off('committed', wake).off('received', wakeReceived);
