@@ -82,7 +82,7 @@ test('a correct rail passes the checks on incoming money', async () => {
 test.for<readonly [mistake: IncomingMistake, kind: string, reason: string]>([
   ['believes anybody', 'WEBHOOK', 'it accepted a webhook without header fields'],
   ['takes anew', 'DEPOSIT', 'the provider made 2700 available instead of 900'],
-  ['lists all', 'DEPOSIT', 'a deposit is listed among those that began a day later'],
+  ['lists all', 'DEPOSIT', 'a deposit is listed among the deposits that began a day later'],
 ])('a rail with the mistake “%s” about incoming money is detected', async ([mistake, kind, reason]) => {
   expect((await resultsOf(incomingTrial(mistake), shortTimes)).failed).toMatchObject([{ kind, reason }]);
 });

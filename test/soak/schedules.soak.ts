@@ -52,7 +52,7 @@ describe('a planted bug is caught by a schedule', () => {
     // One of the two locks is enough, since an execution and an expiry move the quote and its transaction.
     {
       bug: 'a plan locks neither the quotes nor the transactions that it moves',
-      race: 'an execution against the expiry of its quote',
+      race: 'executing a quote against its expiry',
       plants: [
         {
           signature: 'lock_plans(jsonb)',
@@ -70,7 +70,7 @@ describe('a planted bug is caught by a schedule', () => {
     // The table of transitions then refuses the change, which is an error in the expiry.
     {
       bug: 'the expiry also takes a quote and a transaction that are PROCESSING',
-      race: 'an execution against the expiry of its quote',
+      race: 'executing a quote against its expiry',
       plants: [
         {
           signature: 'check_quotes(uuid, jsonb)',
@@ -86,7 +86,7 @@ describe('a planted bug is caught by a schedule', () => {
     },
     {
       bug: 'lease_rail_orders leases nothing',
-      race: 'a lease against a lease',
+      race: 'two workers on one order',
       plants: [
         {
           signature: 'lease_rail_orders(integer, bigint)',
