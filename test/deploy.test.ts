@@ -53,7 +53,7 @@ describe.each(files)('%s', (file) => {
   });
 });
 
-test('the secrets of compose.yaml are created once, for this user alone, and no page shows them', async () => {
+test('the secrets of compose.yaml are created once, readable by this user alone, and appear on no page', async () => {
   const folder = mkdtempSync(path.join(root, 'deploy', 'compose-test-'));
   try {
     cpSync(path.join(root, 'deploy/compose/make-secrets.sh'), path.join(folder, 'make-secrets.sh'));
@@ -106,7 +106,7 @@ function faultsOf(objects: readonly { readonly apiVersion: string; readonly kind
   }
 }
 
-test('the objects of Kubernetes have the fields that its API declares, and no others', () => {
+test('Kubernetes objects use only fields that its API declares, and have all that it requires', () => {
   const objects = globSync('deploy/kubernetes/*.yaml', { cwd: root }).flatMap((file) =>
     parseAllDocuments(read(file)).map((document) => document.toJS()),
   );
@@ -118,7 +118,7 @@ test('the objects of Kubernetes have the fields that its API declares, and no ot
   expect(faultsOf(misspelt)).toMatch(/readynessProbe.* does not exist in type 'Container'/);
 });
 
-test('a stop ends before any of these deployments kills the process', () => {
+test('a graceful stop ends before any of these deployments would kill the process', () => {
   const seconds = (pattern: RegExp, file: string) => Number(pattern.exec(read(file))?.[1]);
   // The longest that a stop takes after SHUTDOWN_DELAY_MS: deadlinesMs in src/server/stop.ts, and half a second.
   const stopSeconds = 7;
@@ -132,7 +132,7 @@ test('a stop ends before any of these deployments kills the process', () => {
   );
 });
 
-test('the image has every file that the service reads', () => {
+test('the image contains every file that the service reads', () => {
   const copied = [...read('Dockerfile').matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, names = '']) =>
     names.split(' '),
   );

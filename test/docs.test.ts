@@ -65,7 +65,7 @@ describe('the coverage of the specification', () => {
     expect(missing).toEqual([]);
   });
 
-  test('names every section and every rule of the specification, and no other', () => {
+  test('names every section and every rule of the specification, and no others', () => {
     const named = foundIn(read(coverage), /^\| (\d[\d., ]*) /gm).flatMap((numbers) => numbers.split(', '));
     expect(named.filter((number) => !sections.has(number))).toEqual([]);
     expect([...sections].filter((number) => number.includes('.') && !named.includes(number))).toEqual([]);
@@ -85,7 +85,7 @@ const sections = new Set(
     }),
 );
 
-describe('a citation by number', () => {
+describe('a numbered citation', () => {
   const decided = new Set(foundIn(read(decisions), /^### Decision (\d+)$/gm));
   const citing = [
     ...['src', 'test', 'prisma/functions'].flatMap(filesIn).filter((path) => !path.includes('database/generated')),
@@ -109,7 +109,7 @@ describe('a citation by number', () => {
     expect(found.filter(({ number }) => !sections.has(number))).toEqual([]);
   });
 
-  test('of a decision names one that is written down, once', () => {
+  test('of a decision names one that is recorded exactly once', () => {
     const found = cited(/decisions?/, '\\d+');
     expect(found.length).toBeGreaterThan(50);
     expect(found.filter(({ number }) => !decided.has(number))).toEqual([]);
@@ -125,7 +125,7 @@ describe('a citation by number', () => {
   });
 });
 
-test('every code of a refusal is in the table of decision 46, with its status', () => {
+test('every refusal code is in the table of decision 46, with its status', () => {
   const table = read(decisions).split('### Decision 46')[1]?.split('### ')[0] ?? '';
   const written = [...table.matchAll(/^\| (\d+) \| ([A-Z_, ]+)/gm)].flatMap(([, status, codes = '']) =>
     codes
@@ -167,7 +167,7 @@ function headingsOf(page: string): ReadonlySet<string> {
   );
 }
 
-describe('the diagram of imports', () => {
+describe('the import diagram', () => {
   /**
    * The columns of the diagram, each with its lines; every line is a list of folders. `''` is the folder that they are
    * in.
@@ -198,7 +198,7 @@ describe('the diagram of imports', () => {
       }),
   );
 
-  test.each(columns)('the column $title has every folder, and no folder imports upwards', ({ around, lines }) => {
+  test.each(columns)('shows every folder in the column $title, and no folder imports upwards', ({ around, lines }) => {
     /**
      * Returns the line of the diagram that a folder is in, or that of the folder around it; undefined if the diagram
      * does not cover it.

@@ -15,7 +15,7 @@ test('there are at least thirty bugs, in SQL and in TypeScript, each named once'
   expect(bugs.length - inSql.length).toBeGreaterThanOrEqual(12);
 });
 
-test.each(bugs.map((bug) => [bug.name, bug] as const))('it can be planted, and its test exists: %s', (_name, bug) => {
+test.each(bugs.map((bug) => [bug.name, bug] as const))('the bug can be planted, and its test exists: %s', (_name, bug) => {
   expect(planted('.', bug).size).toBeGreaterThan(0);
   const { file, title } = bug.caughtBy;
   const source = readFileSync(file, 'utf8');
@@ -25,7 +25,7 @@ test.each(bugs.map((bug) => [bug.name, bug] as const))('it can be planted, and i
   ).toBe(true);
 });
 
-test('a text that is missing or occurs twice cannot place a bug', () => {
+test('a bug cannot be placed by a text that is missing or occurs twice', () => {
   const bug = { file: 'package.json', put: '', also: [] };
   expect(() => planted('.', { ...bug, find: 'no such text' })).toThrow('0 times');
   expect(() => planted('.', { ...bug, find: '"' })).toThrow('times, and not once');

@@ -58,7 +58,7 @@ test('two concurrent first starts both succeed, on one sandbox platform with the
   expect(two).toEqual(one);
 });
 
-test('concurrent preparations of the sandbox platform find the same one, with its sample data created once', async () => {
+test('preparing the sandbox platform concurrently yields one platform, with its sample data created once', async () => {
   const fresh = await freshDatabase();
   const open = () => openDatabase({ url: fresh.url, role: 'gateway_work', poolSize: 2 });
   const [operators, ...instances] = [open(), open(), open(), open()];

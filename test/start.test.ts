@@ -72,7 +72,7 @@ describe('npm start', () => {
     expect(status).toBe(0);
   });
 
-  test('names in one sentence the folder to remove if its data has earlier migrations', async () => {
+  test('if the data has earlier migrations, says in one sentence which folder to remove', async () => {
     const server = await startEmbeddedPostgres({ dataDir: data.path });
     await execute(server.url, `update _prisma_migrations set migration_name = '20250101000000_earlier'`);
     await server.stop();
@@ -121,7 +121,7 @@ describe('a wrong setting stops startup before anything is created, and is repor
   });
 });
 
-test('an interrupted or killed first start leaves nothing behind for the next one', async () => {
+test('an interrupted or killed first start leaves nothing behind that disturbs the next one', async () => {
   const data = await temporaryDataDirectory();
   const begin = async () => {
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'src/main.ts'], {
@@ -167,7 +167,7 @@ test('shell variables for another Postgres do not affect the embedded one', asyn
   await data.remove();
 });
 
-test('a port in use stops startup and is named; nothing keeps running', async () => {
+test('a port that is in use stops startup and is named, and no process keeps running', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
@@ -197,7 +197,7 @@ test('a port in use stops startup and is named; nothing keeps running', async ()
 });
 
 describe('npm run ops -- platform', () => {
-  test('prints a token once for its own database, and changes limits; the fixed sandbox token is refused', async () => {
+  test('prints a token once, accepts no sandbox token, and changes limits', async () => {
     const database = await freshDatabase();
     const { status, stdout } = runScript('src/commands.ts', ['ops', 'platform', 'create', 'acme', '--sandbox'], {
       DATABASE_URL: database.url,

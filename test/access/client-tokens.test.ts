@@ -148,7 +148,7 @@ test('a token of one quote shows that quote and its transaction, without names o
   expect(paid.ledgerEntries).toContainEqual({ account: null, system: 'OTHER_ACCOUNT' });
 });
 
-test('minting is refused for unknown subjects, and for rights beyond those of the caller or of any app', async () => {
+test('minting is refused for unknown subjects, and for rights that the caller lacks or no app may have', async () => {
   const stranger = await t.newPlatform('stranger');
   const { customerId } = mine;
   expect(await minted({ customerId }, stranger)).toMatchObject(refusal('USER_NOT_FOUND', 'boundTo', 'customerId'));
@@ -182,7 +182,7 @@ test('an app cannot run server-only operations, whatever its permissions', async
   }
 });
 
-test('a token is returned only once; a repeat with the same key names its id', async () => {
+test('a token is returned only once; a repeat with the same key returns only its id', async () => {
   const input = { customerId: mine.customerId, idempotencyKey: 'mint-1' };
   const { tokenId } = await minted(input);
   const repeat = await minted(input);
@@ -225,7 +225,7 @@ test('a revoked or forged client token is treated like a missing one', async () 
   expect(await revoke('ClientToken:nonsense')).toMatchObject({ code: 'TOKEN_NOT_FOUND' });
 });
 
-test('tokens are listed by customer and by whether they are active, to managers only, and never shown', async () => {
+test('only managers list tokens, by customer and by whether they are active, and never see the tokens themselves', async () => {
   const scene = await makeScene(t.platform, 0n);
   const made = [];
   for (const customerId of [scene.customerId, scene.customerId, mine.customerId])

@@ -110,7 +110,7 @@ test('the same position has the same cursor in all lists and streams, on every i
 });
 
 test.each([...places.keys()])(
-  '%s refuses what is not a cursor of its list and platform, naming the argument',
+  '%s refuses anything but a cursor of its own list and platform, and names the argument',
   async (place) => {
     const send = places.get(place);
     const at = /\((\w+):\)|(cursor)=/.exec(place);
@@ -124,7 +124,7 @@ test.each([...places.keys()])(
   },
 );
 
-test('a cursor of a different order of its list is refused', async () => {
+test('a cursor from the same list in a different order is refused', async () => {
   for (const [cursor, order] of [
     [first(changed), 'CREATED'],
     [first((await t.platform.ask('{ customers { edges { cursor } } }')).customers), 'UPDATED'],
@@ -134,7 +134,7 @@ test('a cursor of a different order of its list is refused', async () => {
   }
 });
 
-test('every bit of a cursor counts', () => {
+test('a cursor with any bit changed is refused', () => {
   const position = '0199f0a4-7a6b-7c3d-8e4f-5a6b7c8d9e0f';
   const cursor = cursors.write('Transaction', t.platform.platformId, position);
   const bytes = Buffer.from(cursor, 'base64url');
@@ -146,7 +146,7 @@ test('every bit of a cursor counts', () => {
   expect(cursors.read('Transaction', t.platform.platformId, cursor)).toBe(position);
 });
 
-test('cursors of a replaced key are valid for as long as the key is a fallback', () => {
+test('cursors made with a replaced key stay valid for as long as that key is a fallback', () => {
   const [old, next] = [Buffer.from(secretKey, 'hex'), randomBytes(32)];
   const { platformId } = t.platform;
   const before = cursors.write('feed', platformId, '17:2');

@@ -76,8 +76,8 @@ const sqlStateOf = (outcome: Promise<unknown>): Promise<unknown> =>
     (error: { code?: unknown }) => error.code,
   );
 
-describe('without the filters of the application', () => {
-  test('a statement for all platforms would show a foreign row: the filters are off', async () => {
+describe("without the application's own filters", () => {
+  test('a statement for all platforms shows a foreign row, which proves that the filters are off', async () => {
     const where = { AND: [visibleTransactions({ platformId: strangerId, bound: { kind: 'PLATFORM' } }), {}] };
     const rows = await readRows(t.gateway.payments.database, 'Transaction', { where });
     expect(rows.map(({ id }) => id)).toContain(uuidIn(things.transaction ?? ''));
@@ -144,7 +144,7 @@ describe('without the filters of the application', () => {
 });
 
 describe('the serving role', () => {
-  test("sees only its own platform's rows of every table, and none without a platform", async () => {
+  test("sees only its own platform's rows in every table, and none without a platform", async () => {
     const { rows: tables } = await t.owner.query<{ name: string; owner: string; rows: number; secured: boolean }>(
       `select c.relname as name, case c.relname when 'platform' then 'id' else 'platform_id' end as owner, c.relrowsecurity as secured
        from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
@@ -174,7 +174,7 @@ describe('the serving role', () => {
     expect((await asPlatform(strangerId, () => serving.pool.query('select from account'))).rowCount).toBeGreaterThan(0);
   });
 
-  test('sees through shared views only the rows of the tables that it sees directly', async () => {
+  test('sees no rows through shared views that it could not see in their tables', async () => {
     const { rows: views } = await t.owner.query<{ name: string; options: string[] | null }>(
       `select relname as name, reloptions as options from pg_class where relnamespace = 'public'::regnamespace and relkind = 'v'`,
     );
@@ -184,7 +184,7 @@ describe('the serving role', () => {
     expect((await as('gateway_serving', 'select from event')).rowCount).toBeGreaterThan(0);
   });
 
-  test('has every column of the tables that it reads through views', async () => {
+  test('can read every column of a table that it reads through a view', async () => {
     const columnsOf = async (schema: string) =>
       (
         await t.owner.query(
@@ -304,7 +304,7 @@ test("the database's checks at commit see all rows, whoever commits", async () =
   expect(rows).toEqual([{ name: 'check_journal', has_rights_of_owner: true }]);
 });
 
-test('a plan cannot insert a row of another platform', async () => {
+test('a plan cannot insert a row for another platform', async () => {
   const { database } = t.gateway.payments;
   const order = { id: crypto.randomUUID(), transactionId: uuidIn(things.transaction ?? ''), kind: 'PAYOUT' as const };
   const plan = { insert: { rail_order: [{ ...order, platformId: t.platform.platformId }] } };

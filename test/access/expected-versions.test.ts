@@ -118,7 +118,7 @@ test('every mutation that changes a record accepts the version that its caller h
 describe.each(Object.entries(table))('%s', (name, [make, input]) => {
   const operation = name as Operation;
 
-  test('succeeds once in twenty calls with the same version, and the others get the current record', async () => {
+  test('succeeds once in twenty calls with the same version; the other calls get the current record', async () => {
     const id = await make();
     const expectedVersion = await versionOf(id);
     expect(expectedVersion).toBeGreaterThan(0);
@@ -170,7 +170,7 @@ test("the service's own notes on an endpoint do not change its version", async (
   expect(await versionOf(id)).toBe((version ?? 0) + 1);
 });
 
-test('a refusal because of the version is stored with its key, and its receipt has the same code', async () => {
+test('a refusal of a version is stored under its key, and its receipt has the same code', async () => {
   const customerId = await newCustomer(platform);
   const input = { customerId, expectedVersion: 7, idempotencyKey: 'stale' };
   for (let sent = 0; sent < 2; sent++)
@@ -221,7 +221,7 @@ describe('over REST', async () => {
     } else expect((await send(tag)).status).toBe(412);
   });
 
-  test('the settings have one entity tag, which changes with any of them through either API', async () => {
+  test('the settings share one entity tag, which changes whenever either API changes any of them', async () => {
     await rest.ask('PATCH', '/config', { webhookEndpoint: 'https://example.com/own' });
     const tag = async () => (await rest.call('GET', '/config')).headers.get('etag');
     const before = await tag();

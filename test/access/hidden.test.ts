@@ -31,7 +31,7 @@ const quoteFrom = (scene: Scene, destination: string, amount: bigint): Promise<D
   quote(t.platform, between(scene.usd, destination, amount));
 const move = (accountId: string) => setAccountStatus(t.platform, accountId, { status: 'UNDER_REVIEW' });
 
-describe('a refusal to the app of a payment', () => {
+describe('a refusal sent to an app bound to a payment', () => {
   test('reveals that the account holds too little, but not its balance', async () => {
     const { id } = await quoteFrom(payer, payer.outsideEur, 20_000n);
     expect((await execute(t.platform, id)).message).toContain('holds 123.45 USD');
@@ -87,7 +87,7 @@ describe('a refusal to the app of a payment', () => {
   });
 });
 
-describe('the timeline shown to the app of a payment', () => {
+describe('the timeline shown to an app bound to a payment', () => {
   test("reveals that the money goes elsewhere, but not the deposit account's status", async () => {
     const { customerId, usd } = await makeScene(t.platform);
     const rest = { defaultUmaDepositAccount: true };
@@ -105,7 +105,7 @@ describe('the timeline shown to the app of a payment', () => {
   });
 });
 
-describe('a filter used by the app of a payment', () => {
+describe('a filter used by an app bound to a payment', () => {
   let app: TestPlatform;
   let uma: string;
   let ownId: string;
@@ -150,11 +150,11 @@ describe('a filter used by the app of a payment', () => {
     ['transactions', 'senderAccountIdentifier', () => `ExternalAccount:${uuidIn(payer.usd)}`],
     ['transactions', 'receiverAccountIdentifier', () => `InternalAccount:${uuidIn(payer.outsideEur)}`],
     ['transactions', 'accountId', () => `InternalAccount:${uuidIn(payer.outsideEur)}`],
-  ])('finds nothing in %s by a %s with the wrong type, and neither does its platform', async (list, field, value) => {
+  ])('finds nothing in %s by a %s of the wrong type, nor does its platform', async (list, field, value) => {
     for (const by of [app, t.platform]) expect(await found(by, list, { [field]: value() })).toBe(0);
   });
 
-  test('opens no stream of the hidden customer, who is refused like an unknown one', async () => {
+  test('opens no stream of the hidden customer, and gets the same refusal as for an unknown one', async () => {
     const raw = await openRawSocket(t.url, app.authorization);
     const query = 'subscription ($id: ID!) { events(filter: { customerId: $id }) { id } }';
     const refusals = [];

@@ -55,7 +55,7 @@ const endNow = (tokenId: string) =>
   t.owner.query('update api_token set expires_at = clock_timestamp() where id = $1', [uuidIn(tokenId)]);
 const later = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
 
-test('a token expires, with its open streams, and can no longer create anything', async () => {
+test('when a token expires, its open streams end and it can no longer create anything', async () => {
   const { token, platform: key } = await make(platform, { expiresAt: later(1), permissions: ['VIEW', 'MANAGE'] });
   expect(await statusOf(key)).toBe(200);
   expect((await key.ask('{ viewer { expiresAt } }')).viewer.expiresAt).toBe(token.expiresAt);
@@ -65,7 +65,7 @@ test('a token expires, with its open streams, and can no longer create anything'
   expect((await socket.closed).code).toBe(4403);
 });
 
-test('a token cannot create a token that lasts longer, or is accepted from other addresses', async () => {
+test('a token cannot create a token that lasts longer or is accepted from other addresses', async () => {
   const addresses = ['203.0.113.0/24', '2001:db8::/48', '127.0.0.1'];
   const input = { permissions: ['VIEW', 'MANAGE'], expiresAt: later(2), addresses };
   const maker = await make(platform, input);
@@ -137,7 +137,7 @@ test('a rotated token and its successor are both valid until the overlap ends', 
   expect(revokedId).toBe(second.token.id);
 });
 
-test('one of several concurrent rotations succeeds', async () => {
+test('exactly one of several concurrent rotations succeeds', async () => {
   const { token } = await make(platform, {});
   const tries = Array.from({ length: 4 }, () =>
     act(platform, 'rotateApiToken', { tokenId: token.id }, 'apiToken { id }'),
@@ -146,7 +146,7 @@ test('one of several concurrent rotations succeeds', async () => {
   expect(codes.sort()).toEqual(['CONFLICT', 'CONFLICT', 'CONFLICT', 'DONE']);
 });
 
-test('the successor of a token lasts as long, but no longer than the token that rotated it', async () => {
+test("a token's successor lasts as long as the token, but no longer than the token that rotated it", async () => {
   const short = await make(platform, { expiresAt: later(10) });
   const { token } = await rotate(platform, short.token.id);
   expect(Math.abs(Date.parse(token.expiresAt) - Date.now() - 36_000_000)).toBeLessThan(60_000);
@@ -155,7 +155,7 @@ test('the successor of a token lasts as long, but no longer than the token that 
   expect((await rotate(maker.platform, endless.token.id)).token.expiresAt).toBe(maker.token.expiresAt);
 });
 
-test('a rotated token is limited by the policies of its predecessor and of whoever rotated it', async () => {
+test('a successor is limited by the policies of the token that it replaces and of the token that rotated it', async () => {
   const old = await make(platform, { permissions: ['VIEW', 'TRANSACT'] });
   const maker = await serverOf(platform, 'VIEW', 'TRANSACT', 'MANAGE');
   for (const subjectId of [old.token.id, maker.tokenId])

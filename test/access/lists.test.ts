@@ -56,7 +56,7 @@ test("the application itself finds no foreign WebhookEndpoint, even without the 
 });
 
 test.each(['quote', 'transaction', 'customer', 'account', 'lookup', 'ofPlatform'] as const)(
-  "a command itself finds no foreign %s, and none of another customer, even without the database's checks",
+  "a command itself finds no foreign %s, nor one of another customer, even without the database's checks",
   async (noun) => {
     const { pool } = t.gateway.payments.database;
     const table = noun === 'ofPlatform' ? 'webhook_endpoint' : noun;

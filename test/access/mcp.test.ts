@@ -97,8 +97,8 @@ async function payBill(client: Client, args: object): Promise<Data> {
 
 const messageOf = (attempt: Promise<unknown>) => attempt.then(() => 'done', String);
 
-describe.each(['legacy', { pin: '2026-07-28' }] as const)('a client of the protocol %j', (mode) => {
-  test('finds exactly the documents of its token, as tools', async () => {
+describe.each(['legacy', { pin: '2026-07-28' }] as const)('a client with protocol version %j', (mode) => {
+  test("finds its token's documents as tools, and no others", async () => {
     const client = await clientOf(await payingAgent(payText, latestText), mode);
     const { tools } = await client.listTools();
     expect(tools).toMatchObject([
@@ -142,7 +142,7 @@ describe.each(['legacy', { pin: '2026-07-28' }] as const)('a client of the proto
   });
 });
 
-test('the schema of a tool accepts what GraphQL accepts, with its descriptions', async () => {
+test("a tool's schema accepts what GraphQL accepts, and has the same descriptions", async () => {
   const { tools } = await (await clientOf(await payingAgent())).listTools();
   const ajv = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true });
   addFormats.default(ajv);
@@ -306,7 +306,7 @@ test('a token that may move money needs a policy on amounts', async () => {
   expect((await reader.listTools()).tools).toHaveLength(1);
 });
 
-test("an app's token has its own documents too, and its own policy or its creator's", async () => {
+test("an app's token can also have documents, and is limited by its own policy or its creator's", async () => {
   const agent = await payingApp(t.platform, { customerId: scene.customerId, documents: [sha256(balanceText)] });
   expect(await messageOf(clientOf(agent))).toContain(agent.tokenId);
   await setPolicy(agent.tokenId);
@@ -390,7 +390,7 @@ describe('a request', () => {
     expect(await answer({ authorization })).toMatchObject({ status: 403, errors: [none] });
   });
 
-  test('is one message of JSON, by POST', async () => {
+  test('is a single JSON message, sent by POST', async () => {
     const { authorization } = await payingAgent();
     const statusOf = async (init: Sent) =>
       (await send({ ...init, headers: { authorization, ...init.headers } })).status;
@@ -403,7 +403,7 @@ describe('a request', () => {
     expect([await statusOf({ method: 'GET' }), await statusOf({ method: 'DELETE' })]).toEqual([405, 405]);
   });
 
-  test('for a stream of changes is refused, and holds no connection', async () => {
+  test('for a stream of changes is refused, and does not hold its connection open', async () => {
     const client = await clientOf(await payingAgent(), { pin: '2026-07-28' });
     expect(await messageOf(client.listen({ toolsListChanged: true }))).not.toBe('done');
   });

@@ -58,7 +58,7 @@ function objectType(name: string): GraphQLObjectType {
 
 const mutationFields = Object.values(schema.getMutationType()?.getFields() ?? {});
 
-test('every noun that a mutation returns is covered', () => {
+test('this test covers every type of record that a mutation returns', () => {
   const answered = mutationFields.flatMap(({ name }) => {
     const success = objectType(`${name.charAt(0).toUpperCase()}${name.slice(1)}Success`);
     return Object.values(success.getFields()).map((field) => getNamedType(field.type));
@@ -73,7 +73,7 @@ test('every noun that a mutation returns is covered', () => {
   expect([...nouns].sort()).toEqual(Object.keys(mutations).sort());
 });
 
-test('the edge of a row in a payload shows no more than the row', async () => {
+test("an edge in a mutation's payload shows no more than its row", async () => {
   const input = { customerId: scene.customerId };
   const own = await act(blind, 'updateCustomer', input, 'customerEdge { cursor node { id } }');
   expect(own.customerEdge).toEqual({ cursor: expect.any(String), node: { id: scene.customerId } });
@@ -101,7 +101,7 @@ const fields = Object.keys(mutations).flatMap((noun) =>
 );
 
 describe.each(fields)('%s.%s in the result of a mutation', (noun, name) => {
-  test('comes from its own row, or needs VIEW before anything happens', async () => {
+  test('comes from the row itself, or needs VIEW before anything happens', async () => {
     const tried = mutations[noun];
     if (!tried) throw new Error(noun);
     const [mutation, field, input] = tried;
@@ -205,7 +205,7 @@ function nounOf(mutation: string): [field: string, type: GraphQLObjectType] | un
   return undefined;
 }
 
-test('every mutation that returns a noun is classified by whether the noun existed before', () => {
+test('every mutation that returns a record is classified by whether the record existed before', () => {
   const answering = mutationFields.map(({ name }) => name).filter((name) => nounOf(name));
   expect(answering.sort()).toEqual(Object.values(answers).flat().sort());
   expect(operationNames.filter(showsExisting).toSorted()).toEqual(answers.wasThere.toSorted());
@@ -218,7 +218,7 @@ const existing = answers.wasThere.flatMap((mutation) => {
   return names.map((name): [string, string, GraphQLObjectType] => [mutation, `${field}.${name}`, of]);
 });
 
-test.each(existing)('%s returns %s, which existed before, with VIEW only', async (mutation, path, type) => {
+test.each(existing)('%s returns %s, which existed before, only with VIEW', async (mutation, path, type) => {
   const [noun, name = ''] = path.split('.');
   const field = type.getFields()[name];
   const selected = isCompositeType(getNamedType(field?.type)) ? `${name} { __typename }` : name;

@@ -7,7 +7,7 @@ import { RefusalPace } from '../../src/domain/access/limits/refusal-pace.ts';
 const pace = () => new RefusalPace(() => 0);
 const waits = (count: number, of = pace(), source = 'platform') => Array.from({ length: count }, () => of.next(source));
 
-describe('refusals of one source', () => {
+describe('refusals to one source', () => {
   test('are sent immediately, for the first 50', () => {
     expect(waits(50)).toEqual(Array.from({ length: 50 }, () => 0));
   });
@@ -41,7 +41,7 @@ describe('refusals of one source', () => {
     expect(await Promise.race([ended.then(() => 'sent'), delay(3_000, 'waiting')])).toBe('sent');
   });
 
-  test('do not delay those of another source', () => {
+  test('do not delay those to another source', () => {
     const both = pace();
     waits(200, both, 'one');
     expect(waits(50, both, 'other')).toEqual(waits(50));

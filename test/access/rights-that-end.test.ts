@@ -84,7 +84,7 @@ describe('a socket subscribed to balances', () => {
     ],
   };
 
-  test.each(Object.entries(renewals))('ends when it is renewed by %s', async (_name, tokens) => {
+  test.each(Object.entries(renewals))('ends when it is renewed with %s', async (_name, tokens) => {
     const [first, newer] = await tokens();
     const raw = await following(first.authorization);
     renew(raw, newer);
@@ -93,7 +93,7 @@ describe('a socket subscribed to balances', () => {
   });
 });
 
-test('a socket without subscriptions accepts a lesser token, and is limited to its rights from then on', async () => {
+test('a socket without subscriptions accepts a token with fewer rights, and is limited to them from then on', async () => {
   const raw = await openRawSocket(t.url, (await server(['VIEW', 'TRANSACT'])).authorization);
   renew(raw, await server(['TRANSACT']));
   await raw.receive('pong');
@@ -105,7 +105,7 @@ test('a socket without subscriptions accepts a lesser token, and is limited to i
   raw.socket.close();
 });
 
-test('a stream continues with a token of the same or more rights, and then ends with that token', async () => {
+test('a stream that is renewed with the same or more rights continues, and ends with the new token', async () => {
   const [first, newer] = [await server(['VIEW']), await server(['VIEW', 'TRANSACT'])];
   const raw = await following(first.authorization);
   renew(raw, newer);
@@ -122,7 +122,7 @@ test('a stream continues with a token of the same or more rights, and then ends 
   await subscribed(t, 0);
 });
 
-test('a stream that is still opening when a lesser token renews its socket does not open', async () => {
+test('a stream does not open if its socket is renewed with fewer rights in the meantime', async () => {
   const raw = await openRawSocket(t.url, (await server(['VIEW'])).authorization);
   const client = await t.owner.connect();
   await client.query('begin; lock table feed_head in access exclusive mode');

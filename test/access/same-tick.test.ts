@@ -206,7 +206,7 @@ describe.each(Object.keys(dryRuns))('%s', (name) => {
     expect(alone.map(({ body }) => body)).toEqual(alone.map(() => expect.stringContaining('sentAmount')));
   });
 
-  test('finds nothing of another customer for an app, though its platform sends the same in the same tick', async () => {
+  test('finds nothing of another customer for an app, even when its platform sends the same input in the same tick', async () => {
     const platform = t.platform;
     const things = sides[0]?.things ?? {};
     const app = await payingApp(platform, { customerId: (await makeScene(platform)).customerId });

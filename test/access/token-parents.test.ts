@@ -70,7 +70,7 @@ async function family(platform: TestPlatform) {
 }
 
 describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
-  test('a revoked token ends its descendants, and nothing else', async () => {
+  test('revoking a token ends its descendants, and nothing else', async () => {
     const platform = await newPlatform();
     const sibling = await server(platform, ['VIEW']);
     const { parent, child, grandchild, apps } = await family(platform);
@@ -79,7 +79,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
     await good(platform, sibling);
   });
 
-  test("a revoked token's descendants survive if requested, and end when the token is revoked again", async () => {
+  test("a revoked token's descendants survive on request, and end when the token is revoked again", async () => {
     const platform = await newPlatform();
     const { parent, child, grandchild, apps } = await family(platform);
     expect(await revoke(platform, child.tokenId, { revokeDescendants: false })).toBeNull();
@@ -89,7 +89,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
     await refused(parent, grandchild, ...apps);
   });
 
-  test('a revoked token disables the endpoints that it or a descendant created, redirected or enabled', async () => {
+  test('revoking a token disables the endpoints that it or a descendant created, redirected or enabled', async () => {
     const platform = await newPlatform();
     const { parent, child } = await family(platform);
     const all = {
@@ -233,7 +233,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
   });
 });
 
-test('a token shows its creator, and a revocation, even a repeat, returns how many ended with it', async () => {
+test('a token shows its creator, and a revocation, even a repeat, returns how many tokens ended with it', async () => {
   const platform = await newPlatform();
   const { parent, child, grandchild, apps } = await family(platform);
   const rest = await restClient(t.url, child.authorization);
@@ -295,7 +295,7 @@ const deletions = {
 const quoteOf = (platform: TestPlatform, scene: Scene): Promise<Data> => quote(platform, usdToEur(scene));
 
 describe.each(Object.entries(deletions))('a customer that is deleted over %s', (_api, remove) => {
-  test('ends its tokens, those of its quotes and transactions and their streams, and gets no new ones', async () => {
+  test('loses its tokens, those of its quotes and transactions, and their streams, and gets no new ones', async () => {
     const platform = await newPlatform();
     const [scene, other] = [await makeScene(platform, 0n), await makeScene(platform)];
     const [made, foreign] = [await quoteOf(platform, scene), await quoteOf(platform, other)];
@@ -324,7 +324,7 @@ describe.each(Object.entries(deletions))('a customer that is deleted over %s', (
     }
   });
 
-  test('has no token that was created at the same moment', async () => {
+  test('has no token left, not even one created at the same moment', async () => {
     const platform = await newPlatform();
     for (let round = 0; round < 6; round++) {
       const scene = await makeScene(platform, 0n);

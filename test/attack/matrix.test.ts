@@ -87,14 +87,14 @@ function permissionsInDocs(): Map<string, string> {
   return found;
 }
 
-test('over REST, the owner gets a different answer at every place', async () => {
+test("over REST, the owner's answer differs from a stranger's at every place", async () => {
   const all = figures();
   // The owner deletes objects that no other test needs.
   await tryRestOwner({ ...world, victim: world.bystander }, await restOperations(world.counting.url), all);
   none(all);
 });
 
-test('over GraphQL, the owner gets a different answer at every place', async () => {
+test("over GraphQL, the owner's answer differs from a stranger's at every place", async () => {
   const all = figures();
   await tryOwner(world, all);
   none(all);

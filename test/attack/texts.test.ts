@@ -107,7 +107,7 @@ async function inTurns(tasks: (() => Promise<void>)[]): Promise<void> {
   await Promise.all(Array.from({ length: 8 }, work));
 }
 
-test('every text of every mutation is refused or stored as the table of strange texts says', async () => {
+test("every text in a mutation's input is refused or stored as the table of strange texts says", async () => {
   const wrong: string[] = [];
   let texts = 0;
   const tasks = calls
@@ -186,7 +186,7 @@ function spoilt(value: unknown, text: string): unknown[] {
   );
 }
 
-test('a text that cannot be stored finds nothing, or is refused', async () => {
+test('a query for a text that cannot be stored finds nothing or is refused', async () => {
   const wrong: unknown[] = [];
   const queries = calls.filter(({ kind }) => kind === 'query');
   const tasks = queries.flatMap(({ field, query, bases }) =>
@@ -213,7 +213,7 @@ test('a text that cannot be stored finds nothing, or is refused', async () => {
   expect(wrong).toEqual([]);
 });
 
-test('every REST text is bounded in the document, and refused as the table of strange texts says', async () => {
+test('every REST text has a maximum length in the document, and is refused as the table of strange texts says', async () => {
   const wrong: string[] = [];
   let texts = 0;
   const tasks = Object.entries<Data>(rest.document.paths).flatMap(([path, methods]) =>

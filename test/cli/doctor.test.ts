@@ -426,7 +426,7 @@ describe('the doctor reports, by exactly one check,', () => {
   });
 });
 
-test('the doctor reports nothing for a sound set-up, and runs every check', async () => {
+test('the doctor runs every check, and reports nothing if the setup is sound', async () => {
   const findings = await examineBroken({});
   expect(findings.filter(({ result }) => result !== 'ok')).toEqual([]);
   const notUsed = ['pooler', 'replicas'];
@@ -442,7 +442,7 @@ test('the doctor says which checks are impossible with the settings of an instan
   );
 });
 
-test('the doctor reports a clock that differs', async () => {
+test("the doctor reports a clock that differs from the database's", async () => {
   vi.setSystemTime(Date.now() - 10_000);
   const findings = await examineBroken({}).finally(() => vi.useRealTimers());
   expect(findings.filter(({ result }) => result !== 'ok')).toEqual([
@@ -492,7 +492,7 @@ test('"blocked" names a prepared transaction that holds a lock, with its table, 
   for (const client of [holder, waiting]) await client.end();
 });
 
-test('the page of the doctor describes what each check examines', () => {
+test("the doctor's page describes what each check examines", () => {
   const page = readFileSync('docs/operating.md', 'utf8');
   expect(checkNames.filter((name) => !page.includes(`| \`${name}\` |`))).toEqual([]);
 });

@@ -75,7 +75,7 @@ test('the commands about policies list what is left of each limit, and the payme
 });
 
 describe('the commands about rails', () => {
-  test("store a platform's connection from standard input, encrypted, and state what cannot be checked", async () => {
+  test("store a platform's connection from standard input, encrypted, and say what cannot be checked", async () => {
     const connection = '{"baseUrl":"https://upstream.example/2025-10-13","clientId":"a","secret":"hidden"}';
     vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from([connection]) as typeof process.stdin);
     expect(await answer(['rails', 'connect', 'test'])).toEqual({ connected: 'test' });
@@ -212,7 +212,7 @@ test('blocked sessions are shown as a tree, with statements, durations and the c
   await asked;
 });
 
-test('the doctor exits with 1 at a fault, and commands without a database print only a sentence', async () => {
+test('the doctor exits with 1 if it finds a fault, and commands without a database print a single sentence', async () => {
   const owner = { DATABASE_URL: t.databaseUrl, CORS_ORIGINS: '*', ALLOW_UNSAFE: 'loopback-webhooks' };
   const { code, out } = await ops(['--json', 'doctor'], owner);
   expect(code).toBe(1);
@@ -236,7 +236,7 @@ test('the doctor exits with 1 at a fault, and commands without a database print 
     );
 });
 
-test('orders of a payment are listed and retried, its webhooks replayed, and its account has a statement', async () => {
+test("the commands list and retry a payment's orders, replay its webhooks, and print its account's statement", async () => {
   const scene = await makeScene(t.platform);
   const slow = { sandboxScenario: { delayMs: 600_000 } };
   const transaction = await pay(t.platform, scene, 10_000, slow);

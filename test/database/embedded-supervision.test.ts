@@ -11,7 +11,7 @@ const servers = new EmbeddedServers();
 /** Long enough on a busy machine: the awaited event takes a fraction of a second. */
 const soon = { timeout: 30_000, interval: 10 };
 
-test('a killed server comes back at the same address with its committed data; both events are logged once', async () => {
+test('a killed server comes back at the same address with its committed data; death and return are logged once each', async () => {
   const { server, warnings } = await startHeard({ durable: true });
   await query(server.url, `create table words (word text); insert into words values ('committed')`);
   const { pid, url } = server;

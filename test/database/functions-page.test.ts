@@ -45,7 +45,7 @@ test('the page names every existing function, and no others in its tables', () =
   expect([...first, ...drawn].filter((name) => !names.has(name))).toEqual([]);
 });
 
-test('the page draws which function calls which', () => {
+test("the page's diagram shows which function calls which", () => {
   const calls = sources.flatMap(({ name, code }) => {
     const body = code.replace(/create or replace function \w+\(/, '');
     return calledIn(body)

@@ -70,7 +70,7 @@ describe('a command whose answer is lost on the way', () => {
     expect(await balanceOf(platform, scene.usd)).toBe(before - 100n);
   });
 
-  test('is 504 over REST, and the same for plain records', async () => {
+  test('is 504 over REST, even for plain records', async () => {
     const body = { source: { accountId: scene.usd }, destination: { accountId: scene.outsideUsd }, amount: 100 };
     proxy.loseAnswer(planWithKey('lost-2'));
     expect(await rest('POST', '/transfer-out', body, 'lost-2')).toMatchObject({

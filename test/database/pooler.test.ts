@@ -14,13 +14,13 @@ import { makeScene } from '../setup/scene.ts';
 const database = await testDatabase();
 const url = servingUrl(database.url);
 
-test("a start behind a pooler without the login's settings is refused, with instructions", async () => {
+test("starting behind a pooler without the login's settings is refused, with instructions", async () => {
   await expect(findPooler(url, url)).rejects.toThrow(
     /lack the settings role, search_path, .*statement_timeout.*Run "npm run migrate" with .*DATABASE_DIRECT_URL.*RECONNECT/,
   );
 });
 
-test('the login gets its settings for its database only, even repeatedly; then the pooler can be used', async () => {
+test('the login gets its settings for its database only, even repeatedly; after that the pooler can be used', async () => {
   await prepareLogin(url, url);
   await prepareLogin(url, url);
   // Statements keep their names here, as behind a pooler without prepared statements.

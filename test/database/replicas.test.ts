@@ -131,7 +131,7 @@ test('both APIs read nodes and lists on the replica; commands and their results 
 describe.each(Object.keys(reads))('%s', (name) => {
   const read = reads[name] ?? expect.fail();
 
-  test('never reads behind a write, on any instance, while the replica falls behind and catches up', async () => {
+  test('never returns data older than a write, on any instance, while the replica falls behind and catches up', async () => {
     await caughtUp();
     for (let round = 0; round < 20; round += 1) {
       if (round === 5) await standby.pause();
@@ -145,7 +145,7 @@ describe.each(Object.keys(reads))('%s', (name) => {
   });
 });
 
-test('a read does not share a position query that was sent before it', async () => {
+test('a read does not use the result of a position query that was sent before it', async () => {
   const primary = new PrimaryPosition(one.gateway.payments.database);
   await primary.now();
   const [sent, later, latest] = [primary.now(), primary.now(), primary.now()];
@@ -157,7 +157,7 @@ test('a read does not share a position query that was sent before it', async () 
 });
 
 describe('with a token', () => {
-  test('a lagging replica answers what it has replayed, and never less than the token demands', async () => {
+  test('a lagging replica answers with what it has replayed, and never with less than the token demands', async () => {
     await caughtUp();
     const before = await write(atOne);
     await caughtUp();
@@ -178,7 +178,7 @@ describe('with a token', () => {
     await standby.resume();
   });
 
-  test('a read with a token from the far future or another history neither waits nor returns less', async () => {
+  test('a read whose token is from the far future or another history neither waits nor returns less', async () => {
     await caughtUp();
     const { value, token } = await write(atTwo);
     await caughtUp();
@@ -204,7 +204,7 @@ describe('with a token', () => {
     }
   });
 
-  test('the position in a token is unreadable, even by comparing two tokens', async () => {
+  test('the position in a token cannot be read, even by comparing two tokens', async () => {
     const { token } = await write(atOne);
     const { token: next } = await write(atOne);
     const bytes = (text: string) => Buffer.from(text.replace('wal_', ''), 'base64url');
@@ -260,7 +260,7 @@ describe('with a token', () => {
   });
 });
 
-test('a reader of an event, or of a feed cursor, reads at least the state that it announces', async () => {
+test('a client that has received an event or a feed cursor reads at least the state that it announces', async () => {
   await caughtUp();
   const updates = atOne.watch(
     'subscription ($id: ID!) { customerUpdates(customerId: $id) { cursor customer { metadata { value } } } }',

@@ -135,7 +135,7 @@ const undone = {
   message: expect.stringContaining('has been undone, because the database was restored'),
 };
 
-describe('cursors of the feed after a restore', () => {
+describe('feed cursors after a restore', () => {
   beforeAll(async () => {
     // The feed passes every number of the lost future: from here on, numbers alone are ambiguous.
     do {
@@ -144,7 +144,7 @@ describe('cursors of the feed after a restore', () => {
     } while (sequenceIn(await feedEnd(platform)) <= sequenceIn(lost));
   });
 
-  test('those of the lost future are refused by streams and list, even once their numbers are reused', async () => {
+  test('are refused by streams and lists if they are from the lost future, even once their numbers are reused', async () => {
     for (const after of [firstLost, lost]) {
       expect(await refusal(stream, { after })).toEqual(undone);
       const rows =
@@ -165,7 +165,7 @@ describe('cursors of the feed after a restore', () => {
     }
   });
 
-  test('those from before the backup, and since the restore, are valid: nothing is skipped', async () => {
+  test('are valid if they are from before the backup or from after the restore, and nothing is skipped', async () => {
     const end = await feedEnd(platform);
     const cursors = await listed(backedUp);
     expect(cursors.at(-1)).toBe(end);
@@ -180,7 +180,7 @@ describe('cursors of the feed after a restore', () => {
     await resumed.return?.();
   });
 
-  test('webhook events are not replayed from a cursor of the lost future', async () => {
+  test('do not let a client replay webhook events from the lost future', async () => {
     const { endpoint } = await succeed(
       platform,
       'createWebhookEndpoint',
@@ -193,7 +193,7 @@ describe('cursors of the feed after a restore', () => {
     expect((await replay(backedUp)).__typename).toBe('ReplayWebhookEventsSuccess');
   });
 
-  test('a stream that resumes with a key continues in the new epoch, not where it was in the lost future', async () => {
+  test('are not needed to resume with a key: the stream continues in the new epoch, not in the lost future', async () => {
     const resumeKey = randomUUID();
     const start = async () => {
       const raw = await openRawSocket(t.url, authorization);
@@ -259,13 +259,13 @@ describe('subscribers of an instance that stays connected during a restore', () 
 
   const ended = [{ message: undone.message, extensions: { code: 'CURSOR_EXPIRED' } }];
 
-  test('the end of the feed moves back: their streams end with the reason', async () => {
+  test('have their streams ended with the reason when the end of the feed moves back', async () => {
     const { before, next } = await follow();
     await undoAfter(before);
     expect(await next()).toMatchObject(ended);
   });
 
-  test('the feed has passed its former end: no event is skipped, and their streams end with the reason', async () => {
+  test('miss no event once the feed has passed its former end, and have their streams ended with the reason', async () => {
     const { before, next } = await follow();
     await undoAfter(before, `insert into feed_epoch (epoch) values (1234567); ${write(3)}`);
     expect(await next()).toMatchObject(ended);

@@ -39,7 +39,7 @@ test('if either of two hosts is unreachable, the other one is used', async () =>
   await second.startListening();
 });
 
-test('while no host answers, the error is that of an unreachable database', async () => {
+test('if no host answers, the error is the same as for any unreachable database', async () => {
   for (const proxy of proxies) await proxy.stopListening();
   await vi.waitFor(async () => await expect(ask()).rejects.toMatchObject({ code: 'ECONNREFUSED' }), 60_000);
   for (const proxy of proxies) await proxy.startListening();

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { readRows } from '../../src/infra/database/read-rows.ts';
 import { openAsOwner, ownDatabase } from '../setup/database.ts';
 
-test('a connection keeps the last two hundred repeated reads prepared, however many there are', async () => {
+test('a connection keeps the last two hundred repeated reads prepared, and no more', async () => {
   const database = openAsOwner({ url: (await ownDatabase()).url, poolSize: 1 });
   onTestFinished(() => database.close());
   const prepared = async () =>

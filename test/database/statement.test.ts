@@ -15,7 +15,7 @@ const made = await quote(t.platform, between(scene.usd, scene.outsideEur, 9_000)
 await transactionOf(t.platform, made.transaction.id);
 const quoteId = made.id.replace('Quote:', '');
 
-test('two texts cannot have one name: a connection that has prepared one would refuse the other', () => {
+test('two texts never share a name: a connection that has prepared one would refuse the other', () => {
   statement('a_test_of_names', 'select 1');
   expect(() => statement('a_test_of_names', 'select 1')).not.toThrow();
   expect(() => statement('a_test_of_names', 'select 2')).toThrow('two statements are named a_test_of_names');
@@ -49,7 +49,7 @@ test('a whole row in JSON is the row that Prisma reads', async () => {
   expect(row?.quote.expiresAt).toBeInstanceOf(Date);
 });
 
-test('the columns of an event make up the event that Prisma reads', async () => {
+test('the columns of an event are enough to build the event that Prisma reads', async () => {
   const read = statement<Event>(
     'test_of_columns',
     `select ${columnsOf('Event', 'e')} from event e where quote_id = $1 order by sequence`,

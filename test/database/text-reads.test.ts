@@ -16,7 +16,7 @@ async function known(text: string, ...first: unknown[]) {
   return read;
 }
 
-test('reads of one turn of the event loop share a transaction, and each has its own result', async () => {
+test('reads from one turn of the event loop share a transaction, and each has its own result', async () => {
   const read = await known("select $1::text || ' ' || now()", 'first');
   const other = await known('select now()::text');
   // On a busy machine each may take so long that it is sent alone the next time.
@@ -26,7 +26,7 @@ test('reads of one turn of the event loop share a transaction, and each has its 
   });
 });
 
-test('reads of two platforms in one turn see only the rows of their own', async () => {
+test("reads by two platforms in one turn each see only their own platform's rows", async () => {
   const text = 'select min(platform_id::text) from customer';
   const platforms = [t.platform, await t.newPlatform('other')];
   await Promise.all(platforms.map((platform) => makeScene(platform)));
@@ -55,7 +55,7 @@ test('a read that fails leaves no other read of its turn without an answer', asy
   expect(settled).toEqual([value('5'), failed, value('2'), failed, value('1')]);
 });
 
-test('no read waits for one that was slow, which shares a transaction again once it is fast', async () => {
+test('no read waits for one that was slow before; that one shares a transaction again once it is fast', async () => {
   const fast = await known('select now()::text');
   const slow = await known('select concat(pg_sleep($1), pg_advisory_xact_lock($2), now())', 0.02, 1);
   const holder = await t.gateway.payments.database.pool.connect();

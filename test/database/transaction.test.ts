@@ -195,7 +195,7 @@ describe('a transaction by SQL', async () => {
     expect(await notes()).toEqual(['kept']);
   });
 
-  test('a rolled-back transaction leaves nothing, whether it succeeds or fails', async () => {
+  test('a transaction that is always rolled back leaves nothing, whether its work succeeds or fails', async () => {
     expect(
       await inRolledBackTransaction(
         client,

@@ -109,7 +109,7 @@ async function untilRecovered(): Promise<void> {
 }
 const paymentWithKey = () => ({ ...payment(), idempotencyKey: crypto.randomUUID() });
 
-test('while the database is read-only, commands report that nothing happened, and lists are answered', async () => {
+test('while the database is read-only, commands report that nothing happened, and lists still work', async () => {
   await server.query(`alter database ${name()} set default_transaction_read_only = on`);
   await endSessions();
   await vi.waitFor(() => platform.ask('{ viewer { kind } customers { totalCount } }'), 60_000);

@@ -15,7 +15,7 @@ const one = await testGateway({ STREAMS_PER_API_TOKEN: 20 });
 const two = await testGateway({ ROLE: 'serve', COMPRESS_STREAMS: true }, one.databaseUrl);
 
 /** The long version is test/soak/acknowledgements.soak.ts. */
-test('stock clients with only `resume: true`, cut for 4 seconds, lose nothing; repeats are marked', async () => {
+test('stock clients with only `resume: true` lose nothing when cut off for 4 seconds; repeats are marked', async () => {
   const { changes, fewestConnections } = await acknowledging(one, two, {
     clients: 10,
     customers: 3,
@@ -174,7 +174,7 @@ test('an unacknowledged stream of one object repeats its present state, and then
   second.socket.terminate();
 });
 
-test('a key is bound to subject and operation, is a UUID, and ends when its client ends the stream', async () => {
+test('a resume key is a UUID, belongs to one subject and operation, and ends when its client ends the stream', async () => {
   const customerId = await newCustomer(one.platform);
   const resumeKey = randomUUID();
   const first = await follow(customerId, resumeKey);
@@ -199,7 +199,7 @@ test('a key is bound to subject and operation, is a UUID, and ends when its clie
   for (const raw of [first, foreign, otherOne, again, nonsense]) raw.socket.terminate();
 });
 
-test('a subject has about as many keys as its token may have streams, and the newest remain', async () => {
+test('a subject keeps about as many resume keys as its token may have streams, the newest ones', async () => {
   const customerId = await newCustomer(one.platform);
   const known = new Set<string>();
   for (let at = 0; at < 24; at += 1) {

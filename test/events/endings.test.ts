@@ -25,7 +25,7 @@ async function messages(platform: TestPlatform, name: Stream, variables: object)
   return all;
 }
 
-test('a stream resumed anywhere sends the rest and completes, even after its last message', async () => {
+test('a stream resumed from any point sends the rest and completes, even after its last message', async () => {
   const t = await ownGateway();
   const scene = await makeScene(t.platform);
   const after = await feedEnd(t.platform);

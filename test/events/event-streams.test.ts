@@ -100,7 +100,7 @@ test('every message has its cursor as id, and keep-alives are not messages', asy
   expect(client.retryMs).toBeLessThan(2_500);
 });
 
-test('a stream resumes after Last-Event-ID, even if the request still has its first `after`', async () => {
+test('a stream resumes after Last-Event-ID, even if the request still has its original `after`', async () => {
   const start = await feedEnd(t.platform);
   const cursors = await commit(4);
   for (const variables of [{}, { after: start }]) {

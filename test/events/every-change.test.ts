@@ -76,7 +76,7 @@ test('each version of each customer and account has exactly one event', async ()
   expect((await t.owner.query(wrong)).rows).toEqual([]);
 });
 
-test('a delivery’s end is in the feed, even if its endpoint ends it, and is not sent by webhook', async () => {
+test('the end of a delivery is in the feed, even if disabling its endpoint ends it, and is not sent by webhook', async () => {
   const receiver = await ownReceiver();
   const after = await feedEnd(t.platform);
   const { id } = await createEndpoint(t.platform, { url: receiver.url });

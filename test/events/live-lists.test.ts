@@ -39,7 +39,7 @@ async function* messagesOf(
   }
 }
 
-test('a list updated by its changes equals the list read again, through random histories and cuts', async () => {
+test('a list updated by its changes equals a new read of the list, through random histories and lost connections', async () => {
   await fc.assert(
     fc.asyncProperty(history, (one) => play(t, one)),
     { numRuns: 4, endOnFailure: true },
@@ -276,7 +276,7 @@ test('followers of the same list share the processing of a change', async () => 
   raw.socket.close();
 });
 
-test('payloads of mutations contain the edge of the row in its list', async () => {
+test("mutation payloads contain the row's edge in its list", async () => {
   const name = 'Ada Lovelace';
   const ada = { platformCustomerId: 'edge', details: { individual: { fullName: name } } };
   const edge = 'customer { id } customerEdge { cursor node { id name accounts(first: 1) { totalCount } } }';
@@ -291,7 +291,7 @@ test('payloads of mutations contain the edge of the row in its list', async () =
   expect(transactions.edges).toEqual([{ cursor: transactionEdge.cursor, node: { id: transactionEdge.node.id } }]);
 });
 
-test('a payload with a quote has the edge of its payment; a change in a live list has that of its row', async () => {
+test("a payload with a quote has its payment's edge, and a change in a live list has its row's edge", async () => {
   const own = await makeScene(t.platform);
   const edge = '{ cursor node { id status customer { id } } }';
   const stream = messagesOf(
@@ -312,7 +312,7 @@ test('a payload with a quote has the edge of its payment; a change in a live lis
   await stream.return(undefined);
 });
 
-test('several payments make one stream: the present state of each, every change, and one end', async () => {
+test('one stream follows several payments: the present state of each, every change, and a single end', async () => {
   const paid = await pay(t.platform, scene);
   await ended(t.platform, paid.id);
   const open = await quote(t.platform, usdToEur(scene));
@@ -341,7 +341,7 @@ test('several payments make one stream: the present state of each, every change,
   expect(errors).toMatchObject([{ extensions: { code: 'NOT_FOUND', field: 'of.transactionIds' } }]);
 });
 
-test('the accounts of a customer make one stream, including the status of external ones', async () => {
+test('one stream follows all accounts of a customer, including the status of external ones', async () => {
   const { customerId, usd, outsideUsd } = await makeScene(t.platform, 0n);
   const fields =
     'cursor oldBalance { amount } newBalance { amount } previousStatus status account { id currency { code } customer { id } }';
@@ -372,7 +372,7 @@ test('the accounts of a customer make one stream, including the status of extern
   await ofOne.return(undefined);
 });
 
-test('a customer’s stream has its identity check and its changes, and ends with its deletion', async () => {
+test('a customer’s stream shows the identity check and every change, and ends when the customer is deleted', async () => {
   const customerId = await newCustomer(t.platform, 'Grace Hopper 001');
   const query = `subscription ($id: ID, $after: String) { customerUpdates(customerId: $id, after: $after) {
     cursor previousKycStatus kycStatus customer { id name isDeleted } } }`;

@@ -55,7 +55,7 @@ async function take(stream: AsyncIterator<Data>, count: number): Promise<string[
   return ids;
 }
 
-test('replays that wait for the database do not delay live events, and queued ones share a read', async () => {
+test('replays that wait for the database do not delay live events, and queued replays share a read', async () => {
   const start = await feedEnd(real.platform);
   await commit(300);
   const live = near.watch(events);

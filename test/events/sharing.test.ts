@@ -101,7 +101,7 @@ test('streams that open together check access in one statement, each for its own
   await subscribed(serving, 0);
 });
 
-test('followers with different variables share only what these do not affect', async () => {
+test('followers with different variables share only what the variables do not affect', async () => {
   const raw = await openRawSocket(serving.url, t.platform.authorization);
   await follow(raw, events, [
     { filter: ofQuotes },

@@ -174,7 +174,7 @@ test('each event of an internal account shows its balance as it was, whatever el
   expect(events.at(-1)?.snapshot).toEqual(await now('account', id));
 });
 
-test('an older event, which stores the whole row, is shown unchanged', async () => {
+test('an older event that stores the whole row is shown unchanged', async () => {
   const id = uuidIn(quote.id);
   const [event] = await shown('quote', id);
   const whole = { ...event?.snapshot, description: 'as it was written then', exchange_rate: 12.5 };
@@ -183,7 +183,7 @@ test('an older event, which stores the whole row, is shown unchanged', async () 
   expect((await shown('quote', id)).map(({ snapshot }) => snapshot)).toEqual([whole]);
 });
 
-test("a quote's event stores nothing of the quote, and a payment's less than a tenth of the payment", async () => {
+test("a quote's event stores nothing of the quote, and a payment's event less than a tenth of the payment", async () => {
   const sizes = await run(
     `select s.type::text, coalesce(max(pg_column_size(s.snapshot)), 0)::int as stored, min(length(e.snapshot::text)) as shown
      from stored_event s join event e using (platform_id, sequence)

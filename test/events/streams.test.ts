@@ -50,7 +50,7 @@ test('an unchanged account shows its balance, then each change with the balance 
   }
 });
 
-test('a quote streams its present state without a previous status, and its expiry once, at its end', async () => {
+test('a stream of a quote starts with the present state without a previous status, and shows its expiry once', async () => {
   const { id } = await newQuote();
   const seen: Data[] = [];
   for await (const { data } of t.platform.watch(quoteUpdates, { id })) {
@@ -98,7 +98,7 @@ test('after a cursor, every subscription sends the later events without the pres
   expect(quotes).toEqual(['PENDING', 'PROCESSING', 'COMPLETED']);
 });
 
-test('the feed is one log: its list pages both ways over the events of its stream, oldest first', async () => {
+test('the feed is one log: its list pages in both directions over the same events as its stream, oldest first', async () => {
   const start = await feedEnd(t.platform);
   const { id, transaction } = await newQuote();
   await execute(t.platform, id);
@@ -142,7 +142,7 @@ test('the feed is one log: its list pages both ways over the events of its strea
   await ours.return?.();
 });
 
-test('an unreadable or foreign cursor is invalid, and one too old or ahead of the feed has expired', async () => {
+test('an unreadable or foreign cursor is invalid, and a cursor that is too old or ahead of the feed has expired', async () => {
   const { platformId } = t.platform;
   const codeOf = async (after: string, platform = t.platform) => {
     return (await nextOf(platform.watch(events, { after }))).errors[0].extensions.code;

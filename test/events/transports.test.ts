@@ -17,7 +17,7 @@ const scene = await makeScene(t.platform);
 
 const watchEvents = 'subscription { events { id } }';
 
-test('a client that vanishes is dropped without another event, on every transport', async () => {
+test('a client that vanishes is dropped even if no event is sent, on every transport', async () => {
   const raw = await openRawSocket(t.url, t.platform.authorization);
   raw.send({ id: '1', type: 'subscribe', payload: { query: watchEvents } });
   await subscribed(t, 1);
@@ -128,7 +128,7 @@ test('an operation that takes too long is answered with TIMEOUT', async () => {
   raw.socket.close();
 });
 
-test('a stream that the database prevents from opening closes its connection, so that clients retry', async () => {
+test('if the database prevents a stream from opening, its connection closes so that clients retry', async () => {
   const watch = 'subscription ($id: ID!) { transactionUpdates(of: { customerId: $id }) { cursor } }';
   const payload = { query: watch, variables: { id: scene.customerId } };
   const customers = await lockedCustomers(hasty.databaseUrl);
@@ -148,7 +148,7 @@ test('a stream that the database prevents from opening closes its connection, so
   await subscribed(hasty, 0);
 });
 
-test('streams beyond the number that may open at a time are all opened, each in its turn', async () => {
+test('of more streams than may open at a time, all are opened, each in its turn', async () => {
   const crowded = await ownGateway();
   const { authorization } = crowded.platform;
   const sockets = await Promise.all(Array.from({ length: 15 }, () => openRawSocket(crowded.url, authorization)));

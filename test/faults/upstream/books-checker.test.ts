@@ -88,11 +88,11 @@ const without = (reference: string) => sound.movements.filter((one) => one.refer
 const named = (fault: string, about: Partial<Named>): Named => ({ fault, here: null, there: null, ...about });
 const balance = named('OTHER_BALANCE', { here: '6.50 USD in the books', there: '7.50 USD held' });
 
-test('sound books have no violation', () => {
+test('sound books have no violations', () => {
   expect(kinds({})).toEqual([]);
 });
 
-test('a payment that is missing upstream is lost, and the reconciliation must report it', () => {
+test('a payment that is missing upstream counts as lost, and the reconciliation must report it', () => {
   expect(kinds({ movements: without('M-out') })).toEqual(['lost', 'not named']);
   const missing = named('MISSING_THERE', { transaction: 'T-out', here: 'COMPLETED 1.00 USD' });
   expect(kinds({ movements: without('M-out'), named: [missing] })).toEqual(['lost']);
@@ -101,7 +101,7 @@ test('a payment that is missing upstream is lost, and the reconciliation must re
   ]);
 });
 
-test('a payment that exists twice upstream is doubled, and a different amount or outcome is found', () => {
+test('a payment that exists twice upstream counts as doubled, and a different amount or outcome is found', () => {
   expect(kinds({ movements: [...sound.movements, movement('out', { reference: 'M-more' })] })).toContain('doubled');
   expect(kinds({ movements: [...without('M-out'), movement('out', { amount: 99n })] })).toContain('other amount');
   expect(kinds({ movements: [...without('M-out'), movement('out', { state: 'FAILED' })] })).toContain('other outcome');
