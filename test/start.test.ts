@@ -197,7 +197,7 @@ test('a port that is in use stops startup and is named, and no process keeps run
 });
 
 describe('npm run ops -- platform', () => {
-  test('prints a token once, accepts no sandbox token, and changes limits', async () => {
+  test('creates a platform, prints its token once and changes its limits; the fixed sandbox token is refused', async () => {
     const database = await freshDatabase();
     const { status, stdout } = runScript('src/commands.ts', ['ops', 'platform', 'create', 'acme', '--sandbox'], {
       DATABASE_URL: database.url,

@@ -89,7 +89,7 @@ describe('the page about Prisma and SQL', () => {
     );
   });
 
-  test('names every file that sends SQL without a name', () => {
+  test('names every file that sends unnamed SQL', () => {
     const bare = files.filter((file) => /(?<!req)\.query[<(]/.test(sources.get(file) ?? ''));
     const said = tableOf(page, 'File').flatMap(([file = '']) => quoted(file));
     expect(said.sort()).toEqual(bare.sort());

@@ -193,7 +193,7 @@ describe('feed cursors after a restore', () => {
     expect((await replay(backedUp)).__typename).toBe('ReplayWebhookEventsSuccess');
   });
 
-  test('are not needed to resume with a key: the stream continues in the new epoch, not in the lost future', async () => {
+  test('are also checked for a resume key: its stream continues in the new epoch, never in the lost future', async () => {
     const resumeKey = randomUUID();
     const start = async () => {
       const raw = await openRawSocket(t.url, authorization);

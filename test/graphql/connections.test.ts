@@ -166,7 +166,7 @@ describe.each(titled)('%s', (_title, list) => {
     sortOrder: fc.constantFrom(...orders),
   });
 
-  test("any page is what the specification's algorithm makes of the whole list", async () => {
+  test("every page equals what the specification's algorithm selects from the whole list", async () => {
     const known = new Map<string, Promise<Edge[]>>();
     const wholeOnce = (asked: Pick<Asked, 'filter' | 'sortOrder'>) => {
       const key = JSON.stringify(asked);

@@ -23,7 +23,7 @@ test.each([
   ['no statement can read Quote.label', { pothosOptions: { resolve } }],
   ['Quote has no column nickname', { pothosExposedField: 'nickname' }],
   ['Quote has no column nickname', { pothosOptions: { resolve, select: { nickname: true } } }],
-])('a field that cannot be read prevents the start: %s', (message, extensions) => {
+])('startup fails if a field cannot be read: %s', (message, extensions) => {
   expect(() => derive(schemaWith(extensions))).toThrow(message);
 });
 
@@ -33,7 +33,7 @@ test('a type whose rows are read by id must declare who may see which of them', 
   );
 });
 
-test('a field that graphql-js executes must declare it', () => {
+test('a field that graphql-js executes must be declared as such', () => {
   expect(() => derive(schemaWith({ executed: true }))).not.toThrow();
   const executed = Object.values(schema.getQueryType()?.getFields() ?? {}).filter((field) => field.extensions.executed);
   expect(executed.map(({ name }) => name).sort()).toEqual([
@@ -124,7 +124,7 @@ const readFrom: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Policy: { limits: '' },
 };
 
-test('a field shows the column, or JSON member, of its name; an amount with its currency', () => {
+test('a field shows the column, or JSON member, with its name; an amount also has its currency', () => {
   const wrong: string[] = [];
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || ['Money', 'Currency'].includes(type.name)) continue;

@@ -98,7 +98,7 @@ test.each<[what: string, query: string, expected: Partial<DocumentSize>, more?: 
   expect(sizeOf({ query, ...more })).toMatchObject(expected);
 });
 
-test('the cached size of a document does not grow with the operation names requested', () => {
+test('requesting other operation names does not make the cached document grow', () => {
   const document = parse('query A { version } query B { version }');
   const measure = measureDocument({ schema, document, operationName: 'A' });
   for (const operationName of ['B', 'none of them', 'nor this', '', undefined, null]) {
@@ -155,7 +155,7 @@ const ofAlternatives = buildSchema(`
 `);
 const costOf = (query: string) => measureDocument({ schema: ofAlternatives, document: parse(query) }).size.cost;
 
-test('the most expensive of named fragments on different types counts', () => {
+test('of named fragments on different types, only the most expensive counts', () => {
   const [a, b] = ['fragment A on Account { a: id }', 'fragment B on Payment { b: id d: id e: id }'];
   expect(costOf(`{ node { ...A ...B ... on Account { c: id } } } ${a} ${b}`)).toBe(1 + 3);
 });

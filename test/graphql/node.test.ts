@@ -124,7 +124,7 @@ test('nodes answers in the order of the ids, with null for each unknown one', as
   });
 });
 
-test('a platform is read by its id by its own callers, and looks unknown to others', async () => {
+test('callers read their own platform by its id; to other callers it looks unknown', async () => {
   const { platform } = await t.platform.ask('{ platform { id umaDomain supportedCurrencies { currency { code } } } }');
   expect(platform.id).toBe(`Platform:${t.platform.platformId}`);
   const query = `query ($id: ID!, $ids: [ID!]!) { node(id: $id) { id ... on Platform { umaDomain supportedCurrencies { currency { code } } } }

@@ -107,7 +107,7 @@ const { written } = fc.letrec<{ written: Written[]; one: Written }>((tie) => ({
   ),
 }));
 
-test('a cached text is the one that this run would have built', () => {
+test('a cached text equals the text that the current run would build', () => {
   const runs = fc.array(fc.array(fc.nat(5), { minLength: 2, maxLength: 6 }), { minLength: 10, maxLength: 40 });
   fc.assert(
     fc.property(written, runs, (all, decisions) => {
@@ -121,7 +121,7 @@ test('a cached text is the one that this run would have built', () => {
   );
 });
 
-test('values bound within a refused part are not sent', () => {
+test('values bound in a part that is refused are not sent', () => {
   const bind = (run: Run) => `$${run.values.push('bound')}`;
   const refused = new Part([bind, refusal], { isGuarded: true });
   const run = new Decisions([0]) as unknown as Run;

@@ -211,12 +211,12 @@ describe('the statement for the rows also answers', () => {
   });
 });
 
-test("the end of the viewer's feed costs a statement; its other fields and currencies do not", async () => {
+test("the end of the viewer's feed costs a statement; the viewer's other fields and the currencies cost none", async () => {
   expect((await counted('{ viewer { kind } currencies { code } }')).statements).toEqual([]);
   expect((await counted('{ viewer { kind feedCursor } }')).statements).toEqual([expect.stringMatching(/feed_head/)]);
 });
 
-test('several nodes cost one statement, whatever their types are', async () => {
+test('several nodes cost one statement, whatever their types', async () => {
   const { apiTokens } = await t.platform.ask('{ apiTokens(first: 1) { edges { node { id } } } }');
   const lookup = await lookUp(t.platform, '$success.usd@sandbox.uma.money');
   const records = [apiTokens.edges[0].node.id, lookup.id];

@@ -59,7 +59,7 @@ describe.each(Object.entries(clients))('over %s', (_name, connectClient) => {
     await client.dispose();
   });
 
-  test('a stream of many starts with the next change, and is released when its reader leaves', async () => {
+  test('a stream of all payments starts with the next change, and is released when its reader leaves', async () => {
     const client = connectClient();
     const reading = read(client, updates, {}, () => true);
     await subscribed(t, 1);
@@ -81,7 +81,7 @@ describe.each(Object.entries(clients))('over %s', (_name, connectClient) => {
     await client.dispose();
   });
 
-  test('queries are answered, too, and a refused operation reports its errors without closing the connection', async () => {
+  test('queries work too, and a refused operation reports its errors without closing the connection', async () => {
     const client = connectClient();
     expect(await read(client, kind)).toEqual([{ data: { viewer: { kind: 'PLATFORM' } } }]);
     for (const [query, code] of [

@@ -94,7 +94,7 @@ describe.each(transports)('over %s', (_name, send, text, data) => {
     expect(await send(bound, { query: text.replace('{', '{\n  # the same\n') })).toMatchObject({ data });
   });
 
-  test('a token for registered documents only can send no other, by text or by hash', async () => {
+  test('a token limited to registered documents can send no others, by text or by hash', async () => {
     const other = text.replace('{ ', '{ other: ');
     expect(await send(bound, { query: other })).toMatchObject(notInSafelist);
     expect(await send(bound, { documentId: sha256(other) })).toMatchObject(notInList);
@@ -114,7 +114,7 @@ describe('a token with documents of its own', () => {
   const bearerOf = ({ apiToken, secret }: Data) =>
     connect(t.url, t.platform.platformId, basicAuthorization({ clientId: apiToken.clientId, secret }));
 
-  test.each(transports)('sends these over %s, and none that only others may send', async (_name, send, text, data) => {
+  test.each(transports)('sends its own documents over %s, and none that only other tokens may send', async (_name, send, text, data) => {
     await register(otherText);
     const server = bearerOf(await create(t.platform, { documents: hashes }));
     const app = await appWith({ documents: hashes });
@@ -167,7 +167,7 @@ describe('a token with documents of its own', () => {
       ['documents', 1],
     ],
     [['a\0b'], ['documents', 0]],
-  ])('is not made for %j', async (documents, path) => {
+  ])('is not created with the documents %j', async (documents, path) => {
     expect(await create(t.platform, { documents })).toMatchObject(refusal('INVALID_INPUT', ...path));
   });
 
@@ -199,7 +199,7 @@ describe('a manifest', () => {
       },
       sha256(apollo),
     ],
-  ])('of %s is registered as the tool writes it, once', async (_tool, manifest, id) => {
+  ])('of %s is registered as the tool writes it, and only once', async (_tool, manifest, id) => {
     expect(await rest.ask('POST', '/trusted-documents', manifest)).toEqual({ registered: 1, existing: 0 });
     expect(await rest.ask('POST', '/trusted-documents', manifest)).toEqual({ registered: 0, existing: 1 });
     const { data } = await rest.ask('GET', '/trusted-documents');

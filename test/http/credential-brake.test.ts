@@ -57,7 +57,7 @@ test('concurrent wrong credentials count like sequential ones', async () => {
   expect(answers.filter(({ status }) => status === 401)).toHaveLength(6);
 });
 
-test('right credentials do not count, and recently used ones still work from a braked address', async () => {
+test('right credentials do not count, and recently used ones still work from an address that is slowed down', async () => {
   const address = '198.51.100.3';
   const { authorization } = t.platform;
   const unseen = await t.newPlatform('unseen');

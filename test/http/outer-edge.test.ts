@@ -239,7 +239,7 @@ describe('a file of a page', () => {
   const get = (url: string, name: string, encoding: string) =>
     send({ url, method: 'GET', path: `/assets/${name}`, headers: { 'accept-encoding': encoding } });
 
-  test('exists only if a page that uses it is shown', async () => {
+  test('is served only if a page that uses it is shown', async () => {
     const names = [...new Set(Object.values(pages).flatMap(({ files }) => files))];
     expect(names.length).toBeGreaterThan(20);
     const closed = await startTestGateway({ ROLE: 'serve', GRAPHIQL: false, PUBLIC_CONTRACT: false }, t.databaseUrl);
@@ -279,14 +279,14 @@ describe('connections', () => {
     return sockets.filter((socket) => !socket.destroyed);
   }
 
-  test('without credentials from one address get a quarter of all, and other addresses are served', async () => {
+  test('without credentials from one address get a quarter of the places, and other addresses are served', async () => {
     const gateway = await ownGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { connections: most } });
     const left = await idle(gateway.url, 3 * most);
     expect(left).toHaveLength(most / 4);
     for (const socket of left) socket.destroy();
   });
 
-  test('without credentials beyond half of all are closed, the oldest of the busiest address first', async () => {
+  test('without credentials beyond half of the places are closed, the oldest from the busiest address first', async () => {
     const gateway = await ownGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { connections: most } });
     const sockets: Socket[] = [];
     for (let address = 10; address < 16; address += 1) {
@@ -299,7 +299,7 @@ describe('connections', () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  test('with credentials do not count among those without, over HTTP and over sockets', async () => {
+  test('with credentials are not counted among those without, over HTTP and over sockets', async () => {
     const gateway = await ownGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { connections: most } });
     const agents = Array.from({ length: most / 4 }, () => new Agent({ keepAlive: true }));
     const { authorization } = t.platform;

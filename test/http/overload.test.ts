@@ -37,7 +37,7 @@ test('one request too many is refused with 503 and Retry-After; once there is ro
   expect(await (await post('{ viewer { kind } }')).json()).toEqual({ data: { viewer: { kind: 'PLATFORM' } } });
 });
 
-test('excess requests are refused immediately for a lone platform, and with a delay beside another', async () => {
+test('excess requests are refused immediately if a platform is alone, and with a delay if it is not', async () => {
   const one = await startTestGateway({ MAX_IN_FLIGHT: 1 }, undefined, { pace: { ...patient, now: () => 0 } });
   const other = await one.newPlatform('other');
   const release = await heldTransfer(one);
@@ -84,7 +84,7 @@ test('an open event stream does not occupy a place', async () => {
   await stream.body?.cancel();
 });
 
-test('while answers are slow, an eighth of the places is available, but at least one', async () => {
+test('while answers are slow, an eighth of the places, but at least one, is available', async () => {
   const slow = await ownGateway({ MAX_IN_FLIGHT: 8 }, undefined, { pace: { ...patient, slowMs: 0 } });
   const ask = () => slow.platform.send('{ viewer { kind } }');
   expect((await ask()).status).toBe(200);
@@ -152,7 +152,7 @@ test('stalled uploads without credentials evict each other, and never those of a
   await Promise.all([own, ...hanging].map(({ breakOff }) => breakOff()));
 });
 
-test('an upload with uncached credentials counts as one without until they are looked up', async () => {
+test('an upload whose credentials are not cached counts as one without credentials until they are looked up', async () => {
   let isLookedUp: (platform: string | undefined) => void = () => undefined;
   const bodies = new BodyReader({
     known: () => undefined,
@@ -184,7 +184,7 @@ test('an upload with uncached credentials counts as one without until they are l
   expect(await wrong.body).toBe('EVICTED');
 });
 
-test('the platform with the most slow uploads has one evicted', async () => {
+test('the platform with the most slow uploads is the one that loses one', async () => {
   const bodies = new BodyReader({ known: ({ headers }) => headers.authorization, lookUp: async () => undefined });
   const upload = (authorization: string) => {
     const request = new IncomingMessage(new Socket());
@@ -292,12 +292,12 @@ describe('with three connections to the database', () => {
     await Promise.all(answers);
   }
 
-  test('a lone platform leaves one to newcomers, however slow its reads are', async () => {
+  test('a lone platform leaves one connection to newcomers, however slow its reads are', async () => {
     await few.platform.send(query);
     await besideOther(2, async () => Array.from({ length: 6 }, () => few.platform.send(query)));
   });
 
-  test('a platform beside another has one turn, on sockets for queries and the messages of subscriptions', async () => {
+  test('a platform that is not alone has one turn, for queries on sockets and for subscription messages too', async () => {
     const raw = await openRawSocket(few.url, few.platform.authorization);
     // Makes the other platform's credentials known, so that the next one is not alone.
     for (let asked = 0; asked < 2; asked += 1) await other.send('{ viewer { kind } }');
@@ -347,7 +347,7 @@ test('slow answers to one tenant do not cause refusals of another', () => {
   vi.useRealTimers();
 });
 
-test('beside another, a platform runs expensive queries in a quarter of its turns; the rest pass them', async () => {
+test('a platform that is not alone runs expensive queries in a quarter of its turns; other queries pass them', async () => {
   const wide = await ownGateway({ DATABASE_POOL: 10 }, undefined, { pace: patient });
   const other = await wide.newPlatform('other');
   const expensive =

@@ -228,13 +228,13 @@ describe('the sandbox, whose credentials are public', () => {
   });
 
   test.each(['http://localhost:5173', 'https://app.localhost', 'http://127.0.0.1:1', 'http://[::1]:3000'])(
-    'lets a page of %s call it',
+    'lets a page at %s call it',
     async (origin) => {
       expect((await preflight(gateway.url, origin)).get('access-control-allow-origin')).toBe(origin);
     },
   );
 
-  test('accepts the headers that Apollo Client sends, and any other', async () => {
+  test('accepts the headers that Apollo Client sends, and any others', async () => {
     let sent: readonly string[] = [];
     const client = new ApolloClient({
       cache: new InMemoryCache(),

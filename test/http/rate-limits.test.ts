@@ -42,7 +42,7 @@ describe('a platform with 1 request per second, in bursts of up to 3', () => {
   const message = 'this platform has made too many requests: at most 1 a second, in bursts of up to 3';
   const extensions = { code: 'RATE_LIMITED', retryAfter: 1 };
 
-  test('sees what is left in each answer, and is served again a second after a refusal, on both APIs', async () => {
+  test('sees what is left in each answer, and a second after a refusal is served again, on both APIs', async () => {
     const platform = await limitedTo({ platform: slow });
     for (const left of [2, 1, 0]) expect(said(await post(platform))).toEqual(served(left));
     const overGraphql = await post(platform);
@@ -66,7 +66,7 @@ describe('a platform with 1 request per second, in bursts of up to 3', () => {
     expect((await post(t.platform)).status).toBe(200);
   });
 
-  test('is refused event streams before they begin', async () => {
+  test('gets no event stream once it is over its limit', async () => {
     const platform = await limitedTo({ platform: slow });
     const follow = () =>
       post(platform, { accept: 'text/event-stream' }, { query: 'subscription { events { id } }' }, '/graphql/stream');
@@ -79,7 +79,7 @@ describe('a platform with 1 request per second, in bursts of up to 3', () => {
     for (const { body } of streams) await body?.cancel();
   });
 
-  test('is refused operations on a socket, which stays open, and a further socket', async () => {
+  test('gets no operation on a socket, which stays open, and no further socket', async () => {
     const platform = await limitedTo({ platform: slow });
     const raw = await openRawSocket(t.url, platform.authorization);
     const ask = (id: string) => raw.send({ id, type: 'subscribe', payload: { query } });
@@ -97,7 +97,7 @@ describe('a platform with 1 request per second, in bursts of up to 3', () => {
     raw.socket.close();
   });
 
-  test('is refused a body before it is read, and invalid documents count, too', async () => {
+  test('is refused before its body is read, and invalid documents count too', async () => {
     const platform = await limitedTo({ platform: slow });
     for (const text of ['{ nothing }', '{', 'mutation { no }']) {
       expect((await post(platform, {}, { query: text })).headers.get('ratelimit')).toMatch(/^"platform";r=/);
@@ -205,7 +205,7 @@ test('a platform’s own limit replaces that of the settings, even a lower one, 
   }
 });
 
-test('answers do not mention limits if there are none', async () => {
+test('answers do not mention limits if none are set', async () => {
   const off = { RATE_LIMIT_PLATFORM: null, RATE_LIMIT_API_TOKEN: null };
   const unlimited = await ownGateway({ ROLE: 'serve', ...off }, t.databaseUrl);
   const { authorization } = t.platform;

@@ -54,7 +54,7 @@ async function begin(path: string, { authorization }: TestPlatform, length = 'Tr
 
 const piece = `1000\r\n${' '.repeat(4_096)}\r\n`;
 
-test('a delayed refusal reads nothing of its request; then the connection serves the next one', async () => {
+test('a delayed refusal reads nothing of its request, and the connection then serves the next one', async () => {
   const platform = await exhausted();
   expect(await statusOf(platform)).toBe(429);
   // With the clock set back, the next refusal is delayed by two seconds, as if it came after 90 more.
@@ -84,7 +84,7 @@ test.each([
   ['that is not JSON', '/graphql', () => t.platform, 'text/plain', 415],
   ['to an unknown path', '/nowhere', () => t.platform, 'application/json', 404],
   ['to an operation', '/graphql', () => t.platform, 'application/json', 413],
-] as const)('a body %s that announces too great a length is answered, and its connection closed', async (...of) => {
+] as const)('a body %s that announces an excessive length is answered, and its connection is closed', async (...of) => {
   const [, path, sender, type, status] = of;
   const { authorization } = await sender();
   const answer = await fetch(`${t.url}${path}`, {
@@ -101,7 +101,7 @@ test.each([
   ['with too great an announced length', '/graphql', () => t.platform, `Content-Length: ${10 ** 10}`, 413],
   ['that is too long', '/graphql', () => t.platform, undefined, 413],
   ['that is too long for REST', '/2025-10-13/quotes', () => t.platform, undefined, 413],
-] as const)('a body %s is cut off, however long it continues', async (_what, path, sender, length, status) => {
+] as const)('a body %s is cut off, however long it would continue', async (_what, path, sender, length, status) => {
   const { socket, heard, port } = await begin(path, await sender(), length);
   const sendOn = () => {
     while (!socket.destroyed && socket.write(piece));

@@ -168,7 +168,7 @@ describe('the target of a request', () => {
   const hosted = (target: string, host: string, method = 'GET') =>
     exchangeLines([`${method} ${target} HTTP/1.1`, `Host: ${host}`, 'Connection: close']);
 
-  test('may name its host, the same as Host', async () => {
+  test('may name its host, if it is the same as Host', async () => {
     for (const target of [
       'http://a.example/health/live',
       'HTTP://A.example/health/live?x',
@@ -196,7 +196,7 @@ describe('the target of a request', () => {
     expect(statusOf(await exchangeLines([`GET ${target} HTTP/1.1`, 'Host: a.example', ...upgradeLines]))).toBe(400);
   });
 
-  test('needs no Host before HTTP/1.1, but if there is one it must be valid', async () => {
+  test('needs no Host before HTTP/1.1, but a Host that is given must be valid', async () => {
     const old = (lines: readonly string[]) => exchangeLines(['GET /health/live HTTP/1.0', ...lines]);
     expect(statusOf(await old([]))).toBe(200);
     expect(statusOf(await old(['Host: a/b']))).toBe(400);

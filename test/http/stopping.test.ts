@@ -119,14 +119,14 @@ function post(path: string, body: string, more: readonly string[] = []): string 
   return [...head, `Authorization: ${headers.authorization}`, `Content-Length: ${body.length}`, '', body].join('\r\n');
 }
 
-test('the delay is set in production by default, and not in development', () => {
+test('the delay is set by default in production, and not in development', () => {
   const delayOf = (environment: Readonly<Record<string, string>>) => readConfig(environment).SHUTDOWN_DELAY_MS;
   const production = { NODE_ENV: 'production', DATABASE_URL: 'postgres://host/name' };
   expect([delayOf({}), delayOf(production), delayOf({ ...production, SHUTDOWN_DELAY_MS: '0' })]).toEqual([0, 2_000, 0]);
   expect(() => delayOf({ SHUTDOWN_DELAY_MS: '60001' })).toThrow('SHUTDOWN_DELAY_MS must be between 0 and 60000');
 });
 
-test('busy clients are sent away with an answer, none fails, and the process ends soon', async () => {
+test('busy clients get an answer and are sent away, none fails, and the process ends soon', async () => {
   const child = await startChild({ SHUTDOWN_DELAY_MS: '2000' });
   const clients = Array.from({ length: 8 }, () =>
     busyClient(keepAliveClient(child.url, headers), (exchange) => 'error' in exchange || exchange.close),
@@ -156,7 +156,7 @@ test('a connection with an endless series of requests is closed with an answer, 
   expect(text.slice(text.indexOf('Connection: close')).split(lastChunk)).toHaveLength(2);
 });
 
-test('clients without another instance are answered until they are refused', async () => {
+test('clients that have no other instance are answered until they are refused', async () => {
   const child = await startChild({ SHUTDOWN_DELAY_MS: '1000' });
   const clients = Array.from({ length: 8 }, () => {
     const client = keepAliveClient(child.url, headers);
@@ -256,7 +256,7 @@ describe('during the delay', () => {
   });
   afterAll(() => child.end('SIGKILL'));
 
-  test('readiness is negative, and a second signal changes nothing', async () => {
+  test('readiness reports no, and a second signal changes nothing', async () => {
     expect(readiness.status).toBe(503);
     child.process.kill('SIGTERM');
     child.process.kill('SIGINT');

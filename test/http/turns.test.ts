@@ -25,7 +25,7 @@ function begin(turns: Turns, tenant: Parameters<Turns['begin']>[0], count: numbe
 }
 const settled = () => new Promise(setImmediate);
 
-test('beside another platform only some are in progress; the next begins when one ends, in order', async () => {
+test('a platform that is not alone has a few requests in progress; when one ends, the next in line begins', async () => {
   const turns = new Turns(3, 50);
   begin(turns, platform('b'), 1);
   const first = begin(turns, platform('a'), 3);
@@ -41,7 +41,7 @@ test('beside another platform only some are in progress; the next begins when on
   expect(second.count).toBe(2);
 });
 
-test('a platform is alone until another sends a request, and again one second after the last of it', () => {
+test("a platform is alone until another sends a request, and again one second after the other's last request", () => {
   const turns = new Turns(3, 50);
   const areAlone = () => ['a', 'b'].map((key) => turns.isAlone(platform(key)));
   begin(turns, platform('a'), 1);

@@ -106,7 +106,7 @@ describe('an audit from a checkpoint', () => {
 describe('a checkpoint', () => {
   afterEach(() => t.stop());
 
-  test('is the start of the next audit, even of one during payments', async () => {
+  test('is the start of the next audit, even if payments are made during it', async () => {
     expect(await run()).toMatchObject({ ...allRows, whyAll: 'there is no checkpoint yet' });
     const paying = Promise.all(Array.from({ length: 5 }, () => payOnce()));
     const first = await run();
@@ -133,7 +133,7 @@ describe('a checkpoint', () => {
     expect(await run()).toMatchObject({ ...allRows, whyAll: 'the rules have changed since the checkpoint' });
   });
 
-  test('is that of one of several concurrent audits', async () => {
+  test('may come from any of several concurrent audits', async () => {
     const results = await Promise.all([run(), run(), run()]);
     expect(results.map(({ breaches }) => breaches)).toEqual([[], [], []]);
     const { rows } = await t.owner.query(

@@ -60,7 +60,7 @@ test('a breach on the standby is found there', async () => {
   expect(await answer('--replica')).toMatchObject({ code: 0, sound: true, coversFrom: null });
 });
 
-test('the number of a replica that does not exist is refused', async () => {
+test('a replica number that does not exist is refused', async () => {
   expect(await answer('--replica', '2')).toEqual({ code: 1, error: 'DATABASE_READ_URL has no replica number 2.' });
 });
 

@@ -117,7 +117,7 @@ describe('nothing changes', () => {
   });
 });
 
-test('a name at the other end of a payment keeps its value, whatever an update sets', async () => {
+test('the names and numbers of the parties to a payment keep their values, whatever an update sets', async () => {
   const id = uuidIn(quote.transaction.id);
   const read = async () =>
     (await sql.query('select destination_name, destination_number from transaction where id = $1', [id])).rows;
@@ -184,7 +184,7 @@ const rows: Readonly<Record<Row, readonly [table: string, id: string]>> = {
 };
 
 describe.each(Object.entries(rows))('%s', (name, row) => {
-  test.each(edges[name as Row])('a row may be %s, and nothing beyond that', async (_what, sound, ...broken) => {
+  test.each(edges[name as Row])('a row may be %s, and going any further is refused', async (_what, sound, ...broken) => {
     // Without the triggers, which would refuse most of these changes for other reasons.
     await sql.query('set local session_replication_role = replica');
     expect(await stateOf(...row, sound)).toBe('done');

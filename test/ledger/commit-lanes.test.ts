@@ -29,7 +29,7 @@ async function hold(lock: string, ...ids: string[]): Promise<() => Promise<void>
   };
 }
 
-test('a payment whose account is locked elsewhere fails alone; those that came with it succeed', async () => {
+test('a payment whose account is locked elsewhere fails alone; the payments that came with it succeed', async () => {
   const stuck = await makeScene(t.platform, 10_000n);
   const free = await makeScene(t.platform, 10_000n);
   const release = await hold('update', stuck.usd);
@@ -91,7 +91,7 @@ test('concurrent payments share transactions, and each is the one that was reque
   expect(new Set(rows.map(({ written }) => written)).size).toBeLessThan(asked.length / 2);
 });
 
-test('payments in one transaction lock their accounts in one order, whatever their own order was', async () => {
+test('payments in one transaction lock their accounts in the same order, whatever order they came in', async () => {
   const [stuck, ...scenes] = [
     await makeScene(t.platform, 10_000n),
     await makeScene(t.platform, 10_000n),
@@ -114,7 +114,7 @@ test('payments in one transaction lock their accounts in one order, whatever the
 /** Runs everything that is ready to run. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('a plan that has waited for as long as a connection may take is not started', async () => {
+test('a plan that has waited as long as getting a connection may take is not started', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   const begun: string[] = [];
   let endFirst = () => {};

@@ -143,7 +143,7 @@ describe('a balance', () => {
   });
 });
 
-describe('a status moves only along the table of allowed moves', () => {
+describe('a status changes only as the table of allowed changes says', () => {
   test.each(['quote', 'transaction'])('of a %s', async (table) => {
     const id = uuidIn(table === 'quote' ? quote.id : quote.transaction.id);
     const allowed = new Set((await run(`select unnest(status_moves('${table}')) as move`)).map((row) => row.move));

@@ -37,7 +37,7 @@ const deposit = (account: string): Plan => ({
 test.each([
   ['on the same account', 0],
   ['on another account', 1],
-])('a batch and a single call with one of its keys wait for each other without a failure: %s', async (_where, at) => {
+])('a batch and a single call with one of its keys wait for each other without failing: %s', async (_where, at) => {
   const accounts = scenes.map(({ usd }) => uuidIn(usd));
   const [mine, its] = accounts;
   const plan = (account = '', key = ''): PlanGroup =>
@@ -56,7 +56,7 @@ test.each([
   ]);
 });
 
-test('two transactions that change what the other only reads lock all rows in one order', async () => {
+test('two transactions that each change what the other only reads lock all rows in the same order', async () => {
   const [low = '', high = ''] = scenes.map(({ outsideUsd }) => uuidIn(outsideUsd)).toSorted();
   const [lowCustomer = '', highCustomer = ''] = scenes.map(({ customerId }) => uuidIn(customerId)).toSorted();
   const plan = (changed: string, looked: string, changedCustomer: string, lookedCustomer: string): PlanGroup[] => [

@@ -123,7 +123,7 @@ describe('the difference in a payment that a person settles', () => {
     expect(await outcomeOf(plan)).toEqual({ code: 'CONFLICT', id: transactionId, status: 'CLOSED' });
   });
 
-  test('is booked only one case at a time', async () => {
+  test('is booked for only one case at a time', async () => {
     const [one, other] = [await settling('OTHER_AMOUNT'), await settling('OTHER_AMOUNT')];
     const both = {
       ...one.plan,

@@ -33,7 +33,7 @@ function tableIn(part: string): string[][] {
     .map((cells) => cells.map((cell) => cell.trim()));
 }
 
-describe('the table of status changes is that of the documents', () => {
+describe('the table of status changes matches the documents', () => {
   const moves = async (noun: string) =>
     (await rows(`select unnest(status_moves('${noun}')) as move`)).map(({ move }) => move).sort();
   const movesIn = (part: string, to: number) =>

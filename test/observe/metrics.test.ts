@@ -237,7 +237,7 @@ test('alerts and panels name only existing metrics, and each metric has a panel'
   expect(own.filter((name = '') => !dashboard.includes(name))).toEqual([]);
 });
 
-test('each alert has a fault that its soak stages, and docs/faults.md has the result', () => {
+test('the soak stages a fault for each alert, and docs/faults.md has the result', () => {
   const alerts = rulesFiles.flatMap((file) => alertsIn(readFileSync(file, 'utf8')));
   const staged = new Set(Object.values(stagedFaults).flatMap((fault) => fault.alerts));
   expect(alerts.length).toBeGreaterThan(20);

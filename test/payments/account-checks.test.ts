@@ -46,7 +46,7 @@ async function check(accountId: string, ...given: readonly (() => Promise<Accoun
 const checks = async (accountId: string) =>
   t.gateway.payments.database.prisma.accountCheck.count({ where: { accountId: uuidIn(accountId) } });
 
-test("a rail's answer about an account that has since changed is discarded, and the rail is asked again", async () => {
+test("a rail's answer about an account that has changed since is discarded, and the rail is asked again", async () => {
   const accountId = await register();
   const about = { status: 'ACTIVE', beneficiaryVerificationStatus: 'PENDING', version: 2 };
   const changed = await check(accountId, async () => {

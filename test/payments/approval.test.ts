@@ -73,7 +73,7 @@ test('fact names have 2 to 64 capitals or underscores, are unique, and number at
 });
 
 describe('an incoming payment', () => {
-  test.each([undefined, 'PAY_REQUEST'])('needs no decision if its scenario decides (step %s)', async (step) => {
+  test.each([undefined, 'PAY_REQUEST'])('needs no decision by the platform if its scenario decides (step %s)', async (step) => {
     const decided = async (approval: string) => {
       const { scene, transaction } = await receive(t, { sandboxScenario: { approval, step } });
       const { status, timeline } = await ended(t.platform, transaction.id);
@@ -141,7 +141,7 @@ describe('an incoming payment', () => {
     expect(await balanceOf(t.platform, without.scene.usd)).toBe(0n);
   });
 
-  test("gives its sender the platform's facts about the receiver in preference to the customer's record", async () => {
+  test("gives its sender the platform's facts about the receiver, or else those in the customer's record", async () => {
     const [payer, payee] = [await makeScene(t.platform, 50_000n), await makeScene(t.platform, 0n)];
     const told = async (receiverCustomerInfo: object[]) => {
       const after = await feedEnd(t.platform);

@@ -128,7 +128,7 @@ describe('an account at its maximum balance', () => {
 });
 
 describe('money under way', () => {
-  test('counts towards the limit: of concurrent transfers-in those that fit are accepted, and all end', async () => {
+  test('counts toward the limit: of concurrent transfers-in, those that fit are accepted, and all of them end', async () => {
     const scene = await makeScene(t.platform, 0n);
     const part = most / 9n;
     const first = await bringIn(scene, 8n * part, { sandboxScenario: late });
@@ -146,7 +146,7 @@ describe('money under way', () => {
     expect(await balanceOf(t.platform, crowded.usd)).toBe(most);
   });
 
-  describe('leaves an account room for the rest, to the last unit', () => {
+  describe('leaves an account room for exactly the rest, to the last unit', () => {
     const coming = 4_000_000_000_000_000n;
 
     /** Starts a payment of `coming` from an account to a new customer's account, and returns both. */

@@ -90,7 +90,7 @@ describe.each([DATABASE_POOL, 1])('with a database pool of %i', (poolSize) => {
     expect(await transactionCount(t.platform, scene.customerId)).toBe(100);
   });
 
-  test('20 parallel callers with one key and different inputs: one takes effect, the others mismatch', async () => {
+  test('of 20 parallel callers with one key and different inputs, one takes effect and the others get a mismatch', async () => {
     const scene = await makeScene(t.platform, 100_000n);
     const answers = await times(20, (index) => transfer(t.platform, scene, 1_000n + BigInt(index), 'one-of-many'));
     const [done] = answers.filter((answer) => answer.transaction);

@@ -95,7 +95,7 @@ test('a dry run is refused as the payment would be', async () => {
   expect(await everything()).toEqual(before);
 });
 
-test('a dry run states what policies would leave, and uses up nothing', async () => {
+test('a dry run states how much the policies would still allow, and uses up nothing', async () => {
   const me = await serverOf(platform, 'VIEW', 'TRANSACT');
   const app = await payingApp(platform, { customerId: scene.customerId });
   const limits = [

@@ -51,7 +51,7 @@ async function work(outcome: RailOutcome): Promise<void> {
   await settleDueOrders(says(outcome), 10);
 }
 
-test('a payment failed by command is refunded as if its rail refused it, and an act says who and why', async () => {
+test("a payment failed by a person's command is refunded as if its rail had refused it, and an act says who and why", async () => {
   const before = await balanceOf(platform, scene.usd);
   const id = await slowPayment(1_000);
   expect(await balanceOf(platform, scene.usd)).toBe(before - 1_000n);
@@ -76,7 +76,7 @@ test('a payment failed by command is refunded as if its rail refused it, and an 
   expect(await answer('acts', '--subject', id)).toHaveLength(1);
 });
 
-test('a conversion and a pull end by command, with their quotes, and leave nothing under way', async () => {
+test('the command ends a conversion or a pull, and its quote, and leaves nothing under way', async () => {
   const before = await balanceOf(platform, scene.usd);
   const conversion = await quote(platform, between(scene.usd, scene.outsideEur, 2_000));
   await execute(platform, conversion.id, slow);
@@ -89,7 +89,7 @@ test('a conversion and a pull end by command, with their quotes, and leave nothi
   expect(await balanceOf(platform, scene.usd)).toBe(before);
 });
 
-test('a pull for a payment to a UMA address, not yet up for a decision, ends by command', async () => {
+test('the command ends a pull for a payment to a UMA address that is not yet up for a decision', async () => {
   const payee = await makeScene(platform, 0n);
   const address = await umaAddressOf(platform, payee.customerId);
   const { id, transaction } = await umaQuote(platform, scene.outsideUsd, address, { lockedCurrencyAmount: 2_000 });
@@ -99,7 +99,7 @@ test('a pull for a payment to a UMA address, not yet up for a decision, ends by 
   expect(await transactionOf(transaction.id)).toMatchObject({ status: 'FAILED', refund: null });
 });
 
-test("the rail's last report decides: a settled or failed order is refused, and the workers book it", async () => {
+test("the rail's last report decides: the command refuses a settled or failed order, and the workers book it", async () => {
   const settled = await slowPayment(300);
   const refused = await slowPayment(301);
   const unknown = await slowPayment(302);
@@ -166,7 +166,7 @@ test.each(['payment', 'pull'] as const)(
   },
 );
 
-test('a worker that is faster than the person decides, and no worker takes the order meanwhile', async () => {
+test('a worker that is faster than the person decides, and no worker takes the order in the meantime', async () => {
   const id = await slowPayment(330);
   const asked = withAnswer(async () => {
     expect(await settleDueOrders(says({ kind: 'settled' }), 10)).toBe(0);

@@ -70,7 +70,7 @@ const cases: readonly (readonly [what: string, filter: () => object, names: stri
   ['two types', () => ({ type: ['INCOMING', 'OUTGOING'], currency: 'EUR' }), 'quoted'],
 ];
 
-test.each(cases)('filtering by %s finds exactly that', async (_what, filter, expected) => {
+test.each(cases)('filtering by %s finds exactly the matching payments', async (_what, filter, expected) => {
   expect(await found(filter())).toBe(expected);
 });
 
@@ -79,7 +79,7 @@ test.each([
   ['apiTokens', 'a permission', { permission: 'TRANSACT' }, 'moving'],
   ['apiTokens', 'the token that created it', { createdById: reading.tokenId }, 'descendant'],
   ['apiTokens', 'a name', { name: 'unmade' }, ''],
-] as const)('filtering %s by %s finds exactly that', async (list, _what, filter, expected) => {
+] as const)('filtering %s by %s finds exactly the matching rows', async (list, _what, filter, expected) => {
   expect(await found(filter, t.platform, list)).toBe(expected);
 });
 

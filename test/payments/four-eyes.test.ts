@@ -160,7 +160,7 @@ describe('a quote to be executed by a deposit', () => {
     expect(await shown(platform, id)).toMatchObject({ status: 'REJECTED', quote: { status: 'FAILED' } });
   });
 
-  test('expires, and its approval with it', async () => {
+  test('expires together with its approval', async () => {
     const { quoteId, id } = await offer(await clerkWith(always));
     await passExpiry(t, quoteId);
     expect(await ended(platform, id)).toMatchObject({ status: 'EXPIRED', failureReason: 'QUOTE_EXPIRED' });
@@ -320,7 +320,7 @@ describe('a requester can never approve', () => {
   });
 });
 
-describe('only one of several concurrent decisions counts', () => {
+describe('only one of several concurrent decisions takes effect', () => {
   /** Returns the codes of concurrent acts. */
   const race = async (...acts: readonly Promise<Data>[]) =>
     (await Promise.all(acts)).map((done) => done.code ?? 'DONE').sort();

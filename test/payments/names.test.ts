@@ -140,7 +140,7 @@ describe('the names of the parties of a payment', () => {
     }
   });
 
-  test('at a UMA address are those that its side reports, or else the address', async () => {
+  test('at a UMA address are the names that the other side reports, or else the address', async () => {
     const umaAddress = await umaAddressOf(t.platform, payee.customerId);
     const made = await umaQuote(t.platform, payer.usd, umaAddress);
     const read = `${fields} counterpartyInformation { name value }`;
@@ -160,7 +160,7 @@ describe('the names of the parties of a payment', () => {
     });
   });
 
-  test('are also in the stream and in a list of a transfer', async () => {
+  test('also appear in the stream of a transfer and in a list', async () => {
     const { id } = await pay(t.platform, payer);
     const { transactions } = await t.platform.ask(`{ transactions(first: 1) { edges { node { id ${fields} } } } }`);
     expect(transactions.edges[0].node).toMatchObject({ id, destination: { displayName: 'Grace Hopper' } });

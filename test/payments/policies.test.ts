@@ -66,7 +66,7 @@ const left = async (by: TestPlatform): Promise<Data> =>
   (await by.ask(`{ viewer { policies { ${facts} } } }`)).viewer.policies[0].limits;
 
 describe('a policy', () => {
-  test('allows what fits; a refusal states the limit, the usage and when it is free again', async () => {
+  test('allows what fits; a refusal states the limit, the usage and when there is room again', async () => {
     const me = await limited({ limits: [usd('DAY', 500)], timeZone: 'Asia/Tokyo' });
     expect(await made(me, 300)).toEqual([true]);
     const refused = await send(me, 201);
@@ -343,7 +343,7 @@ describe('a policy', () => {
   });
 });
 
-test('a payment leaves a rolling window while others are made', async () => {
+test('a payment stops counting when it leaves a rolling window, even while other payments are made', async () => {
   const me = await limited({ limits: [usd('LAST_24_HOURS', 100), { period: 'LAST_24_HOURS', payments: 3 }] });
   expect(await made(me, 60)).toEqual([true]);
   await passHours(t, 23.75);

@@ -109,7 +109,7 @@ describe('a quote explains itself', () => {
     });
   });
 
-  it('gives what rounding up leaves over to the service if it would break the rate law', () => {
+  it('gives the surplus from rounding up to the service, if it would otherwise break the rate law', () => {
     // 1191 sats cost 11.91 cents; 17.01… must be charged, so 18, and 30 % of 18 is 5.4: 13 would remain for 11.91.
     const terms = { rate: '10000', serviceVariableFeeRate: '0.3' };
     const quote = quoted(request('USD', 'BTC', 'RECEIVING', 1191n, terms));

@@ -171,7 +171,7 @@ test('a payment whose rail reports a different amount opens a case, and ends onc
   expect(await statusOf(id)).toBe('COMPLETED');
 });
 
-test('a slow rail is asked about at most 32 orders concurrently, so that none waits for its connection', async () => {
+test('a slow rail is asked about at most 32 orders at a time, so that none waits for a connection', async () => {
   // Orders left by other tests would be counted, too.
   await work(undefined, 100);
   const amounts = Array.from({ length: 40 }, (_, position) => 2_000 + position);

@@ -161,7 +161,7 @@ describe.each(kinds)('$type $one', ({ type, one, elsewhere = [], same = [], othe
   const registerAs = (customerId: string, differs: object = {}) =>
     register(customerId, currencies[0], { [graphql.input]: { ...one, ...differs } }, isOwned);
 
-  test('is one account in every spelling, and a different one at each other bank', async () => {
+  test('is one account in every spelling, and a different account at every other bank', async () => {
     const customerId = await newCustomer(platform, 'Grace Hopper');
     const { account } = await registerAs(customerId);
     const conflictWith = (id: string) => ({ code: 'CONFLICT', message: expect.stringContaining(id) });

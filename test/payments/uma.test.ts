@@ -201,7 +201,7 @@ describe('between customers of one installation', () => {
     return { scene, made, incoming };
   }
 
-  test('on two platforms a payment arrives: OUTGOING and INCOMING, each with its own events and view', async () => {
+  test('on two platforms: the payment arrives, OUTGOING and INCOMING, each with its own events and view', async () => {
     const receiver = await makeScene(other, 0n);
     const { scene, made, incoming } = await send(t.platform, other, receiver.customerId, { description: 'rent' });
     expect(incoming).toMatchObject({

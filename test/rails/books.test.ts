@@ -51,7 +51,7 @@ describe('in the totals of a period', () => {
     );
   });
 
-  test('a movement without an order counts as received or paid by its direction', () => {
+  test('a movement without an order counts as received or paid depending on its direction', () => {
     expect(totalsOf([], [movement({ direction: 'IN' }), movement({ amount: 7n })], period)).toEqual(
       usd({ receivedThere: 100n, paidThere: 7n }),
     );

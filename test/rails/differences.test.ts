@@ -183,7 +183,7 @@ test('a provider is asked for all pages, and for an hour after the period', asyn
   ]);
 });
 
-test('a deposit is compared like an order once credited, and is not a difference before', async () => {
+test('a deposit is compared like an order once it is credited, and is not a difference before that', async () => {
   const { rows } = await t.owner.query('select id from transaction where reference is not null limit 1');
   await insertDeposit(tenant.platformId, 'credited', 'CREDITED', rows[0].id);
   await insertDeposit(tenant.platformId, 'open', 'UNATTRIBUTED');

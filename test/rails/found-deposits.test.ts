@@ -69,7 +69,7 @@ test.each<[string, Partial<RailDeposit>, Partial<RailDeposit>]>([
   ['whose account at the provider has 200 characters', { heldAt: `${long}one` }, { heldAt: `${long}more` }],
   ['whose account at the provider has a name', { heldAt: 'a' }, { heldAt: '' }],
 ])(
-  'a deposit %s is stored; one beyond is not, and the provider is asked about it again',
+  'a deposit %s is stored; one over the limit is not, and the provider is asked about it again',
   async (_what, sound, broken) => {
     const [one, other] = [deposit(sound), deposit({ ...broken, at: after(minute) })];
     const { next } = await found([one, other, deposit({ at: after(2 * minute) })]);
@@ -93,7 +93,7 @@ test('a query never starts before the previous one, whatever is still under way'
 test.each([
   [30, 30],
   [32, 31],
-])('a deposit that is under way for %i days is queried for %i of them', async (days, asked) => {
+])('a deposit that is under way for %i days is still queried for %i of them', async (days, asked) => {
   const underWay = deposit({ state: 'UNDER_WAY', at: after(day) });
   const { next } = await found([underWay, deposit({ at: after((1 + days) * day) })]);
   expect(next).toEqual(after((1 + days - asked) * day));

@@ -82,7 +82,7 @@ test('every method of the rail is called outside of transactions', async () => {
   expect([...inside]).toEqual([]);
 });
 
-test('a call inside a transaction would be noticed', async () => {
+test('this test notices a call inside a transaction', async () => {
   const { payments } = two.gateway.gateway;
   const rail = connectedRail(payments, { ...shop.platform, environment: 'PRODUCTION' });
   await inTransaction(payments.database, async ({ client }) => {

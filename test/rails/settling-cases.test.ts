@@ -182,7 +182,7 @@ test("a shortfall of an external receiver is reported, but not booked if the pro
   expect(await named()).toEqual([]);
 });
 
-test('a payment without a case, or whose rail is away, silent or in agreement, cannot be settled by hand', async () => {
+test('no one can settle a payment by hand if it has no case, or if its rail is away, silent or in agreement', async () => {
   provider.deviation = { taken: 3n, arrived: 0n };
   const { id } = await move('transferOut', 1_100);
   await expect(settled(id)).rejects.toThrow(`${id} has no open case about a different amount`);

@@ -136,7 +136,7 @@ test('a payment whose quote is paid repeatedly, as by processes that die, takes 
   await expectReconciled();
 });
 
-test('a payment that exceeds the upstream balance fails, and takes back only what was given', async () => {
+test('a payment that exceeds the upstream balance fails, and only the money it had taken is returned', async () => {
   const own = await ownAccount(shop.account, 'USD');
   const all = await balanceOf(shop.account, own);
   const outsideUsd = await two.accountThere(shop.account, scene.outsideUsd);

@@ -70,7 +70,7 @@ test('tokens that one API creates or deletes are created or deleted in both', as
   );
 });
 
-test('the settings of REST are those of GraphQL’s customers and webhook endpoints', async () => {
+test('the settings in REST are those of the customers and webhook endpoints in GraphQL', async () => {
   const acts = fc.record({
     currencies: fc.option(fc.uniqueArray(fc.constantFrom('USD', 'EUR', 'MXN', 'BTC'), { minLength: 1 }), {
       nil: undefined,

@@ -25,7 +25,7 @@ const workflow = (lookupId: string) => ({
   senderUserInfo: sender,
 });
 
-test('the UMA workflow’s own form pays from the customer’s account in the sending currency', async () => {
+test('the shorter form of the UMA workflow pays from the customer’s account in the sending currency', async () => {
   const senders = [
     `?platformUserId=${scene.customer.platformCustomerId}`,
     `?customerId=${scene.customer.id}`,

@@ -8,7 +8,7 @@ const seconds = Number(process.env.SOAK_SECONDS ?? 600);
 /** How often the second instance is killed, in milliseconds. */
 const killMs = 15_000;
 
-test(`unmodified clients that are cut every 0.2 to 2 s for ${seconds} s, at 500 changes per second, lose and reorder nothing`, async () => {
+test(`unmodified clients that are cut off every 0.2 to 2 s for ${seconds} s, at 500 changes per second, lose and reorder nothing`, async () => {
   const one = await ownGateway();
   const start = () => startChildGateway({ DATABASE_URL: one.databaseUrl, ROLE: 'serve', MIGRATE: 'off' });
   let child: ChildGateway = await start();

@@ -250,7 +250,7 @@ describe('listen', () => {
 });
 
 describe('logs and resend', () => {
-  test('show the responses of endpoints, and resend: to the endpoints, or to a program on this machine', async () => {
+  test('show the responses of endpoints, and resend webhooks to the endpoints or to a program on this machine', async () => {
     const platform = await t.newPlatform('sends again');
     expect(await run(['logs'], platform)).toMatchObject({ code: 1, err: /has no webhook endpoint/ });
     const [receiver, mine] = [await ownReceiver(answer(418)), await ownReceiver()];

@@ -232,7 +232,7 @@ async function announceFromBank(): Promise<string> {
   return `Transaction:${id}`;
 }
 
-test('one endpoint is asked and the others notified; a payment over a bank’s rails is not a question', async () => {
+test('one endpoint is asked and the others notified; no question is asked about a payment over bank rails', async () => {
   const told = await ownReceiver(answer(403));
   const { id } = await createEndpoint(t.platform, { url: told.url, eventTypes: ['INCOMING_PAYMENT'] });
   expect((await decided(answer(200))).status).toBe('COMPLETED');

@@ -34,7 +34,7 @@ const faults: Readonly<Record<string, Answer>> = {
 };
 
 test.for(Object.entries(faults))(
-  'a receiver that %s gets every event once it has recovered, once per id',
+  'a receiver that %s gets every event once it has recovered, and each id once',
   async ([, fault]) => {
     const receiver = await ownReceiver(fault);
     const scene = await makeScene(t.platform, 0n);

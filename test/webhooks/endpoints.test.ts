@@ -165,7 +165,7 @@ test('endpoints are read in one statement, with their deliveries, events, attemp
   expect(node).toMatchObject({ id, deliveries: { totalCount: 1, edges: [{ node: delivery }] } });
 });
 
-test('an endpoint gets only the types that it asked for, and none that only the feed has', async () => {
+test('an endpoint gets only the event types that it asked for, and none that only the feed has', async () => {
   const receiver = await ownReceiver();
   const refused = await tryCreate(t.platform, { url: receiver.url, eventTypes: ['QUOTE_STATUS'] });
   expect(refused).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'eventTypes'] });

@@ -138,7 +138,7 @@ describe('a step back of the clock', () => {
     },
   );
 
-  test('is one of more than a second, and is detected once', async () => {
+  test('counts only if it exceeds a second, and is detected once', async () => {
     expect(await setBack('800 milliseconds')).toBeNull();
     expect(await setBack('5 seconds')).toBeGreaterThan(1_000);
     expect((await sql.query('select follow_clock() as step')).rows).toEqual([{ step: null }]);

@@ -11,7 +11,7 @@ import { makeScene } from '../setup/scene.ts';
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 
-test("settlement and expiry have no due time without orders or quotes, and otherwise the next one's", async () => {
+test('settlement and expiry have no due time without orders or quotes, and otherwise that of the next one', async () => {
   const { payments } = t.gateway;
   // Zero would mean "now": an idle gateway would query the database endlessly.
   expect([await nextOrderDue(payments.database.pool), await nextQuoteExpiry(payments)]).toEqual([undefined, undefined]);
@@ -23,7 +23,7 @@ test("settlement and expiry have no due time without orders or quotes, and other
   expect(await nextQuoteExpiry(payments)).toBeGreaterThan(60_000);
 });
 
-test('a loop woken during its pause handles all announcements in one round afterwards, then pauses', async () => {
+test('a loop woken during its pause handles all announcements in one round, and then pauses again', async () => {
   const rounds: number[] = [];
   let begun = () => {};
   const nextRound = () =>
@@ -51,7 +51,7 @@ test('a loop woken during its pause handles all announcements in one round after
   expect(two - one).toBeGreaterThanOrEqual(99);
 });
 
-test('a loop that has failed since its first round has the time that the alert compares, and a failure count', async () => {
+test('a loop that has failed since its first round still has the time that the alert compares, and a failure count', async () => {
   const failing = Promise.withResolvers<void>();
   const loop = startLoop('failing', pino({ level: 'silent' }), async () => {
     failing.resolve();
