@@ -28,12 +28,15 @@ function quotedIn(text: string): string[] {
   return [...text.matchAll(/`([^`\n]+)`/g)].map(([, quoted = '']) => quoted);
 }
 
-/** Returns the first groups of all matches. */
+/** Returns the first group of every match. */
 function foundIn(text: string, pattern: RegExp): string[] {
   return [...text.matchAll(pattern)].map(([, found = '']) => found);
 }
 
-/** Returns whether a source file has the title as a string literal: as written, if a test runs once for each row. */
+/**
+ * Returns whether a source file contains the title as a string literal, with its placeholders if the test runs for each
+ * row.
+ */
 function hasTitle(source: string, title: string): boolean {
   return ["'", '"', '`'].some((quote) => source.includes(`${quote}${title}${quote}`));
 }
@@ -72,9 +75,7 @@ describe('the coverage of the specification', () => {
   });
 });
 
-/**
- * The numbers in the specification: its chapters and sections, and the rules of those chapters that are lists of rules.
- */
+/** The numbers in the specification: its chapters, its sections, and the rules in chapters that are lists of rules. */
 const sections = new Set(
   read(specification)
     .split(/^## (?=\d)/m)
@@ -92,10 +93,12 @@ describe('a numbered citation', () => {
     ...['prisma/schema.prisma', 'schema.graphql', ...pages.filter((page) => page !== specification)],
   ].filter((path) => path !== 'test/docs.test.ts');
 
-  /** Returns a file's text in one line: in comments, a line can end between the word and the number of a citation. */
+  /**
+   * Returns a file's text as one line, because a comment's line can end between the word and the number of a citation.
+   */
   const textOf = (path: string) => read(path).replace(/\s*\n\s*(\*|\/\/+|--)?\s*/g, ' ');
 
-  /** Returns every number that a word cites: "word 2.6", "words 3 and 13", "word 4.8 to 4.10". */
+  /** Returns every number cited after a word: "word 2.6", "words 3 and 13", "word 4.8 to 4.10". */
   const cited = (word: RegExp, number: string) =>
     citing.flatMap((path) =>
       foundIn(textOf(path), new RegExp(`\\b${word.source} (${number}(?:(?:, | and | to )${number})*)`, 'gi'))
@@ -153,9 +156,7 @@ describe.each(pages)('%s', (page) => {
   });
 });
 
-/**
- * Returns the headings of a page in the form used by links: in lower case, with dashes for spaces, without punctuation.
- */
+/** Returns the headings of a page as links write them: in lower case, with dashes for spaces, without punctuation. */
 function headingsOf(page: string): ReadonlySet<string> {
   return new Set(
     foundIn(read(page), /^#+ (.+)$/gm).map((heading) =>
@@ -169,8 +170,8 @@ function headingsOf(page: string): ReadonlySet<string> {
 
 describe('the import diagram', () => {
   /**
-   * The columns of the diagram, each with its lines; every line is a list of folders. `''` is the folder that they are
-   * in.
+   * The columns of the diagram with their lines; each line is a list of folders. `around` is the folder that contains
+   * them, or `''`.
    */
   const picture = (/^## Imports\n.*?\n\n( {4}.*?)\n\n(?=\S)/ms.exec(read('ARCHITECTURE.md'))?.[1] ?? '')
     .split('\n')
@@ -186,7 +187,7 @@ describe('the import diagram', () => {
       .map((line) => (line === 'own files' ? [''] : line.split(/ +/))),
   }));
 
-  /** The folders in the rules, each with those that it may import. */
+  /** The folders in the rules, each with the folders that it may import. */
   const { forbidden }: { forbidden: { name: string; from: { path: string }; to: { pathNot: string[] } }[] } =
     createRequire(import.meta.url)('../.dependency-cruiser.cjs');
   const folders = new Map(
@@ -200,8 +201,8 @@ describe('the import diagram', () => {
 
   test.each(columns)('shows every folder in the column $title, and no folder imports upwards', ({ around, lines }) => {
     /**
-     * Returns the line of the diagram that a folder is in, or that of the folder around it; undefined if the diagram
-     * does not cover it.
+     * Returns the line of the diagram that contains a folder, or its parent folder. Returns undefined if the diagram
+     * does not cover the folder.
      */
     const lineOf = (folder: string): { name: string; line: number } | undefined => {
       if (around !== '' && folder !== around && !folder.startsWith(`${around}/`)) return undefined;

@@ -52,7 +52,7 @@ describe('the quickstart', () => {
     let endpoint = { url: '', secret: '' };
     let answers: Record<string, Answered> = {};
     let own = '';
-    // A proxy in front of the gateway: others send requests and pay while the program pays a bank that refuses.
+    // A proxy in front of the gateway: while the program pays a bank that refuses, other clients send requests and pay.
     const proxy = createServer(async (request, response) => {
       const body = Buffer.from(
         String(await bodyOf(request)).replace('DE89370400440532013000', 'DE89370400440532013004'),

@@ -13,7 +13,7 @@ let directory: string;
 const settings = () =>
   ({ CLIENT_TOKEN_KEY: undefined, SECRET_KEY: undefined, NODE_ENV: 'development', DATA_DIR: directory }) as const;
 
-/** Kills its own process just before the process writes into a file that it has created. */
+/** Kills its own process just before the process writes to a file that it has created. */
 const dieWhileWriting = `
   const fs = require('node:fs/promises');
   fs.writeFile = async (file, content, { flag = 'w', mode }) => {

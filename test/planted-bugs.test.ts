@@ -4,7 +4,8 @@ import { bugs } from './soak/planted-bugs/bugs.ts';
 import { planted, standsFor } from './soak/planted-bugs/plant.ts';
 
 /**
- * The short form of `npm run soak -- planted`, which plants the bugs: here every text and test of the lists must exist.
+ * The short form of `npm run soak -- planted`, which plants the bugs. Here each text and each test in the lists must
+ * exist.
  */
 
 test('there are at least thirty bugs, in SQL and in TypeScript, each named once', () => {

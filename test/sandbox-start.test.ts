@@ -73,7 +73,7 @@ test('preparing the sandbox platform concurrently yields one platform, with its 
   const payers = () => Promise.all(prepared.map((payer) => payer()));
   const [first, ...others] = await payers();
   expect(others).toEqual([first, first]);
-  // Whoever can no longer pay is replaced, once.
+  // A person who can no longer pay is replaced, but only once.
   const freezing = { by: 'a person', reason: 'for a test', frozen: true };
   await freezeCustomer(operators, first?.customerId ?? '', freezing);
   const [second, ...again] = await payers();
@@ -91,7 +91,7 @@ test('preparing the sandbox platform concurrently yields one platform, with its 
   await fresh.drop();
 });
 
-/** Expects two customers, who each got their money and external accounts exactly once. */
+/** Expects two customers, each of whom got their money and external accounts exactly once. */
 function expectFurnished(nodes: readonly Data[]): void {
   expect(new Set(nodes.map((node) => node.customer.id)).size).toBe(2);
   expect(nodes.filter((node) => node.__typename === 'ExternalAccount')).toHaveLength(6);

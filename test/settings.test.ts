@@ -34,8 +34,7 @@ describe('a secret can be read from a file that a setting names', () => {
   });
 
   test.each(secretSettings)('%s', (name) => {
-    // The setting with the URL of a server behind a pooler requires the pooler's URL, and that of a replica the
-    // primary's.
+    // The URL of a server behind a pooler requires the pooler's URL, and the URL of a replica requires the primary's.
     const beside = {
       ...((name === 'DATABASE_DIRECT_URL' || name === 'DATABASE_READ_URL') && { DATABASE_URL: values.DATABASE_URL }),
     };

@@ -95,7 +95,7 @@ test('SIGTERM to npm start stops the gateway behind it', async () => {
   await database.drop();
 });
 
-/** One setting of each kind: test/settings.test.ts and test/database/reaching.test.ts have more. */
+/** One setting of each kind. test/settings.test.ts and test/database/reaching.test.ts have more of them. */
 describe('a wrong setting stops startup before anything is created, and is reported without a stack trace', () => {
   test.each([
     [{ PORT: 'eighty' }, 'PORT must be a whole number'],
@@ -139,7 +139,7 @@ test('an interrupted or killed first start leaves nothing behind that disturbs t
   const [abandoned = ''] = await readdir(data.path);
   expect(abandoned).toMatch(/^postgres-/);
 
-  // The programs that create the cluster outlive the one that was killed; they exit on their own.
+  // The programs that create the cluster outlive the process that was killed, and exit on their own.
   const gateway = await startChildGateway({ DATA_DIR: data.path, ...openKeys });
   expect(await readdir(data.path)).toEqual(['postgres']);
   expect(await gateway.end('SIGINT')).toBe(0);

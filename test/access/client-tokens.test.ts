@@ -40,7 +40,7 @@ const minted = (input: object, by: TestPlatform = t.platform): Promise<Data> =>
 const phone = (input: object, url = t.url) => appOf({ ...t.platform, url }, input);
 const paying = (customerId = mine.customerId) => payingApp(t.platform, { customerId });
 
-/** Waits until a token is refused: credentials are cached for a second. */
+/** Waits until a token is refused, because credentials are cached for a second. */
 const ended = (by: TestPlatform) =>
   vi.waitFor(async () => expect((await by.send('{ viewer { kind } }')).status).toBe(401), { timeout: 60_000 });
 
@@ -139,7 +139,7 @@ test('a token of one quote shows that quote and its transaction, without names o
   const watched = payer.watch('subscription { events { type customer { id } } }');
   const next = nextOf(watched);
   await subscribed(t, 1);
-  // Meanwhile events happen that this app must not see.
+  // Meanwhile, events occur that this app must not see.
   await quoted(t.platform, theirs);
   expect(await execute(payer, id)).toMatchObject({ quote: { status: 'PROCESSING' } });
   expect((await next).data.events.customer).toBeNull();
@@ -165,7 +165,7 @@ test('an app cannot run server-only operations, whatever its permissions', async
   const app = await paying();
   const { id: transactionId } = await announce(t.platform, mine.customerId, 700);
   const calls = {
-    // The app's own payment, which its platform has to approve.
+    // The app's own payment, which its platform must approve.
     approveTransaction: { transactionId },
     rejectTransaction: { transactionId },
     transferInternal: { sourceAccountId: mine.usd, destinationAccountId: theirs.usd, amount: 1 },

@@ -20,8 +20,8 @@ import { testGateway, uuidIn } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
 import { appOf, makeScene, serverOf } from '../setup/scene.ts';
 
-// The database's own access checks (docs/database-roles.md). In this file the application's filters are disabled: every
-// caller may see all rows. Only the database knows whom a row belongs to.
+// The database's own access checks (docs/database-roles.md). This file disables the application's filters, so that
+// every caller may see all rows and only the database knows whose row it is.
 vi.mock('../../src/domain/access/visible.ts', async (original) => ({
   ...(await original<object>()),
   visibleQuotes: () => ({}),
@@ -46,7 +46,7 @@ const own = await makeScene(stranger);
 const made = await quote(t.platform, between(scene.usd, scene.outsideEur, 10_000));
 const lookup = { umaAddress: '$success.usd@sandbox.uma.money', sender: { customerId: scene.customerId } };
 const endpoint = { url: 'http://127.0.0.1:11/hook', eventTypes: ['OUTGOING_PAYMENT'] };
-/** The public ids of a platform's objects, of every type that is a node. */
+/** The public ids of a platform's objects, of every node type. */
 const things = {
   customer: scene.customerId,
   internalAccount: scene.usd,
@@ -60,7 +60,7 @@ const things = {
 };
 await t.gateway.feed.waitForChange(50);
 
-/** Runs a statement on a connection of a role whose session has the other platform's id. */
+/** Runs a statement as a role, on a connection whose session has the other platform's id. */
 async function as(role: DatabaseRole, text: string): Promise<pg.QueryResult> {
   const database = openDatabase({ url: servingUrl(t.databaseUrl), role, poolSize: 1 });
   try {
@@ -204,7 +204,7 @@ describe('the serving role', () => {
     ['quote', "status = 'EXPIRED'", 'quote_platform_id_status_id_idx'],
   ])('finds rows of %s by an index, where %s', async (table, condition, index) => {
     const database = openDatabase({ url: servingUrl(t.databaseUrl), role: 'gateway_serving', poolSize: 1 });
-    // With few rows, Postgres is faster without an index, and the primary key is as fast as any other index.
+    // With only a few rows, Postgres is faster without an index, and the primary key is as fast as any other index.
     const usePrimaryKey = (isUsed: boolean) =>
       t.owner.query(`update pg_index set indisvalid = ${isUsed} where indexrelid = '${table}_pkey'::regclass`);
     await usePrimaryKey(false);
@@ -296,7 +296,7 @@ describe.each(['gateway_serving', 'gateway_work'] as const)('%s', (role) => {
 });
 
 test("the database's checks at commit see all rows, whoever commits", async () => {
-  // Before Postgres 18 such a trigger runs in the role of the session, whose platform may be a different one or none.
+  // Before Postgres 18, such a trigger runs with the session's role, whose platform may be a different one or none.
   const { rows } = await t.owner.query(
     `select p.proname as name, p.prosecdef as has_rights_of_owner from pg_trigger t join pg_proc p on p.oid = t.tgfoid
      where t.tgdeferrable and not t.tgisinternal order by 1`,

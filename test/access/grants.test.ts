@@ -3,7 +3,7 @@ import { act, between, fieldsOf, lookUp, quote, refusal, sender, umaAddressOf } 
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { makeScene, payingApp } from '../setup/scene.ts';
 
-/** The extra rights of a customer's app, which the platform grants when it mints the token. */
+/** The extra rights of a customer's app. The platform grants them when it mints the app's token. */
 
 const t = await testGateway();
 const own = await makeScene(t.platform);

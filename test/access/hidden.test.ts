@@ -16,14 +16,14 @@ import { openRawSocket } from '../setup/streams.ts';
 
 /**
  * The token of one payment shows the payment, but not the customer it belongs to. Hidden facts must not leak in other
- * ways: in the words of a refusal, or through guesses tried in a filter.
+ * ways either, such as the words of a refusal or guesses tried in a filter.
  */
 
 const t = await testGateway();
 const payer = await makeScene(t.platform, 12_345n);
 const payee = await makeScene(t.platform);
 
-/** An app whose token shows one quote with its transaction, and one whose token shows a customer. */
+/** Two apps: the token of one shows a quote with its transaction, the token of the other shows a customer. */
 const appOf = (quoteId: string) => payingApp(t.platform, { quoteId });
 const appOfCustomer = ({ customerId }: Scene) => payingApp(t.platform, { customerId });
 

@@ -97,7 +97,7 @@ test('a token is accepted only from its addresses, even if it was accepted a mom
     expect([from, await statusOf(key, from)]).toEqual([from, 200]);
   for (const from of ['203.0.113.16', '198.51.100.5', '2001:db8:2::1'])
     expect([from, await statusOf(key, from)]).toEqual([from, 401]);
-  // Entries that a client adds before its proxy's are not trusted.
+  // Entries that a client puts before its proxy's are not trusted.
   expect(await statusOf(key, '203.0.113.7, 198.51.100.5')).toBe(401);
   expect(await statusOf(key, '198.51.100.5, 203.0.113.7')).toBe(200);
   const rest = (from: string) =>
@@ -209,7 +209,7 @@ test('the expiry of a token is announced once, a week ahead, by event and webhoo
   await make(platform, { expiresAt: later(24 * 8) });
   const { token } = await make(platform, {});
   await rotate(platform, token.id, { overlapHours: 1 });
-  // The hourly work that announces it runs when an instance starts: two concurrent runs announce nothing twice.
+  // The hourly job that announces expiries runs when an instance starts. Two concurrent runs announce nothing twice.
   await Promise.all([ownGateway({}, t.databaseUrl), ownGateway({}, t.databaseUrl)]);
   const told = () => receiver.received.filter(({ body }) => body.type === 'API_TOKEN_EXPIRY');
   await receiver.until(() => told().length >= 2);
@@ -222,7 +222,7 @@ test('the expiry of a token is announced once, a week ahead, by event and webhoo
   const events = async (by: TestPlatform) =>
     (await by.ask('{ events(filter: { types: [API_TOKEN_EXPIRY] }, first: 50) { edges { node { apiTokenId } } } }'))
       .events.edges;
-  // The other tests of this file also have tokens that expire soon.
+  // Other tests in this file also create tokens that expire soon.
   const ids = (await events(platform)).map(({ node }: Data) => node.apiTokenId);
   expect(ids.filter((id: string) => announced.includes(id)).sort()).toEqual([soon.token.id, token.id].sort());
   const app = await payingApp(platform, { customerId: await newCustomer(platform) });

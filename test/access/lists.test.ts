@@ -29,7 +29,7 @@ for (const platform of platforms) {
   await createEndpoint(platform, { url: 'http://127.0.0.1:9/hook', eventTypes: ['KYC_STATUS'] });
 }
 
-// Over the APIs, the database's access checks would hide a fault in these rules (database-wall.test.ts).
+// Called through the APIs, the database's access checks would hide a fault in these rules (database-wall.test.ts).
 test.each([
   ['Transaction', visibleTransactions],
   ['Quote', visibleQuotes],

@@ -9,7 +9,9 @@ import { connect, type Data, type TestPlatform, testGateway } from '../setup/gat
 import { restClient, restTransfer } from '../setup/rest.ts';
 import { balanceOf, externalAccount, makeScene, payingApp, usAccount } from '../setup/scene.ts';
 
-/** Agents: a token's own documents as tools of the Model Context Protocol, called by the protocol's own client. */
+/**
+ * Agents: a token's own documents are tools of the Model Context Protocol, called here by the protocol's own client.
+ */
 
 const t = await testGateway();
 const scene = await makeScene(t.platform, 100_000n);
@@ -89,7 +91,7 @@ async function call(client: Client, name: string, args: object): Promise<Data> {
   return { isError, texts, confirmation, ...(texts[0]?.startsWith('{') ? JSON.parse(texts[0]) : {}) };
 }
 
-/** Validates a payment, and makes it. */
+/** Validates a payment, and then makes it. */
 async function payBill(client: Client, args: object): Promise<Data> {
   const { confirmation } = await call(client, 'PayBill', args);
   return (await call(client, 'PayBill', { ...args, confirmation })).data.transferOut;
@@ -237,7 +239,7 @@ describe('an agent instructed to', () => {
     const first = await payBill(client, args);
     const again = await payBill(client, args);
     expect([again.replayed, again.transaction.id]).toEqual([true, first.transaction.id]);
-    // An agent that has lost the answer learns what was paid, whether it kept no confirmation or an old one.
+    // An agent that has lost the answer can find out what was paid, whether it has kept no confirmation or an old one.
     for (const kept of [{}, { confirmation: 'too old' }]) {
       const retried = await call(client, 'PayBill', { ...args, ...kept });
       expect([retried.isError, retried.data.transferOut]).toEqual([false, again]);
@@ -301,7 +303,7 @@ test('a token that may move money needs a policy on amounts', async () => {
   const client = await clientOf(agent);
   await succeed(t.platform, 'deletePolicy', { subjectId: agent.tokenId });
   expect(await messageOf(client.listTools())).toContain(sentence);
-  // A token that only reads needs none.
+  // A token that can only read needs no policy.
   const reader = await clientOf(await tokenFor([balanceText], { permissions: ['VIEW'] }));
   expect((await reader.listTools()).tools).toHaveLength(1);
 });

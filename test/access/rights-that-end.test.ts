@@ -9,7 +9,8 @@ import { appOf, type Bearer, fund, makeScene, serverOf } from '../setup/scene.ts
 import { nextOf, openEventStream, openRawSocket, type RawSocket, subscribed } from '../setup/streams.ts';
 
 /**
- * An open connection can do only what its current token would let it begin, however that token was renewed or ended.
+ * An open connection can do only what its current token would allow it to begin, however that token was renewed or
+ * ended.
  */
 
 const t = await testGateway({ WRONG_CREDENTIALS_PER_MINUTE: 6, TRUSTED_PROXIES: [parseRange('127.0.0.1')] });
@@ -146,7 +147,7 @@ test('a socket rejects credentials that could not be looked up, and continues wi
   const guess = () => fetch(`${t.url}/graphql`, { method: 'POST', headers: wrong, body: '{"query":"{ __typename }"}' });
   for (let sent = 0; sent < 6; sent += 1) await guess();
   expect((await guess()).status).toBe(429);
-  // Another platform's token, not used yet.
+  // Another platform's token that has not been used yet.
   renew(raw, await t.newPlatform('unseen'));
   await raw.receive('pong');
   raw.send({ id: '1', type: 'subscribe', payload: { query: '{ customers { totalCount } }' } });

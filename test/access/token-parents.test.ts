@@ -29,13 +29,13 @@ const endpoint = async (by: TestPlatform): Promise<string> =>
 
 const viewer = '{ viewer { kind } }';
 
-/** Waits until tokens are refused. A gateway caches them for at most two seconds. */
+/** Waits until the tokens are refused. A gateway caches them for at most two seconds. */
 async function refused(...tokens: readonly TestPlatform[]): Promise<void> {
   for (const token of tokens)
     await vi.waitFor(async () => expect((await token.send(viewer)).status).toBe(401), { timeout: 60_000 });
 }
 
-/** Expects a gateway that has not seen these tokens yet to accept them. */
+/** Expects a gateway that has not seen these tokens before to accept them. */
 async function good(...tokens: readonly TestPlatform[]): Promise<void> {
   const other = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl);
   try {
@@ -46,7 +46,7 @@ async function good(...tokens: readonly TestPlatform[]): Promise<void> {
   }
 }
 
-/** The ways to end a token; each returns the code of the refusal, or null. */
+/** The ways to end a token. Each returns the code of the refusal, or null. */
 const revocations = {
   GraphQL: async (by: TestPlatform, tokenId: string, rest: object = {}): Promise<string | null> =>
     (await act(by, 'revokeApiToken', { tokenId, ...rest }, 'revokedId')).code ?? null,
@@ -174,7 +174,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
       const targets = round % 2 === 0 ? [two, one] : [one, two];
       const codes = await Promise.all(
         [one, two].map((by, at) =>
-          // When the second arrives, its own token may already be revoked and forgotten.
+          // When the second revocation arrives, its own token may already be revoked and forgotten.
           revoke(by, targets[at]?.tokenId ?? '', { revokeDescendants: false }).catch(() => 'UNAUTHORIZED'),
         ),
       );
@@ -217,7 +217,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
         act(parent, 'createClientToken', { boundTo: { customerId } }, 'tokenId'),
         act(parent, 'createWebhookEndpoint', { url: hook }, 'endpoint { id }'),
       ]);
-      // A creation that arrives after the revocation, once the token is forgotten, gets no result.
+      // A creation that arrives after the revocation, when the token is already forgotten, gets no result.
       await Promise.all([
         revoke(platform, parent.tokenId),
         ...creations.map((creation) => creation.catch(() => undefined)),
@@ -265,7 +265,7 @@ test('a token shows its creator, and a revocation, even a repeat, returns how ma
   expect(await makers()).toEqual({ [platform.tokenId]: null });
   const late = await server(platform);
   await succeed(late, 'revokeApiToken', { tokenId: platform.tokenId, revokeDescendants: false });
-  // The creator is revoked, and still named.
+  // The creator is still named, although it is revoked.
   const { apiTokens } = await late.ask('{ apiTokens { edges { node { id createdById } } } }');
   expect(apiTokens.edges).toEqual([{ node: { id: late.tokenId, createdById: platform.tokenId } }]);
 });
@@ -313,7 +313,7 @@ describe.each(Object.entries(deletions))('a customer that is deleted over %s', (
     for (const socket of sockets.slice(0, ended.length)) expect((await socket.closed).code).toBe(4403);
     await refused(...ended);
     await good(...staying);
-    // The sweep that closed the other sockets has also examined these.
+    // The sweep that closed the other sockets has also checked these.
     for (const socket of sockets.slice(ended.length)) {
       expect(socket.socket.readyState).toBe(socket.socket.OPEN);
       socket.socket.close();

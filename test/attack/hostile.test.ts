@@ -6,7 +6,10 @@ afterAll(() => world.close());
 
 /** The number of probes. */
 const probes = Number(process.env.ATTACK_PROBES ?? 400);
-/** The same probes each time, so that only a change can make this fail; the soak draws different ones each time. */
+/**
+ * The probes are the same each time, so that this test fails only because of a change. The soak draws new ones each
+ * time.
+ */
 const seed = 20_261_123;
 
 test(`${probes} random requests, good and bad, over all transports cause no fault, leak or broken bound`, async () => {

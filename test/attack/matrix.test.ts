@@ -25,10 +25,7 @@ test('the matrix covers every field of the schema, with its permission', () => {
   for (const { name } of nodeTypes()) kindOfNode(name);
 });
 
-/**
- * The strangers among whom the places are divided here: one of them tries each place. The soak lets all of them try
- * everywhere.
- */
+/** The strangers share the places here: one of them tries each place. In the soak, all of them try every place. */
 const sharing = ['another customer with every grant', 'another quote', 'another transaction'];
 
 test.each(['another platform', 'another customer', ...sharing, 'another payment of the same customer'])(

@@ -15,7 +15,7 @@ afterEach(() => rm(folder, { recursive: true }));
 
 const breaks = (revision: string) => runOps('postgres://nobody@localhost/none', ['schema', '--breaks', revision]);
 
-/** Writes an earlier schema, which differs from the current one in one place, and compares the two. */
+/** Writes an earlier schema that differs from the current one in one place, and compares the two. */
 async function breaksSince(from: RegExp, to: string): Promise<OpsResult> {
   const earlier = path.join(folder, 'earlier.graphql');
   expect(printedSchema()).toMatch(from);

@@ -37,6 +37,6 @@ test("a refusal's text names no field; its path does, with the name that each AP
       .map((words) => `${file}: ${words}`),
   );
   expect(texts.length).toBeGreaterThan(80);
-  // Only names of fields have this form.
+  // Only field names have this form.
   expect(texts.filter((words) => /\b[a-z]+[A-Z]\w*/.test(words.slice(words.indexOf(':'))))).toEqual([]);
 });

@@ -6,7 +6,7 @@ import { openDatabase } from '../../src/infra/database/database.ts';
 import { QuoteStatus, TransactionStatus } from '../../src/infra/database/generated/client/client.ts';
 import { testDatabase } from '../setup/database.ts';
 
-/** Each fact that both TypeScript and SQL state is stated once on each side, and the two are compared here. */
+/** Facts that both TypeScript and SQL state are stated once on each side, and this test compares the two sides. */
 
 const { url } = await testDatabase();
 const database = openDatabase({ url, role: 'gateway_work' });
@@ -33,7 +33,7 @@ test("a quote's terminal statuses are those that no move leaves, and its events 
   for (const list of lists) expect(new Set(list.replaceAll("'", '').split(', '))).toEqual(terminalQuoteStatuses);
 });
 
-/** Finds numbers that can only be meant as bounds of amounts: a nine followed by many digits. */
+/** Finds numbers that can only be bounds for amounts: a nine followed by many digits. */
 const bounds = (text: string) =>
   text.match(/\b9[\d_,]{13,}/g)?.map((digits) => BigInt(digits.replaceAll(/[_,]/g, ''))) ?? [];
 
@@ -42,7 +42,7 @@ test('SQL and TypeScript have the same bounds for amounts', async () => {
     `select proname as name, prosrc as body from pg_proc where pronamespace = 'public'::regnamespace`,
   );
   const stated = rows.flatMap(({ name, body }) => bounds(body).map((bound) => ({ name, bound })));
-  // Above a tenth of the bound, check_capacity checks more closely.
+  // From a tenth of the bound upward, check_capacity checks more closely.
   const known = [maxAmount, maxBalance, maxAmount / 10n];
   expect(stated.filter(({ bound }) => !known.includes(bound))).toEqual([]);
   const names = new Set(stated.map(({ name }) => name));

@@ -86,7 +86,8 @@ test('a lock file that names a dead process, or one that is another program by n
 
   const gone = spawn(process.execPath, ['--version']);
   await once(gone, 'exit');
-  // Run as the user who runs the server: Postgres itself ignores a lock file that names another user's process.
+  // This runs as the user who runs the server, because Postgres itself ignores a lock file that names another user's
+  // process.
   const { uid, gid } = await stat(lock.replace('postmaster.pid', 'base'));
   const other = spawn('sleep', ['300'], { uid, gid });
   servers.remember(other);
@@ -113,7 +114,7 @@ test('processes that start together share one server, and the last of them to st
 
 test('an interrupt from the terminal leaves the server up until our own orderly stop', async () => {
   const { process: gateway } = await servers.startInProcess();
-  // A terminal interrupts the whole process group.
+  // A terminal sends the interrupt to the whole process group.
   process.kill(-Number(gateway.pid), 'SIGINT');
   expect(await once(gateway, 'exit')).toEqual([0, null]);
   const { url } = await servers.start();

@@ -124,7 +124,7 @@ test('a migration can be stopped while it waits or works: work is rolled back, a
   const holder = await session();
   await writeMigration('2_second', 'alter table b add y int;');
   await writeMigration('3_third', 'alter table b add z int; alter table a add z int;');
-  // Work that only ends when it is stopped: a wait for a lock would end at the migration's lock timeout.
+  // Work that ends only when it is stopped. Waiting for a lock would end at the migration's lock timeout.
   await writeMigration('4_fourth', 'alter table c add z int; do $$ begin loop end loop; end $$;');
   await holder.query('begin; select from a');
 

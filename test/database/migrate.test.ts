@@ -91,7 +91,7 @@ test('migrating twice changes nothing and writes the rows that prisma migrate de
   await migrated();
   expect(await rows(records)).toEqual(written);
 
-  // `prisma migrate deploy` asks its engine: is anything pending, or wrong?
+  // `prisma migrate deploy` asks its engine whether anything is pending or wrong.
   const migrationsList = await prismaMigrationList(prisma.path);
   await withSchemaEngine(database.url, async (engine) => {
     const diagnosis = await engine.diagnoseMigrationHistory({ migrationsList, optInToShadowDatabase: false, filters });
@@ -105,7 +105,8 @@ test('migrating twice changes nothing and writes the rows that prisma migrate de
 test("the migrations table and its rows are the same as those that Prisma's own engine writes", async () => {
   const theirs = await emptyDatabase();
   const theirClient = await ownClient(theirs.url);
-  // The engine can run the first migration. (The second has a function, which it would cut at the semicolons.)
+  // The engine can run the first migration. The second contains a function, which the engine would split at its
+  // semicolons.
   const all = await prismaMigrationList(prisma.path);
   const migrationsList = { ...all, migrationDirectories: all.migrationDirectories.slice(0, 1) };
   await withSchemaEngine(theirs.url, (engine) => engine.applyMigrations({ migrationsList, filters }));

@@ -8,8 +8,8 @@ import { query } from '../setup/embedded-servers.ts';
 import { ownGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-// Tests without a real pooler: the service treats an ordinary server as one behind a pooler. The soak "pooler" uses a
-// real one.
+// Tests without a real pooler: the service treats an ordinary server as if it were behind one. The soak "pooler" uses a
+// real pooler.
 
 const database = await testDatabase();
 const url = servingUrl(database.url);
@@ -23,7 +23,7 @@ test("starting behind a pooler without the login's settings is refused, with ins
 test('the login gets its settings for its database only, even repeatedly; after that the pooler can be used', async () => {
   await prepareLogin(url, url);
   await prepareLogin(url, url);
-  // Statements keep their names here, as behind a pooler without prepared statements.
+  // Here statements keep their names, as behind a pooler without prepared statements.
   expect(await findPooler(url, url)).toEqual({ url, prepares: false });
   const settings =
     "select current_user::text as role, current_setting('TimeZone') as zone, current_setting('statement_timeout') as statement, current_setting('search_path') as path, current_setting('jit') as jit";
@@ -73,7 +73,7 @@ describe.each([
     }
     const second = { name: 'second', permissions: ['VIEW'], idempotencyKey: 'one-key' };
     for (const platform of platforms) await succeed(platform, 'createApiToken', second);
-    // Both platforms read in turn on the same connection, many reads at a time.
+    // Both platforms take turns reading on the same connection, with many reads at a time.
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, turn) => listed(platforms[turn % 2] as TestPlatform)),
     );

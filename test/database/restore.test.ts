@@ -21,7 +21,7 @@ import { runOps } from '../setup/ops.ts';
 import { fund, makeScene } from '../setup/scene.ts';
 import { commitEvents, nextOf, openRawSocket, type RawSocket, sequenced } from '../setup/streams.ts';
 
-/** A database is restored to an earlier time: what happened after that time is lost, and is done again. */
+/** A database is restored to an earlier time. What happened after that time is lost, and is done again. */
 
 const isPaid = 'transaction { id }';
 const original = await testDatabase();
@@ -32,15 +32,15 @@ const scene = await makeScene(before);
 /** A quote from before that time. */
 const quoteId: string = (await quote(before, usdToEur(scene))).id;
 await sequenced(gateway);
-/** The ends of the feed: at the backup, one change later, and when everything was lost. */
+/** The end of the feed at three times: at the backup, one change later, and when everything was lost. */
 const backedUp = await feedEnd(before);
 await gateway.stop();
-// A database without connections can be copied. The copy is the backup.
+// A database can be copied while it has no connections. The copy is the backup.
 const restored = await createThrowawayDatabase(inject('server').url, new URL(original.url).pathname.slice(1));
 afterAll(() => restored.drop());
 gateway = await startTestGateway({}, original.url);
 const lostOnes = connect(gateway.url, platformId, authorization);
-/** The orders of the payments after that time, by the names of the payments. */
+/** By payment: the orders of the payments made after that time. */
 const lostOrders = await payAll(gateway, lostOnes, 'first');
 await sequenced(gateway);
 const lost = await feedEnd(lostOnes);
@@ -137,7 +137,7 @@ const undone = {
 
 describe('feed cursors after a restore', () => {
   beforeAll(async () => {
-    // The feed passes every number of the lost future: from here on, numbers alone are ambiguous.
+    // The feed passes every number of the lost future. From here on, a number alone is ambiguous.
     do {
       await fund(platform, scene.usd, 1n);
       await sequenced(t);
@@ -236,7 +236,7 @@ describe('subscribers of an instance that stays connected during a restore', () 
     `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
      select '${platformId}', uuid_v7(), 'TEST', now(), 1, '{}' from generate_series(1, ${count});`;
 
-  /** Removes the events after a number as a restore does, and runs `meanwhile` before anyone can read. */
+  /** Removes the events after a number, as a restore does, and runs `meanwhile` before anyone can read. */
   const undoAfter = (sequence: bigint, meanwhile = '') =>
     t.owner.query(`begin; set local session_replication_role = replica;
       delete from event where platform_id = '${platformId}' and sequence > ${sequence};
@@ -315,7 +315,7 @@ describe('the operator after a restore', () => {
     expect((await finding()).result).toBe('ok');
     expect(await unmarked()).toBe('0');
 
-    // Cursors from before the mark are valid after it, and later ones are in the new epoch.
+    // Cursors from before the mark stay valid, and later cursors are in the new epoch.
     const before = await feedEnd(platform);
     await commitEvents({ ...t, platform });
     await vi.waitFor(async () => expect(await feedEnd(platform)).not.toBe(before), { timeout: 60_000 });

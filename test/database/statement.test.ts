@@ -11,7 +11,7 @@ const t = await testGateway();
 const database = t.gateway.payments.database;
 const scene = await makeScene(t.platform);
 const made = await quote(t.platform, between(scene.usd, scene.outsideEur, 9_000));
-// The timeline waits until the events have their position in the feed.
+// The timeline is complete once the events have their positions in the feed.
 await transactionOf(t.platform, made.transaction.id);
 const quoteId = made.id.replace('Quote:', '');
 
@@ -83,7 +83,7 @@ test('a statement has a generic plan only if the read asks for it, in that state
     const of =
       'select generic_plans::int as any, custom_plans::int as own from pg_prepared_statements where position($1 in statement) > 0';
     return asPlatform(t.platform.platformId, async () => {
-      // From the second time on the statement has a name, and each connection prepares it.
+      // From the second run on, the statement has a name, and each connection prepares it.
       for (let time = 0; time < 12; time += 1) expect(await read()).toBe('1');
       const { rows } = await serving.pool.query(of, [text]);
       return rows[0];

@@ -8,7 +8,7 @@ import { makeScene } from '../setup/scene.ts';
 const t = await testGateway();
 const { platformId } = t.platform;
 
-/** Returns a function that runs one statement for the platform, after its first uses have shown how long it takes. */
+/** Returns a function that runs one statement for the platform. A few runs have already shown how long it takes. */
 async function known(text: string, ...first: unknown[]) {
   const read = (...values: unknown[]) =>
     asPlatform(platformId, () => t.gateway.serving.readText(text, { values, planning: undefined }));
@@ -19,7 +19,7 @@ async function known(text: string, ...first: unknown[]) {
 test('reads from one turn of the event loop share a transaction, and each has its own result', async () => {
   const read = await known("select $1::text || ' ' || now()", 'first');
   const other = await known('select now()::text');
-  // On a busy machine each may take so long that it is sent alone the next time.
+  // On a busy machine, a read may take so long that it is sent alone the next time.
   await vi.waitFor(async () => {
     const [a, moment, b] = await Promise.all([read('a'), other(), read('b')]);
     expect([a, b]).toEqual([`a ${moment}`, `b ${moment}`]);

@@ -10,11 +10,11 @@ import { openAsOwner, testDatabase } from '../setup/database.ts';
 import { openClient, whileLocked } from '../setup/gateway.ts';
 import { waitForLocks } from '../setup/locks.ts';
 
-/** Longer than the first statement takes on a busy machine, and shorter than the lock timeout. */
+/** Longer than the first statement takes on a busy machine, but shorter than the lock timeout. */
 const transactionMs = 1_000;
 const { url } = await testDatabase();
 const database = openAsOwner({ url });
-// One connection: its next user would see late statements.
+// A single connection, whose next user would see late statements.
 const hasty = openAsOwner({ url, poolSize: 1, transactionMs });
 const single = openAsOwner({ url, poolSize: 1 });
 afterAll(() => Promise.all([database, hasty, single].map((one) => one.close())));
@@ -30,7 +30,7 @@ describe('Prisma and SQL in one transaction', () => {
 
   const named = (name: string) => ({ name, environment: 'SANDBOX', umaDomain: `${name}.example` }) as const;
 
-  /** A platform with its token: two statements, in one command of Prisma. */
+  /** A platform with its token: two statements, but one command of Prisma. */
   const withToken = (name: string): Prisma.PlatformCreateInput => ({
     ...named(name),
     tokens: { create: { clientId: name, secretHash: Buffer.alloc(32), name } },
@@ -52,7 +52,7 @@ describe('Prisma and SQL in one transaction', () => {
     await whileLocked(url, rows, (holder) => work(holder, () => holder.query('rollback')));
   }
 
-  /** Renames the platform and gives it a token: its first statement waits for the row; the others do not need it. */
+  /** Renames the platform and gives it a token. The first statement waits for the row; the others do not need it. */
   const renameWithToken = (prisma: Prisma.TransactionClient) =>
     prisma.platform.update({
       where: { name: 'before' },
@@ -90,7 +90,8 @@ describe('Prisma and SQL in one transaction', () => {
     const asked = Array.from({ length: 8 }, (_, place) =>
       inTransaction(database, async ({ client, prisma }) => {
         const { id } = await prisma.platform.create({ data: withToken(`platform-${place}`) });
-        // Prisma batches look-ups of the same tick into one statement: here each sees only the rows of its own transaction.
+        // Prisma batches lookups of the same tick into one statement. Here each lookup sees only the rows of its own
+        // transaction.
         const [again, , [seen]] = await Promise.all([
           prisma.platform.findUnique({ where: { id } }),
           database.prisma.platform.findUnique({ where: { id } }).then((outside) => expect(outside).toBe(null)),

@@ -58,7 +58,7 @@ const named: Readonly<Record<string, readonly Kind[]>> = {
   reference: ['reference'],
   url: ['url'],
   webhookEndpoint: ['url'],
-  // Keyed by the whole place:
+  // These are keyed by the whole place:
   'ApproveTransactionInput.transactionId': ['IncomingTransaction'],
   'RejectTransactionInput.transactionId': ['IncomingTransaction'],
   'SandboxSendInput.quoteId': ['FundedQuote'],
@@ -119,7 +119,7 @@ const publicNames: Readonly<Record<string, string>> = {
   'updateConfig.umaDomain': 'domains are public: one that is taken is refused, whoever has it',
 };
 
-/** Texts that describe, and do not name anything in the service. */
+/** Texts that describe something without naming anything in the service. */
 const descriptions: ReadonlySet<string> = new Set(
   `address addresses bankCode body bankName bolt12 branchCode city clabeNumber country currencies currency currencyCode description
   destinationCurrency destinations emailAddress format fullName hoursFrom hoursTo iban invoice legalName lightningAddress line1 line2 locale metadata name
