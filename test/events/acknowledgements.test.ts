@@ -7,14 +7,14 @@ import { makeScene, newCustomer } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket, type RawSocket, subscribed } from '../setup/streams.ts';
 
 /**
- * Streams that resume after the last message that their client acknowledged by answering pings, as stock clients do
- * by default.
+ * Streams that resume after the last message that their client has acknowledged. Stock clients acknowledge by default,
+ * by answering pings.
  */
 
 const one = await testGateway({ STREAMS_PER_API_TOKEN: 20 });
 const two = await testGateway({ ROLE: 'serve', COMPRESS_STREAMS: true }, one.databaseUrl);
 
-/** The long version is test/soak/acknowledgements.soak.ts. */
+/** test/soak/acknowledgements.soak.ts is the long version. */
 test('stock clients with only `resume: true` lose nothing when cut off for 4 seconds; repeats are marked', async () => {
   const { changes, fewestConnections } = await acknowledging(one, two, {
     clients: 10,
@@ -36,7 +36,7 @@ async function follow(customerId: string, resumeKey: string, rest: { at?: TestGa
   return raw;
 }
 
-/** Reads the next message of a stream of changes: the version that it shows, and its extensions. */
+/** Reads the next message of a stream of changes: the version that it shows, and the message's extensions. */
 async function next(raw: RawSocket): Promise<Data> {
   const { payload } = await raw.receive('next');
   return [payload.data.events.customer.version, payload.extensions];
@@ -97,7 +97,7 @@ test('a stream resumes after its last acknowledged message, on any instance, and
   await change(customerId);
   expect(await next(second)).toEqual([version + 3, undefined]);
 
-  // The end of the old connection does not show how far the client has read.
+  // How the old connection ends does not show how far its client has read.
   expect(await next(first)).toEqual([version + 3, undefined]);
   first.socket.terminate();
   await subscribed(one, 0);
@@ -107,7 +107,7 @@ test('a stream resumes after its last acknowledged message, on any instance, and
   expect(await next(third)).toEqual([version + 1, { resumed: true, mayRepeat: true }]);
   for (let at = 2; at <= 4; at += 1) expect(await next(third)).toEqual([version + at, { mayRepeat: true }]);
 
-  // A clean disconnect: the service knows what it sent.
+  // A clean disconnect: the service knows what it has sent.
   const [before] = await stored(isBegun);
   await answerPing(third);
   await stored(([row]) => BigInt(row.position) > BigInt(before.position));

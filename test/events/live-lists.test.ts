@@ -9,7 +9,7 @@ import { appOf, fund, makeScene, newCustomer } from '../setup/scene.ts';
 import { Statements } from '../setup/statements.ts';
 import { nextOf, openRawSocket, subscribed } from '../setup/streams.ts';
 
-/** Lists that are kept current by their changes. */
+/** Lists that their changes keep current. */
 
 const t = await testGateway();
 const scene = await makeScene(t.platform);
@@ -26,7 +26,7 @@ function filterOf(field: string): GraphQLInputObjectType {
   return type;
 }
 
-/** Yields the messages of a stream's field, without the envelope. */
+/** Yields the messages of a stream, each reduced to the stream's field. */
 async function* messagesOf(
   field: string,
   query: string,
@@ -262,7 +262,7 @@ test('followers of the same list share the processing of a change', async () => 
     const node = { id: result.id, status: 'PENDING' };
     expect(payload.data.quoteChanges.changes).toMatchObject([{ op: 'ENTER', node }]);
   }
-  // A new row has no earlier state: one statement reads everything, including the selected fields.
+  // A new row has no earlier state: a single statement reads everything, including the selected fields.
   expect(sent).toHaveLength(1);
   const left = await statements.during(async () => {
     await execute(t.platform, result.id);

@@ -156,7 +156,7 @@ test('an unreadable or foreign cursor is invalid, and a cursor that is too old o
   await commitEvents(t, 2, 40);
   await vi.waitFor(async () => expect(await feedEnd(t.platform)).not.toBe(before), { timeout: 60_000 });
   expect(await codeOf(before)).toBe('CURSOR_EXPIRED');
-  // The way to recover: the list still continues from there, and its last cursor is valid.
+  // How a client recovers: the list continues from there, and its last cursor is valid.
   const { events: page } = await t.platform.ask(
     'query ($after: String) { events(after: $after) { edges { cursor node { type } } } }',
     { after: before },
@@ -184,7 +184,7 @@ test('a cursor expires only if an event that the stream wants lies after it and 
     'subscription ($id: ID!, $after: String) { transactionUpdates(of: { transactionId: $id }, after: $after) { cursor } }';
   const { feed } = t.gateway;
   const expired = async (query: string, variables: object) => {
-    // Streams of earlier tests may still be closing.
+    // Streams of earlier tests may not have closed yet.
     await vi.waitFor(() => expect(feed.subscriptions).toBe(0), { timeout: 60_000 });
     const raw = await openRawSocket(t.url, t.platform.authorization);
     raw.send({ id: '1', type: 'subscribe', payload: { query, variables: { ...variables, after: before } } });

@@ -11,7 +11,7 @@ import { commitEvents, nextOf, openEventStream, openRawSocket, subscribed } from
 /** Sockets and event streams follow the same rules: which operations are allowed, which clients are dropped, and how they end. */
 
 const t = await testGateway({ CORS_ORIGINS: ['https://app.example'] });
-/** Another instance, with short limits for silent sockets and slow operations. */
+/** A second instance, with short limits for silent sockets and slow operations. */
 const hasty = await testGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { keepAliveMs: 200, operationMs: 1_500 } });
 const scene = await makeScene(t.platform);
 
@@ -35,7 +35,7 @@ test('a client that vanishes is dropped even if no event is sent, on every trans
 });
 
 test('a half-open socket is closed when a ping goes unanswered', async () => {
-  // A network that drops packets silently: the client's no longer arrive, and it gets no error.
+  // A network that drops packets silently: the client's packets no longer arrive, and it gets no error.
   const wires: Socket[] = [];
   const wire = createServer((near) => {
     const far = connectTcp(Number(new URL(hasty.url).port), '127.0.0.1');
@@ -79,10 +79,10 @@ test('a ping with a newer token for the same subject keeps the socket open; one 
   const bearer = async (expiresInSeconds: number) =>
     `Bearer ${(await mint(t.platform, { customerId: scene.customerId, expiresInSeconds })).token}`;
   const newer = await bearer(60);
-  // This token is used right after its creation, before it expires. The third one, whose expiry closes its socket,
-  // expires later.
+  // This token is used right after its creation, before it expires. The third token expires later, and that closes its
+  // socket.
   const kept = await openRawSocket(t.url, await bearer(2));
-  // The pong repeats the ping's payload without the credentials.
+  // The pong repeats the ping's payload, but not the credentials.
   kept.send({ type: 'ping', payload: { authorization: newer, AUTHORIZATION: 1, at: 7 } });
   expect(await kept.receive('pong')).toEqual({ type: 'pong', payload: { at: 7 } });
   const third = await bearer(2);

@@ -84,7 +84,7 @@ const report = {
   limits: { depth: 15, fields: 500, aliases: 20 },
 };
 
-/** Ways to send a request and get its results. */
+/** The ways to send a request and get its results. */
 const transports: Record<string, (t: TestGateway, request: Request) => Promise<Data[]>> = {
   'HTTP POST': (t, request) => post(t, request, 'application/json'),
   'HTTP POST, the other media type': (t, request) => post(t, request, 'application/graphql-response+json'),
@@ -293,7 +293,7 @@ describe('the cost of a filtered or sorted list', () => {
     ['transactions', 'filter: { reference: "x" }', 'InternalAccount'],
     ['quotes', 'filter: { status: [PENDING] }', 'Customer'],
   ])('otherwise includes a search for each way to find the rows: %s(%s)', async (list, args, parent?: string) => {
-    // An account's payments are found in two ways: those from it, and those to it.
+    // An account's payments are found in two ways: the payments from it, and the payments to it.
     expect(await searches(list, args, parent)).toBeCloseTo(parent === 'InternalAccount' ? 2 : 1, 2);
   });
 

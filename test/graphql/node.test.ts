@@ -43,7 +43,7 @@ async function send(query: string, variables: object): Promise<{ data: Data; err
   return answer;
 }
 
-/** Returns ids that name nothing this platform may see. */
+/** Returns ids that name nothing that this platform may see. */
 function strangeIds(): string[] {
   const unknown = '00000000-0000-7000-8000-000000000000';
   return [
@@ -72,7 +72,7 @@ function strangeIds(): string[] {
     `ExternalAccount:${uuidIn(ours.InternalAccount)}`,
     `InternalAccount:${uuidIn(ours.ExternalAccount)}`,
     `Account:${uuidIn(ours.InternalAccount)}`,
-    // The right uuid in the id that REST gives the settings.
+    // The right uuid in the form of id that REST gives to settings.
     `PlatformConfig:${t.platform.platformId}`,
     `Platform:${uuidIn(ours.Quote)}`,
   ];

@@ -18,7 +18,7 @@ const existing =
 /** Creates a server that may pay but not view. */
 const blindServer = () => serverOf(t.platform, 'TRANSACT');
 
-/** Runs a mutation and returns its refusal, with the selected facts. */
+/** Runs a mutation. Returns its refusal with the selected facts. */
 async function refusalOf(platform: TestPlatform, name: Operation, input: object, facts = ''): Promise<Data> {
   const type = `${name.charAt(0).toUpperCase()}${name.slice(1)}Input`;
   const document = `mutation ($input: ${type}!) { ${name}(input: $input) { __typename

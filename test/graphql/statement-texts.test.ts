@@ -7,7 +7,7 @@ import { countedGateway, often } from '../setup/statements.ts';
 
 const t = await testGateway();
 
-/** SQL as this test describes it. `decided` differs from run to run. */
+/** SQL as this test describes it. `decided` can be different in each run. */
 type Written =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'decided'; readonly texts: readonly string[] }
@@ -40,10 +40,10 @@ const refusal = () => {
   throw new GraphQLError('not so');
 };
 
-/** The possible ends of the guarded part. */
+/** How the guarded part can end. */
 const ends = [() => '', () => 'refused', refusal] as const;
 
-/** Returns the decisions that stand in for a run in this test. */
+/** The decisions that this test uses in place of a run. */
 const of = (run: Run) => run as unknown as Decisions;
 
 /** Builds the plan of the described SQL. */
@@ -68,7 +68,7 @@ function pieceOf(one: Written): Piece {
   }
 }
 
-/** Returns the text of the described SQL, built without caches. */
+/** Returns the text of the described SQL as it is without caches. */
 const textOf = (written: readonly Written[], run: Decisions): string =>
   written.map((one) => textOfOne(one, run)).join('');
 
@@ -91,7 +91,7 @@ function textOfOne(one: Written, run: Decisions): string {
   }
 }
 
-/** Words that could be confused with one another, or with parts of a key. */
+/** Words that could be confused with each other, or with parts of a key. */
 const word = fc.constantFrom('', '1', '1:1', '#1;');
 const words = fc.uniqueArray(word, { minLength: 2, maxLength: 4 });
 

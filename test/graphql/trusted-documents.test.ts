@@ -11,7 +11,7 @@ import { restClient } from '../setup/rest.ts';
 import { appOf, makeScene } from '../setup/scene.ts';
 import { nextOf, openEventStream } from '../setup/streams.ts';
 
-/** Documents that a platform registers, and tokens that may only send these. */
+/** Documents that a platform registers, and tokens that may send nothing else. */
 
 const sha256 = (text: string) => hash('sha256', text);
 const queryText = 'query Kind { viewer { kind } }';
@@ -23,7 +23,7 @@ const register = (...texts: readonly string[]) =>
   rest.ask('POST', '/trusted-documents', Object.fromEntries(texts.map((text) => [sha256(text), text])));
 const scene = await makeScene(t.platform);
 const appWith = (more: object) => appOf(t.platform, { customerId: scene.customerId, ...more });
-/** A payment that has ended: its stream has one message, and completes. */
+/** A payment that has ended, so its stream has one message and completes. */
 const ended = (await pay(t.platform, scene)).id;
 await endOf(t.platform, ended);
 await register(queryText, streamText);
@@ -90,7 +90,7 @@ describe.each(transports)('over %s', (_name, send, text, data) => {
   test('a registered document is executed, by either form of its hash, and by its text', async () => {
     const forms: readonly Sent[] = [{ documentId: `sha256:${sha256(text)}` }, persisted(text), { query: text }];
     for (const sent of forms) expect(await send(bound, sent)).toMatchObject({ data });
-    // White space and comments do not matter.
+    // White space and comments make no difference.
     expect(await send(bound, { query: text.replace('{', '{\n  # the same\n') })).toMatchObject({ data });
   });
 
@@ -99,7 +99,7 @@ describe.each(transports)('over %s', (_name, send, text, data) => {
     expect(await send(bound, { query: other })).toMatchObject(notInSafelist);
     expect(await send(bound, { documentId: sha256(other) })).toMatchObject(notInList);
     expect(await send(bound, persisted(other))).toMatchObject(notInList);
-    // Nor can it register one by sending both, as automatic persisted queries do.
+    // Nor can the token register a document by sending both, as automatic persisted queries do.
     expect(await send(bound, { query: other, ...persisted(other) })).toMatchObject(notInSafelist);
     expect(await send(bound, persisted(other))).toMatchObject(notInList);
   });
@@ -299,7 +299,7 @@ test("urql's persisted exchange sends the hashes of a manifest, and never a text
 const development = await testGateway({ AUTOMATIC_PERSISTED_QUERIES: true });
 
 describe('automatic persisted queries', () => {
-  /** Queries twice with a client, and returns what it sent instead of the document. */
+  /** Sends a query twice with a client. Returns what the client sent instead of the document. */
   async function sentBy({ sends }: AutomaticClient, { url, platform }: TestGateway) {
     const query = 'query Automatic { viewer { platformId } }';
     const sent = await sends({ url, authorization: platform.authorization }, query, 2);

@@ -9,7 +9,7 @@ import { testGateway } from '../setup/gateway.ts';
 import { newCustomer } from '../setup/scene.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
-/** The brake on wrong credentials. Each test has its own address; the clock advances only when a test advances it. */
+/** The brake on wrong credentials. Each test uses its own address, and the clock moves only when a test moves it. */
 
 let now = 0;
 const settings = { WRONG_CREDENTIALS_PER_MINUTE: 6, TRUSTED_PROXIES: [parseRange('127.0.0.1')] };
@@ -28,7 +28,7 @@ const ask = (address: string, authorization: string, path = '/graphql') =>
     headers: { authorization, 'content-type': 'application/json', 'x-forwarded-for': address },
   });
 
-/** Sends six wrong credentials, the limit of an address. */
+/** Sends six wrong credentials, the limit for an address. */
 async function guessSix(address: string): Promise<void> {
   for (let sent = 0; sent < 6; sent += 1) expect((await ask(address, guess())).status).toBe(401);
 }
@@ -83,7 +83,7 @@ test('wrong credentials of a socket count: the next one is closed with 1013 with
   const { code, reason } = await (await openRawSocket(t.url, guess(), { headers })).closed;
   expect([code, reason]).toEqual([1013, 'too many wrong credentials from this address']);
   expect((await ask('198.51.100.6', guess())).status).toBe(429);
-  // A ping with credentials does not evade it.
+  // A ping with credentials does not get around it.
   const socket = await openRawSocket(t.url, t.platform.authorization, { headers });
   socket.send({ type: 'ping', payload: { authorization: guess() } });
   await socket.receive('pong');

@@ -203,7 +203,7 @@ describe('the sandbox, whose credentials are public', () => {
   });
   afterAll(() => gateway.stop());
 
-  /** GETs with a given Host header: `fetch` would send that of the URL. */
+  /** GETs with a given Host header; `fetch` would send the URL's host. */
   const getFrom = (host: string, path: string) =>
     answerTo(gateway.url, { path, headers: { host, accept: 'text/html' } });
 

@@ -6,7 +6,7 @@ import { connect, ownGateway, startTestGateway, type TestPlatform, tester, testG
 import { newCustomer, withNewCredentials } from '../setup/scene.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
-/** Rate limits on every transport, with a clock that the tests set: a bucket gains nothing while it stands still. */
+/** Rate limits on every transport. The tests set the clock: while it stands still, a bucket gains nothing. */
 
 let now = 0;
 const slow = { perSecond: 1, burst: 3 };
@@ -54,7 +54,7 @@ describe('a platform with 1 request per second, in bursts of up to 3', () => {
     now += 1_000;
     expect(said(await get(platform, '/2025-10-13/customers'))).toEqual(served(0));
     expect(said(await post(platform))).toEqual(refused);
-    // However long the pause is, the bucket gains no more than a burst.
+    // However long the pause, the bucket gains no more than a burst.
     now += 3_600_000;
     expect(said(await post(platform))).toEqual(served(2));
   });
@@ -120,7 +120,7 @@ describe('a platform with 1 request per second, in bursts of up to 3', () => {
 });
 
 describe('a document that costs more than 800 counts as one more request for each 500', () => {
-  /** A list of a hundred customers with these fields: a field costs 100, and the list itself 500. */
+  /** A list of a hundred customers with these fields: each field costs 100, and the list itself 500. */
   const list = (...fields: string[]) => `{ customers(first: 100) { edges { node { ${fields.join(' ')} } } } }`;
   const four = ['id', 'umaAddress', 'kycStatus', 'isDeleted'];
   const two = list(...four);
@@ -136,7 +136,7 @@ describe('a document that costs more than 800 counts as one more request for eac
     expect(said(refused)).toMatchObject({ status: 429, retryAfter: '1', state: '"platform";r=1;t=3' });
     const message = 'this platform has made too many requests: at most 1 a second, in bursts of up to 4';
     expect(await refused.json()).toEqual({ errors: [{ message, extensions: refusal }] });
-    // The refused document did not count: a small one is served, and after the stated time the large one is.
+    // The refused document did not count: a small one is served, and after the stated time the large one is served too.
     expect((await post(platform)).headers.get('ratelimit')).toBe('"platform";r=0;t=4');
     now += 2_000;
     expect((await post(platform, {}, { query: two })).headers.get('ratelimit')).toBe('"platform";r=0;t=4');
@@ -235,7 +235,7 @@ test('a refusal says when to try again, and is not charged', () => {
   const limits = new RateLimits(rates, () => time);
   for (let sent = 0; sent < 4; sent += 1) expect(limits.count(viewer('a')).refusal).toBeUndefined();
   for (let sent = 0; sent < 100; sent += 1) expect(limits.count(viewer('a')).refusal?.retryAfter).toBe(1);
-  // The token's refused requests cost the platform nothing: six of its ten are left for another token.
+  // The token's refused requests cost the platform nothing: six of its ten requests are left for another token.
   for (let sent = 0; sent < 4; sent += 1) expect(limits.count(viewer('b')).refusal).toBeUndefined();
   expect(limits.count(viewer('c')).quotas[1]?.bucket.tokens).toBe(1);
   time += 999;
@@ -251,12 +251,12 @@ test.each([
   'a request that %s counts against no limit, but repeated ones are refused with a delay',
   async (_what, path, more, status) => {
     const platform = await limitedTo({});
-    // The platform's credentials are cached from now on.
+    // From now on, the platform's credentials are cached.
     expect((await post(platform)).status).toBe(200);
     const first = await Promise.all(Array.from({ length: 51 }, () => post(platform, more, undefined, path)));
     expect(new Set(first.map((answer) => answer.status))).toEqual(new Set([status]));
 
-    // With the clock set back by two seconds, the next refusal is delayed as if it came after forty more.
+    // The clock is set back by two seconds, so the next refusal is delayed as if it came after forty more.
     now -= 2_000;
     let isRefused = false;
     const late = post(platform, more, undefined, path).then((answer) => {
@@ -275,7 +275,7 @@ test('an instance that stops sends its delayed refusals', async () => {
   const stopping = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { now: () => time } });
   const nothing = () => fetch(`${stopping.url}/nothing`).then(({ status }) => status);
   await Promise.all(Array.from({ length: 51 }, nothing));
-  // The clock goes back: the next refusal would be delayed by nine seconds.
+  // The clock goes back, so the next refusal would be delayed by nine seconds.
   time = -9_000;
   const late = nothing();
   expect((await fetch(`${stopping.url}/health/live`)).status).toBe(200);

@@ -7,7 +7,7 @@ import { changeRates } from '../../src/domain/platforms/platforms.ts';
 import { type TestPlatform, tester, testGateway } from '../setup/gateway.ts';
 import { heardOn, openConnection } from '../setup/raw-http.ts';
 
-/** Tests how much the gateway reads of the bodies of refused requests. The tests set the clock of the limits. */
+/** How much the gateway reads of the bodies of requests that it refuses. The tests set the clock of the limits. */
 
 let now = 10_000;
 
@@ -26,7 +26,7 @@ beforeEach(() => {
 afterEach(() => diagnostics.unsubscribe('http.server.request.start', accept));
 
 let platforms = 0;
-/** Creates a platform that has sent its only request. */
+/** Creates a platform that has already used up its only request. */
 async function exhausted(): Promise<TestPlatform> {
   platforms += 1;
   const platform = await t.newPlatform(`exhausted ${platforms}`);
@@ -57,7 +57,7 @@ const piece = `1000\r\n${' '.repeat(4_096)}\r\n`;
 test('a delayed refusal reads nothing of its request, and the connection then serves the next one', async () => {
   const platform = await exhausted();
   expect(await statusOf(platform)).toBe(429);
-  // With the clock set back, the next refusal is delayed by two seconds, as if it came after 90 more.
+  // The clock is set back, so the next refusal is delayed by two seconds, as if it came after 90 more.
   now -= 4_500;
 
   const { socket, heard, port } = await begin('/graphql', platform);

@@ -69,9 +69,9 @@ export async function startTroubledProxy(target: () => string | undefined, rando
   });
   return {
     url: `http://127.0.0.1:${await listen(server)}`,
-    /** How many requests were disturbed in each way. */
+    /** By kind of disturbance: how many requests were disturbed. */
     met,
-    /** Disturbs no requests until `goOn`. */
+    /** Stops disturbing requests until `goOn` is called. */
     pause() {
       isCalm = true;
     },
