@@ -81,7 +81,7 @@ test('a standby that does not replay, or another server, cannot be audited', asy
   }
 });
 
-/** Removes dead rows on the primary, and blocks this process until the standby has replayed that. */
+/** Removes dead rows on the primary, and blocks this process until the standby has replayed their removal. */
 function vacuum(): void {
   const script = `
     import pg from 'pg';
@@ -95,7 +95,8 @@ function vacuum(): void {
     };
     await run(process.env.PRIMARY,
       'create table bump (n int)', 'insert into bump select generate_series(1, 1000)', 'delete from bump', 'analyze bump');
-    // While a transaction of the primary is older than the deletion, vacuum keeps the rows. An empty table has no pages.
+    // As long as a transaction of the primary is older than the deletion, vacuum keeps the rows. An empty table has no
+    // pages.
     while ((await run(process.env.PRIMARY, 'vacuum bump', "select relpages from pg_class where relname = 'bump'")).rows[0].relpages > 0);
     const { rows: [{ lsn }] } = await run(process.env.PRIMARY, 'drop table bump', 'select pg_current_wal_flush_lsn() as lsn');
     while (!(await run(process.env.STANDBY, \`select pg_last_wal_replay_lsn() >= '\${lsn}' as done\`)).rows[0].done);`;

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { divideIntoBatches } from '../../src/domain/ledger/batches.ts';
 import type { Leg, Plan } from '../../src/domain/ledger/plan.ts';
 
-// test/ledger/together.test.ts checks against a database that batches have the same result as consecutive plans.
+// test/ledger/together.test.ts checks against a database that batches have the same result as running the plans one by
+// one.
 
 const on = (account: string, amount = 1n): Leg => ({ account, currency: 'USD', amount });
 const pays = (account: string, requireActive = {}): Plan => ({

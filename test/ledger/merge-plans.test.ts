@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { mergePlans, type Plan } from '../../src/domain/ledger/plan.ts';
 
-/** Rows and moves by name only: their content is irrelevant to the merge. */
+/** Rows and moves are just names here, because a merge does not depend on their content. */
 const some = fc.array(fc.record({ id: fc.uuid() }), { maxLength: 3 });
 const one = fc.record({ id: fc.uuid() });
 
-// The compiler reports any field of a plan that these lists omit.
+// If these lists lack a field of a plan, the compiler reports it.
 const requireActive = { customers: some, accounts: some, unfrozen: some, lookups: some } satisfies Fields<
   Plan['requireActive']
 >;
@@ -45,7 +45,7 @@ const parts = fc.record(fields, { requiredKeys: [] });
 const { claim: _claim, expected: _expected, spend: _spend, result: _result, otherwise: _otherwise, ...listed } = fields;
 const listedParts = fc.record(listed, { requiredKeys: [] });
 
-/** Returns everything that a plan contains, under the names of its fields, in order. */
+/** Returns everything that a plan contains, in order, under the names of its fields. */
 function wants(plan: unknown, name = ''): [string, unknown][] {
   if (Array.isArray(plan)) return plan.map((item) => [name, item]);
   if (name !== '' && Object.keys(singles).includes(name)) return [[name, plan]];

@@ -24,7 +24,7 @@ const impatient = await testGateway({ PAYMENT_APPROVAL_MS: 150 });
 const address = (name: string) => `$${name}@sandbox.uma.money`;
 
 const notPending = 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL';
-/** Has the platform decide on a payment, and returns it or the refusal. */
+/** Makes the platform decide on a payment. Returns the payment or the refusal. */
 const decide = async (way: 'approve' | 'reject', transactionId: string, more: object = {}, by = t.platform) => {
   const made = await actOn(by, `${way}Transaction`, { transactionId, ...more });
   return made.transaction ?? made;
@@ -39,7 +39,8 @@ async function receive(gateway: TestGateway, rest: object = {}, by: 'address' | 
 }
 
 /**
- * Returns the code of the refusal to approve an unknown payment; values are validated before the payment is looked up.
+ * Tries to approve an unknown payment, and returns the code of the refusal: the input is validated before the payment
+ * is looked up.
  */
 async function refusalOf(...facts: (readonly [name: string, value: string])[]): Promise<string> {
   const receiverCustomerInfo = facts.map(([name, value]) => ({ name, value }));

@@ -32,7 +32,7 @@ const t = await testGateway();
 /** The maximum balance of an account. */
 const most = 9_000_000_000_000_000n;
 const usd = (amount: bigint) => `${formatDecimal(amount, 2)} USD`;
-/** A scenario that keeps a payment under way until `passDelay`. */
+/** A scenario that keeps a payment under way until `passDelay` is called. */
 const late = { delayMs: 3_600_000 };
 
 const bringIn = (scene: Scene, amount: bigint, rest?: object) =>
@@ -161,7 +161,7 @@ describe('money under way', () => {
       const rest = { sandboxScenario: late };
       expect(await bringIn(payee, room + 1n, rest)).toMatchObject(refusal('AMOUNT_OUT_OF_RANGE', 'amount', 'units'));
       expect(await bringIn(payee, room, rest)).toMatchObject({ status: 'PENDING' });
-      // An amount of up to a tenth of the maximum is not checked here: it is refused on arrival.
+      // Up to a tenth of the maximum, an amount is not checked here but refused when it arrives.
       expect(await bringIn(payee, most / 10n + 1n, rest)).toMatchObject({ code: 'AMOUNT_OUT_OF_RANGE' });
     }
 

@@ -24,7 +24,7 @@ import { expireToken, passDelay } from '../setup/passing-time.ts';
 import { restClient } from '../setup/rest.ts';
 import { balanceOf, fund, makeScene, ownAccount, type Scene, serverOf } from '../setup/scene.ts';
 
-// A customer who holds money or has payments under way cannot be deleted. The database decides while it has the
+// A customer who holds money or has payments under way cannot be deleted. The database decides this while it has the
 // accounts locked.
 
 const t = await testGateway();

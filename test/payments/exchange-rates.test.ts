@@ -4,7 +4,7 @@ import { type Data, testGateway } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
 import { chargeFees, makeScene } from '../setup/scene.ts';
 
-// An indicative rate equals that of a quote made at the same moment, with all fees.
+// An indicative rate equals, with all fees, the rate of a quote made at the same moment.
 
 const t = await testGateway();
 const rest = await restClient(t.url, t.platform.authorization);
@@ -50,7 +50,7 @@ test('the fixed fees of a rate do not grow with the amount', async () => {
   const [small, large] = [await feesOf(1_000), await feesOf(1_000_000)];
   expect(small.fees.fixed).toBe(large.fees.fixed);
   expect(small.fees.fixed).toBeGreaterThan(25);
-  // For the smallest amount, only the fixed fees are charged, and one unit for each variable fee.
+  // For the smallest amount, only the fixed fees are charged, plus one unit for each variable fee.
   const least = await feesOf(small.fees.fixed + 1);
   expect(least.fees.fixed).toBe(small.fees.fixed);
 });

@@ -12,7 +12,7 @@ import { balanceOf, makeScene } from '../setup/scene.ts';
 
 // A person ends an order whose rail can no longer report its outcome (decision 80).
 
-/** This gateway only serves: the test does the background work itself. */
+/** This gateway only serves. The test does the background work itself. */
 const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 0 }, undefined, {}, 'by-hand');
 const { platform } = t;
 const { payments } = t.gateway;
@@ -22,7 +22,7 @@ const ops = (...args: string[]) => runOps(t.databaseUrl, args, { SANDBOX_PACE_MS
 const answer = (...args: string[]) => askOps(t.databaseUrl, args, { SANDBOX_PACE_MS: '0' });
 const by = ['--by', 'Ada', '--reason', 'the bank has no such payment'];
 
-/** Returns the domain with a rail that gives this answer. */
+/** Returns the domain, with a rail that gives this answer. */
 function withAnswer(reply: () => Promise<RailOutcome | undefined>): Payments {
   const perform = async (): Promise<RailOutcome> => (await reply()) ?? { kind: 'pending', checkInMs: 1_000 };
   return withRail(t, { payOut: perform, collect: perform, findOrder: reply });
@@ -113,14 +113,14 @@ test("the rail's last report decides: the command refuses a settled or failed or
   await expect(failOrder(away, unknown, byHand)).rejects.toThrow(
     'the rail cannot be reached: connect ECONNREFUSED. --without-asking ends the order anyway',
   );
-  // None of them has changed, and all are due again.
+  // None of them has changed, and all of them are due again.
   const all = [settled, refused, unknown];
   for (const id of all) expect((await transactionOf(id)).status).toBe('PENDING');
   await settleDueOrders(says({ kind: 'settled' }), 10);
   for (const id of all) expect((await transactionOf(id)).status).toBe('COMPLETED');
   expect(await payments.database.prisma.operatorAct.count({ where: { subject: { in: all } } })).toBe(0);
 
-  // Settled orders are left alone, even while the money could still come back.
+  // Settled orders are left alone, even if the money could still be returned.
   const watched = await slowPayment(305);
   await work({ kind: 'settled', watchMs: 3_600_000 });
   const watch = () => t.owner.query('select due_at, attempts from rail_order where due_at is not null');
@@ -170,7 +170,7 @@ test('a worker that is faster than the person decides, and no worker takes the o
   const id = await slowPayment(330);
   const asked = withAnswer(async () => {
     expect(await settleDueOrders(says({ kind: 'settled' }), 10)).toBe(0);
-    // The worker had the lease before, and is done now. The person's lease may be renewed in between.
+    // The worker held the lease first, and is done now. The person's lease may be renewed in between.
     await vi.waitFor(async () => {
       await t.owner.query("update rail_order set due_at = clock_ms() - interval '1 second' where due_at is not null");
       expect(await settleDueOrders(says({ kind: 'settled' }), 10)).toBe(1);

@@ -15,8 +15,8 @@ import {
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { appOf, internalAccount, makeScene, ownAccount, serverOf } from '../setup/scene.ts';
 
-// Tests of filters beyond those of test/graphql/paging.test.ts, which compares each filter of a list with a model. The
-// matching rows have names.
+// Filters that test/graphql/paging.test.ts, which compares each filter of a list with a model, does not cover. Matching
+// rows are identified by names.
 
 /** The names of the rows, by id. */
 const names = new Map<string, string>();
@@ -35,7 +35,7 @@ const after = await feedEnd(t.platform);
 const made = await umaQuote(t.platform, scene.usd, addresses.other);
 names.set(made.transaction.id, 'sent').set(made.id, 'sent');
 await execute(t.platform, made.id);
-// The events of the payments above can come after `after`.
+// The events of the payments above may come after `after`.
 const isNew = ({ id, type, status }: Data) => !names.has(id) && type === 'INCOMING' && status === 'PENDING';
 const arriving = await seen(t.platform, after, isNew);
 names.set(arriving.id, 'arriving');

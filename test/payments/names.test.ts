@@ -28,7 +28,7 @@ async function rename(customerId: string, fullName: string): Promise<void> {
   await succeed(t.platform, 'updateCustomer', { customerId, details: { individual: { fullName } } });
 }
 
-/** Returns the app of a customer or of a payment. */
+/** Returns an app that is bound to a customer or to a payment. */
 const appOf = (subject: object) => payingApp(t.platform, subject);
 
 const end = (id: string) => `•••• ${id.slice(-4).toUpperCase()}`;

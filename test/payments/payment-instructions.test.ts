@@ -17,7 +17,7 @@ const instructions = instruction.slice(1, -1);
 const quoteFields = `id createdAt expiresAt totalSendingAmount { amount } transaction { reconciliationReference }
   paymentInstructions { ${instructions} }`;
 
-/** Creates a quote that the customer funds in this currency; the receiver gets `amount` euro cents. */
+/** Creates a quote that the customer funds in this currency. The receiver gets `amount` euro cents. */
 async function fundedQuote(currency: string, amount = 5_000): Promise<Data> {
   const input = {
     source: { realtimeFunding: { customerId: scene.customerId, currency } },
@@ -40,7 +40,7 @@ function read(invoice: string): Record<string, Data> {
   return Object.fromEntries(decode(invoice).sections.map((section: Data) => [section.name, section.value]));
 }
 
-/** Returns the address with the capitals that EIP-55 requires. */
+/** Returns the address with the capitalization that EIP-55 requires. */
 function checksummed(address: string): string {
   const small = address.slice(2).toLowerCase();
   const hash = hex.encode(keccak_256(new TextEncoder().encode(small)));

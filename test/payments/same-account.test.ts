@@ -23,11 +23,11 @@ interface Kind {
   readonly type: keyof typeof accountTypes;
   /** The details of an account. */
   readonly one: Readonly<Record<string, string>>;
-  /** The fields that differ if the same number is at another bank. */
+  /** The fields that change if the same number is at another bank. */
   readonly elsewhere?: readonly Readonly<Record<string, string>>[];
-  /** The fields that differ in other spellings of the same account. */
+  /** The fields that change in other spellings of the same account. */
   readonly same?: readonly Readonly<Record<string, string>>[];
-  /** The fields that differ in a different account that looks similar. */
+  /** The fields that change in a different account that looks similar. */
   readonly other?: readonly Readonly<Record<string, string>>[];
 }
 
@@ -257,13 +257,13 @@ function distinctAccounts(count: number): GeneratedAccount[] {
     const { identifier, bank } = identityOf(account.accountType, account.details);
     found.set(`${account.accountType} ${bank} ${identifier}`, account);
   }
-  // With certain suffixes the sandbox refuses an account, or lets it be registered again.
+  // For certain suffixes the sandbox refuses an account, or lets it be registered again.
   return [...found.values()]
     .filter(({ details }) => !/(?:105|20[1-4])(?:@|$)/.test(Object.values(details).join('\n')))
     .slice(0, count);
 }
 
-/** Returns the items in another, deterministic order. */
+/** Returns the items in a different but deterministic order. */
 function shuffled<Item>(items: readonly Item[]): Item[] {
   const [order = []] = fc.sample(fc.shuffledSubarray([...items.keys()], { minLength: items.length }), {
     numRuns: 1,

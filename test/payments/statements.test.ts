@@ -17,7 +17,7 @@ for (let round = 0; round < 3; round += 1) {
   await execute(t.platform, made.id);
   await ended(t.platform, made.transaction.id);
 }
-// The suffix of this scene's external account makes the bank refuse payments.
+// This scene's external account has a suffix that makes the bank refuse payments.
 const refused = await makeScene(t.platform, 5_000n, '004');
 await ended(t.platform, (await pay(t.platform, refused, 700)).id);
 /** An account whose payment was returned. */
@@ -63,7 +63,7 @@ test('the opening balance and the entries of any period give its closing balance
   const span = all.at(-1).at.getTime() - begin + 20;
   const moment = fc.oneof(
     fc.integer({ min: 0, max: span }).map((ms) => begin + ms),
-    // The exact time of an entry, and the times immediately before and after.
+    // The exact time of an entry, and the moments right before and after it.
     fc.tuple(fc.nat(), fc.constantFrom(-1, 0, 1)).map(([at, ms]) => all[at % all.length].at.getTime() + ms),
   );
   await fc.assert(
@@ -311,6 +311,6 @@ test('an export longer than one read is complete; one whose client disconnects s
   );
   const response = await exported(busy.usd, 'camt.053', from, to);
   await response.body?.cancel();
-  // Nothing waits for the client that disconnected: the gateway stops promptly after this test.
+  // Nothing waits for the client that has disconnected, so the gateway stops promptly after this test.
   expect((await exported(busy.usd, 'csv', from, to)).status).toBe(200);
 });
