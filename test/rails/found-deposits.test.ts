@@ -8,13 +8,13 @@ import type { DepositsPage, RailDeposit } from '../../src/rails/rail-parts.ts';
 import { tester, testGateway, uuidIn } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-// Tests how the deposits that a provider lists are stored, and the time from which the provider is queried. The test is
-// the provider.
+// Tests how the deposits that a provider lists are stored, and from which time on the provider is queried. The test
+// plays the provider.
 
 let page: (from: Date) => Promise<DepositsPage>;
 const minute = 60_000;
 const day = 1_440 * minute;
-/** The time from which the provider is queried before each test. */
+/** The time from which the provider would be queried at the beginning of each test. */
 const start = new Date('2026-01-31T12:00:00.000Z');
 const after = (ms: number) => new Date(start.getTime() + ms);
 const t = await testGateway({ ROLE: 'serve' });
@@ -43,7 +43,7 @@ function deposit(rest: Partial<RailDeposit> = {}): RailDeposit {
   };
 }
 
-/** Makes the provider list these deposits; returns the start of this query and of the next. */
+/** Makes the provider list these deposits. Returns where this query and the next one start. */
 async function found(deposits: readonly RailDeposit[], meanwhile: () => Promise<unknown> = async () => undefined) {
   let asked: Date | undefined;
   page = async (from) => {

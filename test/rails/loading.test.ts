@@ -11,8 +11,8 @@ import { ConfigError, readConfig } from '../../src/server/config.ts';
 import { openPayments } from '../../src/server/gateway.ts';
 
 /**
- * Rails are modules that the setting RAILS names: they are loaded and checked at startup, and each fault is refused
- * with a clear message.
+ * Rails are modules named in the setting RAILS. They are loaded and checked at startup, and each fault is refused with
+ * a clear message.
  */
 
 const directory = await mkdtemp(path.join(os.tmpdir(), 'rails-'));
@@ -26,7 +26,7 @@ async function open(rails: object | string) {
   return openPayments(database, readConfig({ RAILS: text }), pino({ level: 'silent' }));
 }
 
-/** Writes a module and returns its path. */
+/** Writes a module. Returns its path. */
 async function write(source: string, name = `${randomUUID()}.mjs`): Promise<string> {
   const file = path.join(directory, name);
   await writeFile(file, source);
@@ -37,7 +37,7 @@ const [usd, eur] = [requiredCurrency('USD'), requiredCurrency('EUR')];
 const first = '0197f2a0-0000-7000-8000-000000000001';
 const second = '0197f2a0-0000-7000-8000-000000000002';
 
-/** A rail with one rate from its settings, which creates a file when it is closed. */
+/** A rail that takes a single rate from its settings, and creates a file when it is closed. */
 const rateRail = `
 import { appendFileSync } from 'node:fs';
 export default {
@@ -74,7 +74,7 @@ test('a rail is a separate module, with its own settings for each environment an
     }),
     'rails.json',
   );
-  // The modules that a file names are resolved relative to it, whatever folder the gateway runs in.
+  // Modules named in a file are resolved relative to the file, whatever folder the gateway runs in.
   const payments = await open(file);
   const rate = async (platformId: string) => {
     return (await railOf(payments, { platformId, environment: 'PRODUCTION' }, 'rate').rate(usd, eur))?.rate;

@@ -5,11 +5,11 @@ import { type Data, uuidIn } from '../setup/gateway.ts';
 import { balanceOf, fund, makeScene, ownAccount } from '../setup/scene.ts';
 import { testTwoGateways } from './two-gateways.ts';
 
-/** Payments to UMA addresses outside this installation: an upstream service finds their receivers (decision 92). */
+/** Payments to UMA addresses outside this installation, whose receivers an upstream service looks up (decision 92). */
 
 const two = await testTwoGateways({ pollMs: 10 });
 const shop = await two.connected('shop');
-/** The platform's upstream balance before there were payments. */
+/** The platform's upstream balance before the first payment. */
 const opening = await held();
 const scene = await makeScene(shop.platform, 0n);
 await bringIn(shop.platform, scene, 500_000n);
@@ -33,7 +33,7 @@ async function quoteThere(id: string): Promise<Data> {
   return there[0];
 }
 
-/** Expects both books to agree, and nothing to be left on the upstream account from which addresses are paid. */
+/** Expects both books to agree, and the upstream account from which addresses are paid to be empty. */
 async function expectReconciled(): Promise<void> {
   expect((await two.compare(shop.platform)).differences).toEqual([]);
   const tenant = { ...shop.platform, environment: 'PRODUCTION' } as const;

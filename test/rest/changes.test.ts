@@ -51,7 +51,7 @@ test('an empty change to a customer changes nothing, over either API', async () 
         events(filter: { customerId: $id, types: [KYC_STATUS, CUSTOMER_CHANGE] }) { totalCount } }`,
       { id: made.id },
     );
-  // The event of the customer's creation reaches the feed a moment after the answer.
+  // The event about the customer's creation reaches the feed a moment after the answer.
   const before = await vi.waitFor(
     async () => {
       const now = await read();

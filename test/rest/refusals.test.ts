@@ -11,8 +11,8 @@ const scene = await restScene(rest, 1_000);
 type Case = readonly [status: number, code: string, field: string, body: object];
 
 /**
- * Sends each body, and checks that its refusal names the field that was sent. The faults that both APIs have in common
- * are in the both-apis tests.
+ * Sends each body, and checks that its refusal names the faulty field. The both-apis tests cover the faults that both
+ * APIs have in common.
  */
 async function refused(path: string, cases: readonly Case[]): Promise<void> {
   for (const [status, code, field, body] of cases) {

@@ -20,13 +20,13 @@ interface Running {
   readonly err: readonly string[];
   /** Waits for a line that matches, and returns it. */
   line(wanted: RegExp): Promise<string>;
-  /** Does what Ctrl-C does. */
+  /** Interrupts the command as Ctrl-C does. */
   stop(): void;
   /** Resolves with the command's exit code. */
   readonly done: Promise<number>;
 }
 
-/** Starts a command as a platform. */
+/** Starts a command with the credentials of a platform. */
 function start(args: readonly string[], platform: TestPlatform, environment: Record<string, string> = {}): Running {
   const [, credentials = ''] = platform.authorization.split(' ');
   const [id = '', secret = ''] = Buffer.from(credentials, 'base64').toString().split(':');

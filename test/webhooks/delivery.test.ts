@@ -7,7 +7,7 @@ import { type Answer, answer, ownReceiver, type Received, verify } from './recei
 
 const t = await testGateway({ WEBHOOK_TIME_SCALE: 20_000 });
 
-/** Makes deposits in an account, each of which causes one event. */
+/** Makes deposits into an account. Each deposit causes one event. */
 async function deposit(accountId: string, count: number): Promise<void> {
   for (let made = 0; made < count; made += 1) await fund(t.platform, accountId, 1n);
 }
@@ -121,7 +121,8 @@ test('hanging receivers delay no other receivers, and have at most eight request
     await createEndpoint(t.platform, { url, eventTypes: ['ACCOUNT_STATUS'] });
   await deposit(scene.usd, 40);
   await healthy.until((received) => distinct(received) === 41);
-  // Here an attempt ends after a second. Until then, the hanging endpoints get no more requests than their share.
+  // Here an attempt ends after a second. Until then, the hanging endpoints get no more than their share of the
+  // requests.
   for (const one of hanging) expect(one.received.length).toBeLessThan(41);
 });
 

@@ -34,7 +34,7 @@ test('webhook deliveries are deleted with their attempts 30 days after they ende
   const { database } = t.gateway.payments;
   const receiver = await ownReceiver();
   const { id } = await createEndpoint(t.platform, { url: receiver.url });
-  // Older than any real id: the first 12 digits of an id are its creation time.
+  // Older than any real id, because the first 12 digits of an id are its creation time.
   const old = (name: string) => `0180${'0'.repeat(4)}-0000-7000-8000-00000000000${name}`;
   await t.owner.query(
     `insert into webhook_delivery (platform_id, id, endpoint_id, event_sequence, status, next_attempt_at, leased_until)

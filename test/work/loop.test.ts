@@ -13,7 +13,7 @@ const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 
 test('settlement and expiry have no due time without orders or quotes, and otherwise that of the next one', async () => {
   const { payments } = t.gateway;
-  // Zero would mean "now": an idle gateway would query the database endlessly.
+  // Zero would mean "now", and an idle gateway would query the database endlessly.
   expect([await nextOrderDue(payments.database.pool), await nextQuoteExpiry(payments)]).toEqual([undefined, undefined]);
 
   const scene = await makeScene(t.platform, 10_000n);
