@@ -273,7 +273,7 @@ test('only managers list tokens, by customer and by whether they are active, and
   expect((await app.send('{ clientTokens { totalCount } }')).errors?.[0]?.extensions.code).toBe('FORBIDDEN');
 });
 
-test('API tokens are created, listed, used and revoked by callers who may manage', async () => {
+test('callers with MANAGE create, list, use and revoke API tokens', async () => {
   const shown = 'secret apiToken { id clientId name permissions lastUsedAt }';
   const create = (by: TestPlatform, name: string) => act(by, 'createApiToken', { name, permissions: ['VIEW'] }, shown);
   const { secret, apiToken } = await create(t.platform, 'reader');

@@ -32,7 +32,7 @@ test.each(['another platform', 'another customer', ...sharing, 'another payment 
   'over GraphQL, objects named by %s look as if they never existed',
   async (name) => {
     const stranger = world.strangers.find((one) => one.name === name);
-    if (!stranger) throw new Error(`nobody is ${name}`);
+    if (!stranger) throw new Error(`there is no stranger named ${name}`);
     const all = figures();
     const turn = sharing.indexOf(name);
     await tryStranger(world, stranger, ['JSON'], all, (place) => turn < 0 || place % sharing.length === turn);

@@ -46,7 +46,7 @@ test('a list updated by its changes equals a new read of the list, through rando
   );
 });
 
-test('a row enters, changes in and leaves a list, with the names of the changed fields', async () => {
+test('a row enters a list, changes in it, with the names of the changed fields, and leaves it', async () => {
   const query = `subscription ($filter: TransactionFilter) { transactionChanges(filter: $filter) { cursor
     snapshot(first: 2) { totalCount edges { cursor node { id } } pageInfo { hasNextPage } }
     changes { op changed cursor node { id status version customer { id } } } } }`;

@@ -67,7 +67,7 @@ test('a webhook becomes one push notification, even if the push fails once and t
 
 test('a request from a stranger to the handler gets 401, and notifies no one', async () => {
   const never = async () => {
-    throw new Error('a stranger was believed');
+    throw new Error('a request from a stranger was accepted');
   };
   const server = { secret: `whsec_${btoa('a secret of the endpoint')}`, isNewer: never, send: never, forget: never };
   for (const [what, [headers, body]] of Object.entries(forgeries(server.secret))) {

@@ -111,7 +111,7 @@ describe('an amount', () => {
   });
 
   test.each([{ units: '100' }, { units: 100 }, { decimal: '1' }, { decimal: '1.0' }, { decimal: '1.00' }])(
-    'of %j is one dollar',
+    'given as %j is one dollar',
     async (amount) => {
       const success = 'transaction { sentAmount { amount decimal } }';
       const { transaction } = await succeed(t.platform, 'transferOut', transfer({ amount }), success);

@@ -15,7 +15,7 @@ for (const amount of [1, 2])
     amount: { units: amount },
   });
 
-test('a repeated document follows the variables of its arguments and directives', async () => {
+test('a repeated document uses the current variables in its arguments and directives', async () => {
   const query = `query ($first: Int!, $with: Boolean!, $without: Boolean!) { customers { nodes { id name @skip(if: $without)
     transactions(first: $first) { nodes { id } } ...More @include(if: $with) } } }
     fragment More on Customer { name accounts { nodes { id } } }`;
@@ -33,7 +33,7 @@ test('a repeated document follows the variables of its arguments and directives'
         }
 });
 
-test('a repeated list follows the kinds, the number and the equality of the values in its filter', async () => {
+test('a repeated list adapts to the kinds, the number and the equality of the values in its filter', async () => {
   const payments = `query ($filter: TransactionFilter) { transactions(filter: $filter) {
     nodes { id createdAt reconciliationReference customer { platformCustomerId } } } }`;
   const accounts = 'query ($filter: AccountFilter) { accounts(filter: $filter) { nodes { id __typename } } }';

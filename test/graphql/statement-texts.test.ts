@@ -43,7 +43,7 @@ const refusal = () => {
 /** How the guarded part can end. */
 const ends = [() => '', () => 'refused', refusal] as const;
 
-/** The decisions that this test uses in place of a run. */
+/** Returns the decisions that this test uses in place of a run. */
 const of = (run: Run) => run as unknown as Decisions;
 
 /** Builds the plan of the described SQL. */

@@ -78,7 +78,7 @@ describe('money in suspense', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
   });
 
-  test('is returned as sent, with fees, for a conversion, and to the owner’s internal account for a pull', async () => {
+  test('is returned as it was sent, with the fees, after a conversion, and to the owner’s internal account after a pull', async () => {
     const scene = await makeScene(t.platform, 50_000n);
     const sandboxScenario = { failureReason: 'OFFRAMP_FAILED', refundFails: true };
     const pay = async (accountId: string) => {

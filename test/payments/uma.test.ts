@@ -56,7 +56,7 @@ describe('receiver lookup', () => {
     expect(await lookUp(t.platform, 'nobody')).toMatchObject({ code: 'INVALID_UMA_ADDRESS' });
   });
 
-  test('its sender is an existing customer of the platform, by id, by address, or by both', async () => {
+  test('its sender is an existing customer of the platform, named by id, by address, or by both', async () => {
     const [one, gone] = [await makeScene(t.platform, 0n), await makeScene(t.platform, 0n)];
     const [addressOfOne, addressOfGone] = [
       await umaAddressOf(t.platform, one.customerId),

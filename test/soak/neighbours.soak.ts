@@ -205,7 +205,7 @@ async function measure(neighbour: Neighbour, kind: Kind, way: Way) {
     }
   };
   while (Object.values(all).some(({ measured }) => measured.length < cycles)) {
-    if (leftOut > 4 * cycles) throw new Error(`others were busy in ${leftOut} rounds: nothing can be said`);
+    if (leftOut > 4 * cycles) throw new Error(`other processes were busy in ${leftOut} rounds, so there is no result`);
     await keepRounds(all.alone);
     const polite = { ...storming, perSecond: politeRate(kind, perSecond ?? ways['against its limit']) };
     add(answers.polite, await beside(polite, () => keepRounds(all.polite)));

@@ -90,7 +90,7 @@ class Delivery {
     ]);
     late.abort();
     socket.close();
-    if (status === -1) throw new Error('the socket answered nothing within the limit');
+    if (status === -1) throw new Error('the socket did not answer within the limit');
     return { status, retryAfter: false, text: heard.join('\n') };
   }
 }

@@ -149,5 +149,5 @@ export function meaningOf(owner: string, name: string): Meaning {
   const kinds = named[place] ?? named[name];
   if (kinds) return kinds;
   if (descriptions.has(name)) return 'nothing';
-  throw new Error(`test/attack/matrix/meanings.ts does not say what ${place} names: an id or text of somebody else?`);
+  throw new Error(`test/attack/matrix/meanings.ts does not say whether ${place} can name somebody else's object`);
 }

@@ -96,7 +96,7 @@ export async function executedIds(databaseUrl: string): Promise<ReadonlySet<stri
 
 /** Returns a value, which must be defined. */
 export function present<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error('nobody serves');
+  if (value === undefined) throw new Error('no instance serves');
   return value;
 }
 

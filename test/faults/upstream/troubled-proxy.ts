@@ -31,7 +31,7 @@ export async function startTroubledProxy(target: () => string | undefined, rando
   let isCalm = false;
   const send = async (request: IncomingMessage, body: Buffer): Promise<PassedOn> => {
     const url = target();
-    if (url === undefined) throw new Error('nobody listens');
+    if (url === undefined) throw new Error('nothing listens there');
     const answered = await passOn(url, request, body);
     for (const goOn of overtaken) goOn();
     return answered;
