@@ -92,7 +92,10 @@ export function requests(count: number, send: () => Promise<unknown>): () => Pro
   };
 }
 
-/** Creates events by crediting an account, until the query `count`, run as the database owner, returns more than `most`. */
+/**
+ * Creates events by crediting an account, until the query `count`, run as the database's owner, returns more than
+ * `most`.
+ */
 export async function eventsUntil(
   { databaseUrl, other }: Stage,
   accountId: string,

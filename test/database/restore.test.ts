@@ -53,7 +53,8 @@ const t = await testGateway({ METRICS_PORT: 0 }, restored.url);
 const platform = connect(t.url, platformId, authorization);
 
 /**
- * Makes a payment of each kind to a rail, and returns the ids of their orders. The quote is executed with the key of `attempt`.
+ * Makes a payment of each kind through a rail. Returns the ids of the orders. The quote is executed with the key of
+ * `attempt`.
  */
 async function payAll(gateway: TestGateway, through: TestPlatform, attempt: string) {
   const { usd, outsideUsd, outsideEur } = scene;

@@ -114,7 +114,7 @@ describe('a token with documents of its own', () => {
   const bearerOf = ({ apiToken, secret }: Data) =>
     connect(t.url, t.platform.platformId, basicAuthorization({ clientId: apiToken.clientId, secret }));
 
-  test.each(transports)('sends its own documents over %s, and none that only other tokens may send', async (_name, send, text, data) => {
+  test.each(transports)('sends its own documents over %s, and no other documents', async (_name, send, text, data) => {
     await register(otherText);
     const server = bearerOf(await create(t.platform, { documents: hashes }));
     const app = await appWith({ documents: hashes });

@@ -4,7 +4,9 @@ import { testGateway } from '../setup/gateway.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
-/** JSON is read exactly as the client wrote it, on every transport: a repeated member or an inexact number is refused. */
+/**
+ * JSON is read exactly as the client wrote it, on every transport: repeated members and inexact numbers are refused.
+ */
 
 const t = await testGateway();
 const scene = await makeScene(t.platform, 100_000n);

@@ -273,7 +273,10 @@ describe('connections', () => {
   const most = 40;
   const openAt = async (url: string, localAddress = '127.0.0.1') =>
     (await openConnection(url, { localAddress })).resume();
-  /** Opens idle connections from one address. Returns those still open after the service has answered another address. */
+  /**
+   * Opens idle connections from one address. Returns those that are still open when the service has answered another
+   * address.
+   */
   async function idle(url: string, count: number): Promise<readonly Socket[]> {
     const sockets: Socket[] = [];
     for (let opened = 0; opened < count; opened += 1) sockets.push(await openAt(url));

@@ -187,7 +187,7 @@ const rows: Readonly<Record<Row, readonly [table: string, id: string]>> = {
 };
 
 describe.each(Object.entries(rows))('%s', (name, row) => {
-  test.each(edges[name as Row])('a row may be %s, and going any further is refused', async (_what, sound, ...broken) => {
+  test.each(edges[name as Row])('a row may be %s, and anything further is refused', async (_what, sound, ...broken) => {
     // The triggers are disabled, because they would refuse most of these changes for other reasons.
     await sql.query('set local session_replication_role = replica');
     expect(await stateOf(...row, sound)).toBe('done');

@@ -74,7 +74,7 @@ test('fact names have 2 to 64 capitals or underscores, are unique, and number at
 });
 
 describe('an incoming payment', () => {
-  test.each([undefined, 'PAY_REQUEST'])('needs no decision by the platform if its scenario decides (step %s)', async (step) => {
+  test.each([undefined, 'PAY_REQUEST'])('needs no decision if its scenario decides (step %s)', async (step) => {
     const decided = async (approval: string) => {
       const { scene, transaction } = await receive(t, { sandboxScenario: { approval, step } });
       const { status, timeline } = await ended(t.platform, transaction.id);

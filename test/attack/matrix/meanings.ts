@@ -1,8 +1,8 @@
 import type { Kind } from './things.ts';
 
 /**
- * The meanings of texts and ids in requests, by the names of their arguments, input fields and parameters, in both APIs. An
- * unknown name fails the matrix: a new field must declare what another tenant's value would be there.
+ * The meanings of texts and ids in requests, by the names of their arguments, input fields and parameters, in both
+ * APIs. An unknown name fails the matrix: a new field must declare what another tenant's value would be there.
  */
 
 const account: readonly Kind[] = ['InternalAccount', 'ExternalAccount'];

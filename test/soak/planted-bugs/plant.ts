@@ -93,7 +93,7 @@ function migrationWith(root: string, text: string): string {
 function replaceOnce(text: string, { find, put }: Pick<Change, 'find' | 'put'>, path: string): string {
   const [before, after, ...more] = text.split(find);
   if (before === undefined || after === undefined || more.length > 0) {
-    throw new Error(`${path} has this text ${text.split(find).length - 1} times instead of once: ${find.slice(0, 200)}`);
+    throw new Error(`${path} has the text ${text.split(find).length - 1} times instead of once: ${find.slice(0, 200)}`);
   }
   if (find === put) throw new Error(`nothing is planted in ${path}`);
   return before + put + after;
