@@ -25,7 +25,7 @@ async function everything(): Promise<Data> {
   return rows[0];
 }
 
-/** Valid inputs, each of which the cases spoil in one way. */
+/** Valid inputs. Each case spoils one of them. */
 const sound = {
   transferOut: () => ({ sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 }),
   transferIn: () => ({ sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd }),

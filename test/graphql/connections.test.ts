@@ -43,7 +43,7 @@ interface List {
   readonly name: string;
   /** The fields that lead to the connection, with their arguments. */
   readonly around?: readonly [field: string, id: () => string, type?: string];
-  /** Filters that find some, but not all, of its rows. */
+  /** Filters that find some of its rows. */
   readonly filters?: readonly string[];
   readonly sorted?: boolean;
 }

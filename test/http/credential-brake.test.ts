@@ -57,7 +57,7 @@ test('concurrent wrong credentials count like sequential ones', async () => {
   expect(answers.filter(({ status }) => status === 401)).toHaveLength(6);
 });
 
-test('right credentials do not count, and recently used ones still work from an address that is slowed down', async () => {
+test('right credentials do not count, and recently used ones still work from an address over the limit', async () => {
   const address = '198.51.100.3';
   const { authorization } = t.platform;
   const unseen = await t.newPlatform('unseen');
@@ -101,7 +101,7 @@ test('forged client tokens count as wrong credentials', async () => {
   expect((await ask(address, `Bearer ${token}`)).status).toBe(429);
 });
 
-test('a braked address is logged once a minute, without the credentials', () => {
+test('an address over the limit is logged once a minute, without the credentials', () => {
   const lines: { readonly msg: string; readonly address: string; readonly refused: number }[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => lines.push(JSON.parse(line)) });
   let time = 0;

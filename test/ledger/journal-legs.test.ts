@@ -8,8 +8,8 @@ import { type Data, tester, testGateway, uuidIn } from '../setup/gateway.ts';
 import { chargeFees, externalAccount, makeScene, usAccount } from '../setup/scene.ts';
 import { settledByHand } from '../setup/settled-by-hand.ts';
 
-// The auditor checks only the sum of all journals of a payment. This test checks each journal against the list in
-// decision 58, which it reads from the page and not from the code.
+// The auditor checks the sum of all journals of a payment. This test checks each journal against the list in decision
+// 58, which it reads from the page and not from the code.
 
 const funded = 500_000n;
 const t = await testGateway();

@@ -33,7 +33,7 @@ async function fillPlatform(t: TestGateway, platform: TestPlatform, rows: number
     WebhookEndpoint: endpoint[0].id,
   };
   const templates = {
-    // A quote's payment has a reference to the quote, which is unique.
+    // Not the payment of a quote: its reference to the quote is unique, so the payment could not be copied.
     transactionId: payment.find(({ quote }: Data) => quote === null).id,
     quoteId: quote[0].id,
     deliveryId: endpoint[0].deliveries.edges[0].node.id,

@@ -3,7 +3,7 @@ type Halves = readonly [older: unknown, newer: unknown];
 
 /**
  * The values that `fillPlatform` gives to rows, by filter type and field. Each value leaves half of the rows, so that
- * Postgres expects a match soon. No row has values of both halves, so a filter on both examines all rows.
+ * Postgres expects a match soon. No row has values of both halves, so a filter on values of both examines all rows.
  */
 export const halves: Readonly<Record<string, Readonly<Record<string, Halves>>>> = {
   TransactionFilter: {
