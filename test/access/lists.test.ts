@@ -29,7 +29,8 @@ for (const platform of platforms) {
   await createEndpoint(platform, { url: 'http://127.0.0.1:9/hook', eventTypes: ['KYC_STATUS'] });
 }
 
-// Called through the APIs, the database's access checks would hide a fault in these rules (database-wall.test.ts).
+// If these rules were called through the APIs, the database's access checks would hide a fault in them
+// (database-wall.test.ts).
 test.each([
   ['Transaction', visibleTransactions],
   ['Quote', visibleQuotes],

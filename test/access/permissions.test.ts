@@ -34,7 +34,10 @@ const blind = await serverOf({ ...t.platform, url: counting.url }, 'TRANSACT', '
 
 /** The list is reversed each time, so that every call makes a change. */
 const currencies = ['USD', 'EUR'];
-/** For each noun, a mutation that returns it, and its field in the success. */
+/**
+ * The nouns are the types of records that mutations return. For each: a mutation that returns it, and the field of its
+ * success.
+ */
 const mutations: Readonly<Record<string, readonly [name: Operation, field: string, input: () => object]>> = {
   Quote: ['createQuote', 'quote', () => between(scene.usd, scene.outsideEur, 1_000)],
   Transaction: ['transferOut', 'transaction', () => moving(scene.usd, scene.outsideUsd, 10)],
@@ -83,7 +86,7 @@ test("an edge in a mutation's payload shows no more than its row", async () => {
     });
 });
 
-/** Returns whether a type is a noun, or a list of nouns. */
+/** Returns whether a type is one of the nouns, or a list of them. */
 function leadsOn(name: string): boolean {
   const type = schema.getType(name);
   return (

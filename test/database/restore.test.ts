@@ -232,7 +232,7 @@ describe('feed cursors after a restore', () => {
 });
 
 describe('subscribers of an instance that stays connected during a restore', () => {
-  /** Returns SQL that writes events. Nothing else writes any meanwhile. */
+  /** Returns SQL that writes events. In the meantime, nothing else writes any. */
   const write = (count: number) =>
     `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
      select '${platformId}', uuid_v7(), 'TEST', now(), 1, '{}' from generate_series(1, ${count});`;

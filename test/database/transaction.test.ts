@@ -18,7 +18,7 @@ const database = openAsOwner({ url });
 const hasty = openAsOwner({ url, poolSize: 1, transactionMs });
 const single = openAsOwner({ url, poolSize: 1 });
 afterAll(() => Promise.all([database, hasty, single].map((one) => one.close())));
-// Elsewhere domains, and thus their platforms, are permanent; here each test starts without platforms.
+// Elsewhere domains, and so their platforms, are permanent. Here each test starts without platforms.
 await database.pool.query('alter table uma_domain disable trigger append_only; create table note (text text)');
 
 describe('Prisma and SQL in one transaction', () => {

@@ -269,8 +269,8 @@ test('followers of the same list share the processing of a change', async () => 
     return Promise.all(Array.from({ length: 10 }, () => raw.receive('next')));
   });
   expect(left.result[0].payload.data.quoteChanges.changes).toMatchObject([{ op: 'LEAVE', node: { id: result.id } }]);
-  // A change takes two statements, and the payment may have changed again meanwhile. Ten separate followers would need
-  // at least twenty.
+  // A change takes two statements, and the payment may have changed again in the meantime. Ten separate followers would
+  // need at least twenty statements.
   expect(left.statements.length).toBeGreaterThanOrEqual(2);
   expect(left.statements.length).toBeLessThan(10);
   raw.socket.close();

@@ -28,7 +28,7 @@ interface LoadOptions {
   readonly seed: number;
   /** Returns the latest fault that was injected. */
   readonly during: () => string;
-  /** Returns the acts available to the client at a position, which repeatedly chooses one of them at random. */
+  /** Returns the acts of the client at a position. The client repeatedly chooses one of them at random. */
   readonly acts?: (position: number) => readonly Act[];
 }
 

@@ -29,7 +29,7 @@ const variables = () => {
   };
 };
 
-/** Runs two transfers, during the first of which their client leaves. Returns the amounts that were paid. */
+/** Runs two transfers. Their client leaves during the first one. Returns the amounts that were paid. */
 async function amountsPaid(runAndLeave: (firstIsUnderWay: () => Promise<void>) => Promise<void>): Promise<unknown[]> {
   const before = await amounts();
   const holder = new pg.Client({ connectionString: t.databaseUrl });

@@ -49,7 +49,7 @@ const many = (send: () => Promise<Response>) => Array.from({ length: 6 }, () => 
 
 // One kind at a time, because a limit that ends one request also ends the connections of the others.
 test('every request is answered at its time limit, whatever part of it waits for a silent database', async () => {
-  // Credentials that this instance has not cached, since no request has used them yet.
+  // Credentials that this instance has not cached, because no request has used them yet.
   const unknown = connect(t.url, owner.platformId, (await serverOf(owner, 'VIEW')).authorization);
   const body = { source: { accountId: scene.usd }, destination: { accountId: scene.outsideUsd }, amount: 1 };
   // Requests that have not begun are refused; the outcome of the others is unknown.

@@ -49,7 +49,7 @@ test('a payment refused for a locked account is not made later, and delays no ot
   const stuck = await makeScene(t.platform, 10_000n);
   const free = await makeScene(t.platform, 10_000n);
   const release = await hold('update', stuck.usd);
-  // On a busy machine, more payments would wait for each other until their deadline.
+  // On a busy machine, more payments than this would wait one after another until their deadline.
   const outcome = () => pay(stuck).then(({ code }) => code, String);
   const refused = Promise.all(Array.from({ length: 20 }, outcome));
   expect(await pay(free)).toHaveProperty('transaction');

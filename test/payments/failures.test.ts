@@ -113,8 +113,8 @@ describe('a sandbox scenario', () => {
 
   describe('that returns a payment of a platform with a fee of 25', () => {
     /**
-     * Creates a platform that charges fees, its account for earnings, and a payment that is returned when the test says
-     * so.
+     * Creates a platform that charges fees and its account for earnings. Also makes a payment that is returned when the
+     * test says so.
      */
     async function earning(name: string) {
       const platform = await t.newPlatform(name);

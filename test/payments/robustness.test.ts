@@ -18,7 +18,7 @@ import {
 import { makeDue } from '../setup/passing-time.ts';
 import { balanceOf, externalAccount, fund, makeScene, usAccount } from '../setup/scene.ts';
 
-/** Misbehaving rails and rows neither block nor lose anything else. */
+/** Rails that misbehave and rows that are damaged neither block nor lose anything else. */
 
 /** This gateway only serves. The test does the background work itself, with rails of its own. */
 const t = await testGateway({ ROLE: 'serve', SANDBOX_QUOTE_SECONDS: 1, SANDBOX_PACE_MS: 0 });

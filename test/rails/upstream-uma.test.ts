@@ -33,7 +33,7 @@ async function quoteThere(id: string): Promise<Data> {
   return there[0];
 }
 
-/** Expects both books to agree, and the upstream account from which addresses are paid to be empty. */
+/** Expects both books to agree, and nothing to be left on the upstream account from which addresses are paid. */
 async function expectReconciled(): Promise<void> {
   expect((await two.compare(shop.platform)).differences).toEqual([]);
   const tenant = { ...shop.platform, environment: 'PRODUCTION' } as const;

@@ -51,7 +51,7 @@ function queryOf(parameters: readonly Data[]): string | undefined {
   return JSON.stringify(Object.fromEntries(names.map((name) => [name, required[name]])));
 }
 
-/** Writes calls of all operations that print the status of each. */
+/** Writes calls of all operations, each of which prints its status. */
 const callsOf = (call: (operation: (typeof operations)[number]) => string) => `
   const statuses: Record<string, number | undefined> = {};
   ${operations.map((operation) => `statuses.${operation.id} = ${call(operation)};`).join('\n')}

@@ -125,7 +125,7 @@ function sendable(headers: Readonly<Record<string, string>>): Record<string, str
   );
 }
 
-/** The figures of a run: probes by transport, and their answers. */
+/** The counts of a run: probes by transport, and their answers. */
 export interface Figures {
   probes: number;
   readonly answers: Map<string, number>;
@@ -300,7 +300,7 @@ function wrongIn(probe: Probe, { status, retryAfter, text }: Outcome): string | 
   return undefined;
 }
 
-/** Returns GraphQL errors without a code to act on. */
+/** Returns what is wrong with the errors in an answer of GraphQL, for example that one has no code. */
 function wrongErrors(text: string): string | undefined {
   let answered: { errors?: { extensions?: { code?: unknown } }[] };
   try {

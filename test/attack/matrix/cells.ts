@@ -2,7 +2,7 @@ import { nodeTypes } from './graphql-calls.ts';
 import { fresh, type Kind, kinds, unknownOf } from './things.ts';
 import type { MatrixWorld } from './world.ts';
 
-/** The figures of a matrix. */
+/** The counts of a matrix. */
 export interface Figures {
   tried: number;
   /** Descriptions of the faults, one for each cell. */
@@ -114,7 +114,7 @@ export function foreignKeyUsed({ text }: Reply): string | undefined {
     : undefined;
 }
 
-/** Kinds of values that another platform may use again. */
+/** Kinds of values that another platform may use as well. */
 export const takenTwice: ReadonlySet<string> = new Set([
   'platformCustomerId',
   'platformAccountId',

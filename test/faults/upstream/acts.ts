@@ -15,7 +15,7 @@ export interface Payer {
   readonly depositsTo: string;
 }
 
-/** Access to the platform here, to the gateway's upstream account, which makes deposits, and to its bank account. */
+/** How to reach the platform here, the gateway's upstream account, which makes deposits, and the bank account there. */
 export interface Ways {
   /** Undefined while no instance serves. */
   readonly platform: () => TestPlatform | undefined;
