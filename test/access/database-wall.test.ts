@@ -202,7 +202,7 @@ describe('the serving role', () => {
     ['transaction', "status = 'EXPIRED'", 'transaction_platform_id_status_id_idx'],
     ['account', "status = 'INACTIVE'", 'account_status'],
     ['quote', "status = 'EXPIRED'", 'quote_platform_id_status_id_idx'],
-  ])('finds rows of %s by an index, where %s', async (table, condition, index) => {
+  ])('uses an index to find rows of %s where %s', async (table, condition, index) => {
     const database = openDatabase({ url: servingUrl(t.databaseUrl), role: 'gateway_serving', poolSize: 1 });
     // With only a few rows, Postgres is faster without an index, and the primary key is as fast as any other index.
     const usePrimaryKey = (isUsed: boolean) =>

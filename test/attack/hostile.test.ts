@@ -12,7 +12,7 @@ const probes = Number(process.env.ATTACK_PROBES ?? 400);
  */
 const seed = 20_261_123;
 
-test(`${probes} random requests, good and bad, over all transports cause no fault, leak or broken bound`, async () => {
+test(`${probes} random requests, valid and invalid, over all transports cause no fault, leak or exceeded limit`, async () => {
   const figures = await world.run(probes, 4, seed);
   if (process.env.ATTACK_FIGURES) console.log(figures);
   expect(figures.probes).toBeGreaterThanOrEqual(probes);

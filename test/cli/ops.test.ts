@@ -271,7 +271,7 @@ test("the commands list and retry a payment's orders, replay its webhooks, and p
   await act(t.platform, 'deleteWebhookEndpoint', { endpointId: id }, 'deletedId');
 });
 
-describe('the keys of the service', () => {
+describe("the service's keys", () => {
   const config = (SECRET_KEY: Buffer | undefined, ...SECRET_KEY_FALLBACKS: Buffer[]) => ({
     NODE_ENV: 'production' as const,
     SECRET_KEY,

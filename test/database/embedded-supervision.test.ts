@@ -131,7 +131,7 @@ test.runIf(canMount())('a server whose disk was full comes back once there is sp
   await interrupted(user);
 });
 
-test("after a crash of one connection, another user's start and stop leave the server up", async () => {
+test('after one connection has crashed, another process that starts and stops leaves the server up', async () => {
   const first = await servers.startInProcess();
   const started = await startedAt(first.url);
   await crashBackend(first.url);
@@ -146,7 +146,7 @@ test("after a crash of one connection, another user's start and stop leave the s
   await isDown(first.url);
 });
 
-test('a user that returns after the other has shut down the server starts it again', async () => {
+test('a process that continues after another has shut down the server starts it again', async () => {
   const first = await servers.startInProcess();
   const second = await servers.start();
   const started = await startedAt(first.url);
@@ -159,7 +159,7 @@ test('a user that returns after the other has shut down the server starts it aga
   await interrupted(first);
 });
 
-test('one of two users restarts a killed server, both use it, and the last shuts it down', async () => {
+test('one of two processes restarts a killed server, both use it, and the last one shuts it down', async () => {
   const first = await servers.startInProcess();
   const second = await servers.start();
   process.kill(first.pid, 'SIGKILL');

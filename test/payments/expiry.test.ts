@@ -41,7 +41,7 @@ test('a quote expires once, with its transaction', async () => {
   });
 });
 
-test('the expiry ignores quotes that have moved on', async () => {
+test('the expiry ignores quotes that are no longer PENDING', async () => {
   const executed = await quote(t.platform, usdToEur(scene));
   await passExpiry(t, quoted.id);
   expect(await expire()).toMatchObject({ found: 1, done: 1 });

@@ -183,7 +183,7 @@ describe('a frozen account', () => {
     expect(await register()).toMatchObject({ __typename: 'CreateExternalAccountSuccess' });
   });
 
-  test('shows in REST since when it has been frozen, and cannot pay there; nor can one of a frozen customer', async () => {
+  test('shows in REST when it was frozen, and cannot pay there; nor can an account of a frozen customer', async () => {
     const { customerId, usd, outsideUsd } = await makeScene(platform, 1_000n);
     const rest = await restClient(t.url, platform.authorization);
     for (const [id, path, code, named] of [

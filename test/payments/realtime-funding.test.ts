@@ -49,7 +49,7 @@ describe('a deposit of the quoted amount', () => {
     },
   );
 
-  test('stated to the unit, or sent again with its key, is the same deposit', async () => {
+  test('with the amount stated, or sent again with its key, is the same deposit', async () => {
     const quote = await newQuote();
     const input = { amount: quote.due, idempotencyKey: 'deposit-1' };
     expect(await send(quote, input)).toMatchObject({ replayed: false, transaction: { status: 'PROCESSING' } });

@@ -237,7 +237,7 @@ test('payments under way, and those that failed within the last minute, may coun
   }
 });
 
-test('a missed day is caught up within a week, one with an open difference within a month, each by one instance', async () => {
+test('a missed day is compared within a week, a day with an open difference within a month, each by one instance', async () => {
   const { platformId } = await t.newPlatform('daily');
   const sql = (text: string) => t.owner.query(text.replaceAll(':platform', `'${platformId}'`));
   await sql(`update platform set created_at = created_at - interval '40 days' where id = :platform`);
