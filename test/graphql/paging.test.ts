@@ -325,7 +325,7 @@ test('a page has 20 rows by default; two nested lists of one field keep their ow
   expect(found.in).toEqual({ edges: Array(2).fill({ node: { type: 'INCOMING' } }), totalCount: 4 });
 });
 
-test('by last change, no row is missed in ascending order, and none is repeated in descending order', async () => {
+test('in order of last change, no row is missed when ascending, and none is repeated when descending', async () => {
   const customers = lists.find(({ name }) => name === 'customers') ?? expect.fail('no customers');
   const change = (id: string) => t.owner.query('update customer set tax_id = tax_id where id = $1', [uuidIn(id)]);
   for (const sortOrder of ['ASC', 'DESC']) {

@@ -75,7 +75,7 @@ test('requests without credentials are not counted', async () => {
   expect((await ask(address, guess())).status).toBe(401);
 });
 
-test('wrong credentials of a socket count: the next one is closed with 1013 without a lookup', async () => {
+test('wrong credentials on a socket count: the next socket is closed with 1013 without a lookup', async () => {
   const headers = { 'x-forwarded-for': '198.51.100.6' };
   for (let sent = 0; sent < 6; sent += 1) {
     expect((await (await openRawSocket(t.url, guess(), { headers })).closed).code).toBe(4403);

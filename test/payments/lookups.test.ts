@@ -29,7 +29,7 @@ afterAll(() => database.close());
 
 const input = { umaAddress: '$success.usd@sandbox.uma.money' };
 
-test('a lookup is valid for ten minutes of the database’s clock, from the moment in its id', async () => {
+test('a lookup is valid for ten minutes by the database’s clock, from the time in its id', async () => {
   const { row, replayed } = await lookUpReceiver(payments, caller, input);
   expect(replayed).toBe(false);
   expect(row.expiresAt.getTime() - row.createdAt.getTime()).toBe(600_000);

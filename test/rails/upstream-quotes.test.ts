@@ -108,7 +108,7 @@ test.for(['SENDING', 'RECEIVING'] as const)(
   },
 );
 
-test('a quote that is executed immediately, and its repeat, execute one quote upstream', async () => {
+test('a quote that is executed immediately executes one quote upstream, even if the request is repeated', async () => {
   const before = await held();
   const balance = await balanceOf(platform, scene.usd);
   const input = usdToEur(scene, { immediatelyExecute: true, idempotencyKey: randomUUID() });

@@ -47,7 +47,7 @@ async function expectReconciled(): Promise<void> {
   expect(rows).toEqual([{ sum: '0' }]);
 }
 
-test('a receiver unknown here is looked up upstream, with what it requires of its sender', async () => {
+test('a receiver that is unknown here is looked up upstream, including what it requires of its sender', async () => {
   const umaAddress = '$success.eur@sandbox.uma.money';
   expect(await lookUp(shop.platform, umaAddress, { sender: { customerId: scene.customerId } })).toMatchObject({
     ...{ umaAddress, vaspName: 'Sandbox' },

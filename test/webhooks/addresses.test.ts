@@ -144,7 +144,7 @@ test('a name that resolves to an internal address is not connected to, even besi
     expect(isPublicAddress(address), address).toBe(true);
 });
 
-test('a name that flips between check and connection is connected to at the checked address', async () => {
+test("if a name's address changes between check and connection, the checked address is used", async () => {
   // An unassigned prefix that contains no hosts.
   answers.set('flip.example.com', [['3ffe::1'], ['127.0.0.1'], ['3ffe::1', '127.0.0.1'], ['169.254.169.254']]);
   const { id } = await createEndpoint(t.platform, { url: 'https://flip.example.com/hooks' });

@@ -99,7 +99,7 @@ describe('200', () => {
 });
 
 describe('403', () => {
-  test('rejects, with its reason: nothing is credited', async () => {
+  test('rejects with its reason, and nothing is credited', async () => {
     const before = await balanceOf(t.platform, scene.usd);
     const transaction = await decided(json(403, { code: 'X', message: 'm', reason: 'unknown sender' }));
     expect(transaction.status).toBe('REJECTED');

@@ -94,7 +94,7 @@ test('an endless body after a success is harmless: the status counts, and the re
   expect(written).toBeLessThan(64);
 });
 
-test('409 is a success, because the receiver has the event already', async () => {
+test('409 counts as a success, because the receiver already has the event', async () => {
   const receiver = await ownReceiver(answer(409));
   const { id } = await createEndpoint(t.platform, { url: receiver.url });
   const { deliveries, status } = await endpointUntil(t.platform, id, (one) => one.deliveries[0]?.attempts.length > 0);

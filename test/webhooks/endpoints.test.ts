@@ -51,7 +51,7 @@ test("a new endpoint gets a test event with a signature that the standard's own 
   ]);
 });
 
-test('a payment sends its events in the bodies of the specification, each with its feed position', async () => {
+test("a payment's events are sent in the bodies that the specification shows, each with its feed position", async () => {
   const receiver = await ownReceiver();
   const scene = await makeScene(t.platform, 100_000n);
   // The events about the scene's creation are already in the feed, so they come before the endpoint's first event.

@@ -81,7 +81,7 @@ test('a failing endpoint is FAILING, and disabled with a notice after days; a re
   await endpointUntil(fast.platform, id, ({ status }) => status === 'DISABLED');
 });
 
-test('a late failure does not count after a later success or a move of the endpoint', async () => {
+test('a late failure does not count if the endpoint has succeeded or moved in the meantime', async () => {
   const SECRET_KEY = randomBytes(32);
   const serving = await ownGateway({ ROLE: 'serve', SECRET_KEY });
   const late: ServerResponse[] = [];
@@ -155,7 +155,7 @@ test('a process that stops returns what it was sending, and the next one sends i
   await second.gateway.stop();
 });
 
-test('if the key of the stored secrets differs, nothing is sent unsigned, and the attempts say why', async () => {
+test('if secrets were stored with a different key, nothing is sent unsigned, and the attempts say why', async () => {
   const serving = await ownGateway({ ROLE: 'serve' });
   const receiver = await ownReceiver();
   const { id } = await createEndpoint(serving.platform, { url: receiver.url });

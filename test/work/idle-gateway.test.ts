@@ -3,7 +3,7 @@ import { nextOrderDue } from '../../src/domain/orders/orders.ts';
 import { nextQuoteExpiry } from '../../src/domain/quotes/expiry.ts';
 import { startTestGateway } from '../setup/gateway.ts';
 
-test('an idle gateway queries the database occasionally, not as fast as it can', async () => {
+test('an idle gateway queries the database only occasionally', async () => {
   const t = await startTestGateway();
   const { payments, feed } = t.gateway;
   expect([await nextQuoteExpiry(payments), await nextOrderDue(payments.database.pool)]).toEqual([undefined, undefined]);
