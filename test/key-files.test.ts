@@ -65,7 +65,7 @@ describe.each([
     expect(await readFile(file(), 'utf8')).toBe(content);
   });
 
-  test('a folder in place of the file is refused', async () => {
+  test('a folder that has the name of the file is refused', async () => {
     await mkdir(file());
     await expect(find()).rejects.toThrow(`${file()} should hold 32 bytes`);
   });

@@ -34,7 +34,7 @@ function start(): Promise<ChildGateway> {
   return gateway;
 }
 
-test('a sandbox whose Postgres is killed recovers without a restart, and can pay', async () => {
+test('a sandbox whose Postgres is killed recovers without a restart, and can make payments again', async () => {
   const gateway = await start();
   const platform = connect(gateway.url, '', sandbox);
   const before = await accounts(platform);

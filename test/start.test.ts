@@ -87,7 +87,7 @@ describe('npm start', () => {
   });
 });
 
-test('SIGTERM to npm start stops the gateway behind it', async () => {
+test('SIGTERM sent to npm start stops the gateway that it has started', async () => {
   const database = await freshDatabase();
   const { url, end } = await startChildGateway({ DATABASE_URL: database.url }, ['npm', 'start']);
   expect(await end('SIGTERM')).toBe(0);

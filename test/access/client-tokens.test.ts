@@ -85,7 +85,7 @@ test('a token of one customer shows that customer, its accounts, quotes and tran
   expect(toThem.code).toBe('ACCOUNT_NOT_FOUND');
 });
 
-test("an app's text that looks like the id of something hidden is treated as text, and nothing more", async () => {
+test('if an app sends a text that looks like the id of something hidden, it is treated as mere text', async () => {
   const app = await phone({ customerId: mine.customerId, permissions: ['VIEW', 'TRANSACT'] }, counting.url);
   const make = (description: string) =>
     counting.statements.during(() =>

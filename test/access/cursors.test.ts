@@ -174,6 +174,6 @@ test('a refused cursor does not affect the cursors read after it', () => {
   }
 });
 
-test('an instance without SECRET_KEY does not serve', async () => {
+test('an instance without SECRET_KEY refuses to serve', async () => {
   await expect(startTestGateway({ SECRET_KEY: undefined }, t.databaseUrl)).rejects.toThrow(/SECRET_KEY/);
 });

@@ -295,7 +295,7 @@ describe.each(['gateway_serving', 'gateway_work'] as const)('%s', (role) => {
   });
 });
 
-test("the database's checks at commit see all rows, whoever commits", async () => {
+test('the checks that the database makes at commit see all rows, whoever commits', async () => {
   // Before Postgres 18, such a trigger runs with the session's role, whose platform may be a different one or none.
   const { rows } = await t.owner.query(
     `select p.proname as name, p.prosecdef as has_rights_of_owner from pg_trigger t join pg_proc p on p.oid = t.tgfoid

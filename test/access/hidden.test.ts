@@ -68,7 +68,7 @@ describe('a refusal sent to an app bound to a payment', () => {
     expect((await execute(await appOf(paying.id), paying.id)).message).not.toContain('UNDER_REVIEW');
   });
 
-  test('reveals that an account is full, but not which', async () => {
+  test('reveals that an account is full, but not which one', async () => {
     const usdc = await internalAccount(t.platform, payee.customerId, 'USDC');
     const funded = await quote(t.platform, {
       source: { realtimeFunding: { customerId: payee.customerId, currency: 'USDC' } },

@@ -202,7 +202,7 @@ test('the last use of a token is recorded at most once a minute', async () => {
   expect(await used()).toEqual(first);
 });
 
-test('the expiry of a token is announced once, a week ahead, by event and webhook, but not to apps', async () => {
+test('the expiry of a token is announced once, a week in advance, by event and webhook, but not to apps', async () => {
   const receiver = await ownReceiver();
   await createEndpoint(platform, { url: receiver.url, eventTypes: ['API_TOKEN_EXPIRY'] });
   const soon = await make(platform, { expiresAt: later(24 * 6) });

@@ -36,7 +36,7 @@ test.each([
   ['Quote', visibleQuotes],
   ['Customer', visibleCustomers],
   ['Account', visibleAccounts],
-] as const)("the application itself finds no foreign %s, even without the database's checks", async (noun, visible) => {
+] as const)("the application alone hides foreign %s, even without the database's checks", async (noun, visible) => {
   const { database } = t.gateway.payments;
   const platformsOf = async (where: object) =>
     new Set((await readRows(database, noun, { where })).map((row) => row.platformId));
@@ -45,7 +45,7 @@ test.each([
   expect(await platformsOf(visible({ platformId, bound: { kind: 'PLATFORM' } }))).toEqual(new Set([platformId]));
 });
 
-test("the application itself finds no foreign WebhookEndpoint, even without the database's checks", async () => {
+test("the application alone hides foreign WebhookEndpoint, even without the database's checks", async () => {
   const { prisma } = t.gateway.payments.database;
   const platformsOf = async (where: object) =>
     new Set((await prisma.webhookEndpoint.findMany({ where })).map((row) => row.platformId));

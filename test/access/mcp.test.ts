@@ -369,7 +369,7 @@ test.each([
     [balanceText, balanceText.replace('decimal', 'amount')],
     'two documents of this token have an operation named Balance',
   ],
-])('a token with %s gets a message with the reason', async (_what, texts, reason) => {
+])('a token with %s gets a message that says why', async (_what, texts, reason) => {
   await register(t.platform, ...texts);
   expect(await messageOf(clientOf(await payingAgent(...texts)))).toContain(reason);
 });

@@ -206,7 +206,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
     }
   });
 
-  test('a token created while its creator is being revoked ends too, or is not created', async () => {
+  test('a token requested while its creator is being revoked is not created, or ends with its creator', async () => {
     const platform = await newPlatform();
     const customerId = await newCustomer(platform);
     for (let round = 0; round < 6; round++) {
@@ -270,7 +270,7 @@ test('a token shows its creator, and a revocation, even a repeat, returns how ma
   expect(apiTokens.edges).toEqual([{ node: { id: late.tokenId, createdById: platform.tokenId } }]);
 });
 
-test('streams and sockets of tokens that end with another are closed', async () => {
+test('when a token ends with its creator, its streams and sockets are closed', async () => {
   const platform = await newPlatform();
   const { parent, grandchild, apps } = await family(platform);
   const document = { query: 'subscription { events { id } }' };

@@ -39,7 +39,7 @@ async function refusal(args: readonly string[], environment?: Environment): Prom
   return err;
 }
 
-test('the commands about policies list what is left of each limit, and the payments that wait for a second person', async () => {
+test('the policy commands list what is left of each limit, and the payments that wait for a second person', async () => {
   expect(await ops(['policy', 'list', 'test'])).toMatchObject({ code: 0, out: 'The platform test has no policy.' });
   expect((await ops(['policy', 'held', 'test'])).out).toBe('No payment of the platform test waits for an approval.');
   const scene = await makeScene(t.platform);
@@ -89,7 +89,7 @@ describe('the commands about rails', () => {
     await t.owner.query('delete from rail_connection');
   });
 
-  test('list the contradictions of rails, and refuse to close one that is not open', async () => {
+  test("list the contradictions in rails' reports, and refuse to close one that is not open", async () => {
     expect((await ops(['cases', 'list'])).out).toBe('There are no open cases.');
     const id = 'Transaction:0197f2a0-0000-7000-8000-000000000001';
     const close = ['cases', 'close', id, '--by', 'Ada', '--reason', 'checked'];
@@ -152,7 +152,7 @@ describe('the command line', () => {
   });
 });
 
-test('tokens are issued, listed and revoked, but never the last one that may manage', async () => {
+test('tokens are issued, listed and revoked, but the last one with MANAGE cannot be revoked', async () => {
   await t.newPlatform('tokens');
   const [first] = (await answer(['token', 'list', 'tokens'])) as Data[];
   const permissions = ['--permissions', 'VIEW', '--permissions', 'MANAGE'];

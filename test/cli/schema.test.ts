@@ -59,7 +59,7 @@ test('adding to the schema breaks nothing', async () => {
   expect(result).toMatchObject({ code: 0, out: expect.stringMatching(/^No breaking changes since /) });
 });
 
-test('an unknown revision fails with one sentence', async () => {
+test('an unknown revision is reported in one sentence', async () => {
   const result = await breaks('no-such-revision');
   expect(result).toMatchObject({ code: 1, err: expect.stringContaining('no git revision') });
 });

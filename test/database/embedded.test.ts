@@ -77,7 +77,7 @@ test('a server left behind by a killed process is adopted, and stopped by its ne
   await isDown(adopted.url);
 });
 
-test('a lock file that names a dead process, or one that is another program by now, is no obstacle', async () => {
+test('a lock file is no obstacle if its process is dead, or is a different program by now', async () => {
   const first = await servers.start();
   await query(first.url, 'create table kept (word text)');
   const lock = join(first.dataDirectory, 'data', 'postmaster.pid');

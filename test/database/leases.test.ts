@@ -74,7 +74,7 @@ const leasedRows: readonly LeasedRows[] = [
 ];
 
 test.each(leasedRows)(
-  'rows of $table are leased in order of their due time, each to one worker, until its lease ends',
+  'rows of $table are leased in the order in which they are due, each to one worker until its lease ends',
   async ({ table, key, field, dueAt = 'due_at', until = dueAt, lease, insert = 'select' }) => {
     const { database } = t.gateway.payments;
     await t.owner.query(insert);

@@ -60,8 +60,8 @@ describe('silent connections', () => {
   });
 });
 
-describe('a command whose answer is lost on the way', () => {
-  test('has an unknown outcome, with advice; a repeat returns the first outcome', async () => {
+describe('a command whose answer is lost in transit', () => {
+  test('has an unknown outcome, and says what to do; a repeat returns the first outcome', async () => {
     const before = await balanceOf(platform, scene.usd);
     proxy.loseAnswer(planWithKey('lost-1'));
     expect(await transfer('lost-1')).toMatchObject({ __typename: 'OutcomeUnknownError', code: 'OUTCOME_UNKNOWN' });

@@ -32,12 +32,12 @@ test('the login gets its settings for its database only, even repeatedly; after 
   ]);
 });
 
-test('a session that the pooler opened before the settings is recognized, in any time zone', async () => {
+test('a session that the pooler opened before the settings were made is recognized, in any time zone', async () => {
   const before = `${url}?options=${encodeURIComponent('-c timezone=Asia/Karachi')}`;
   await expect(findPooler(before, url)).rejects.toThrow(/lack the settings timezone\. .*RECONNECT/);
 });
 
-test('addresses of two databases, or of two logins, are refused', async () => {
+test('two addresses with different databases or different logins are refused', async () => {
   const other = await ownDatabase();
   await expect(findPooler(url, servingUrl(other.url))).rejects.toThrow('lead to different databases');
   await expect(prepareLogin(url, database.url)).rejects.toThrow(
@@ -45,7 +45,7 @@ test('addresses of two databases, or of two logins, are refused', async () => {
   );
 });
 
-test('a login that could alter the tables gets no settings, as migrations may need it unchanged', async () => {
+test('a login that can alter the tables gets no settings, because migrations may need it unchanged', async () => {
   await expect(prepareLogin(database.url, database.url)).rejects.toThrow('is a superuser');
 });
 

@@ -84,7 +84,7 @@ async function payAll(gateway: TestGateway, through: TestPlatform, attempt: stri
   return orders;
 }
 
-describe('orders to rails after a restore', () => {
+describe('orders sent to rails after a restore', () => {
   test('a payment repeated with the same key has the same order, so a provider does not pay twice', async () => {
     expect(await payAll(t, platform, 'second')).toEqual(lostOrders);
     const ids = Object.values(lostOrders).flat();

@@ -21,7 +21,7 @@ test('two texts never share a name: a connection that has prepared one would ref
   expect(() => statement('a_test_of_names', 'select 2')).toThrow('two statements are named a_test_of_names');
 });
 
-test('the name of every field of every model converts to a column name and back', () => {
+test('every field name of every model can be converted to a column name and back', () => {
   const names = Object.values(getDatamodel().datamodel.models).flatMap(({ fields }) => fields.map(({ name }) => name));
   expect(names.length).toBeGreaterThan(100);
   expect(names.map((name) => fieldName(columnName(name)))).toEqual(names);
@@ -38,7 +38,7 @@ test('the rows of a statement have the names of fields, and null stays null', as
   ]);
 });
 
-test('a whole row in JSON is the row that Prisma reads', async () => {
+test('a whole row read as JSON equals the row that Prisma reads', async () => {
   const read = statement<{ quote: Quote; none: Quote | null }>(
     'test_of_nouns',
     'select to_json(q) as quote, null::json as none from quote q where id = $1',

@@ -106,7 +106,7 @@ describe('Prisma and SQL in one transaction', () => {
     expect(await names()).toHaveLength(8);
   });
 
-  test('a statement sent by Prisma fails with the error of Postgres', async () => {
+  test("a statement sent by Prisma fails with Postgres' own error", async () => {
     await database.prisma.platform.create({ data: named('taken') });
     const twice = inTransaction(database, ({ prisma }) => prisma.platform.create({ data: named('taken') }));
     expect(sqlState(await twice.catch((error: unknown) => error))).toBe('23505');
@@ -145,7 +145,7 @@ describe('Prisma and SQL in one transaction', () => {
     expect(await names()).toEqual([]);
   });
 
-  test('a command of Prisma that is not awaited ends with its transaction', async () => {
+  test('a Prisma command that is not awaited ends with its transaction', async () => {
     let forgotten: Promise<unknown> | undefined;
     await whileHeld(async (holder, letGo) => {
       const waits = Promise.withResolvers<void>();
@@ -173,7 +173,7 @@ describe('a transaction by SQL', async () => {
   const notes = async () =>
     (await single.pool.query('select text from note order by text')).rows.map(({ text }) => text);
 
-  test('a failure is rolled back and thrown unchanged, and the connection serves the next', async () => {
+  test('a failure is rolled back and thrown unchanged, and the connection can be used again', async () => {
     const work = (on: pg.ClientBase) => async () => {
       await on.query("insert into note values ('lost')");
       await on.query('select 1 / 0');
@@ -184,7 +184,7 @@ describe('a transaction by SQL', async () => {
     expect(await notes()).toEqual(['kept']);
   });
 
-  test('a broken connection that cannot roll back hides no error, and leaves the pool', async () => {
+  test('a broken connection that cannot roll back does not hide the error, and is removed from the pool', async () => {
     await expect(
       inTransaction(single, async ({ client: on }) => {
         await client.query('select pg_terminate_backend($1)', [

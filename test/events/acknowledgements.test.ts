@@ -121,7 +121,7 @@ test('a stream resumes after its last acknowledged message, on any instance, and
   for (const raw of [second, fourth]) raw.socket.terminate();
 });
 
-test('an abandoned connection that opens after the newer one leaves no repeat unmarked', async () => {
+test('repeats are marked even if an abandoned connection opens after the newer one', async () => {
   const customerId = await newCustomer(one.platform);
   const resumeKey = randomUUID();
   const newer = await follow(customerId, resumeKey);
@@ -221,7 +221,7 @@ test('an operation whose id does not look random resumes only with a key', async
   raw.socket.terminate();
 });
 
-test('messages are compressed if settings and client allow it, each as soon as it is sent', async () => {
+test('messages are compressed if settings and client allow it, and none waits for the next one', async () => {
   const customerId = await newCustomer(one.platform);
   const document = `subscription { customerUpdates(customerId: "${customerId}") { customer { version } } }`;
   for (const [gateway, extension, encoding] of [

@@ -90,7 +90,7 @@ function returned(platform: TestPlatform, scene: Scene, returnAfterMs: number): 
 const finalityOf = async (platform: TestPlatform, id: string) =>
   (await platform.ask('query ($id: ID!) { node(id: $id) { ... on Transaction { terminal final } } }', { id })).node;
 
-test('a stream until FINAL lasts while a bank may return the money, and ends with or without a return', async () => {
+test('a stream until FINAL stays open while a bank may return the money, and ends with or without a return', async () => {
   const t = await ownGateway();
   const scene = await makeScene(t.platform);
   const after = await feedEnd(t.platform);

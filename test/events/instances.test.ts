@@ -44,7 +44,7 @@ test('an instance reads only the events of platforms that its own subscribers fo
   for (const stream of [here, elsewhere]) await stream.return?.();
 });
 
-test('an update between subscribing and the first read is seen, and only the caller’s own state', async () => {
+test('an update between subscribing and the first read is shown, and callers see only their own state', async () => {
   const [mine, theirs] = [
     await internalAccount(a.platform, scene.customerId, 'EUR'),
     await internalAccount(a.platform, scene.customerId, 'GBP'),
@@ -84,7 +84,7 @@ test('an update between subscribing and the first read is seen, and only the cal
   await client.dispose();
 });
 
-test('the feed continues, whichever process is paused', async () => {
+test('the feed continues if any one process is paused', async () => {
   const serving = await ownGateway({ ROLE: 'serve' });
   const sequencers = await startSequencers(serving.databaseUrl);
   const after = await feedEnd(serving.platform);

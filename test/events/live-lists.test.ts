@@ -207,7 +207,7 @@ test('a payment enters the list of executed payments when its quote is executed'
   await Promise.all([begun.return(undefined), waiting.return(undefined)]);
 });
 
-test('a list filtered by name is followed whatever the case and composition of name and filter', async () => {
+test('a list filtered by name can be followed, whatever the case and Unicode composition of name and filter', async () => {
   const query = `subscription { customerChanges(filter: { name: "STRASSE e\u0301" }, waitMs: 0) {
     cursor changes { op changed node { name } } } }`;
   const stream = t.platform.watch(query);
@@ -227,7 +227,7 @@ test('a list filtered by name is followed whatever the case and composition of n
   await stream.return?.();
 });
 
-test("an app's list has only what the app may see", async () => {
+test("an app's list contains only what the app may see", async () => {
   const [mine, other] = [await makeScene(t.platform), await makeScene(t.platform)];
   const app = await appOf(t.platform, { customerId: mine.customerId });
   const query = `subscription { accountChanges(filter: { kind: INTERNAL }) {

@@ -194,7 +194,7 @@ test('pages of other origins may connect only if the settings allow it', async (
   }
 });
 
-test('pings of the server reach sockets and event streams alike', async () => {
+test("the server's pings reach sockets and event streams alike", async () => {
   const raw = await openRawSocket(hasty.url, t.platform.authorization);
   await new Promise((resolve) => raw.socket.once('ping', resolve));
   raw.socket.close();

@@ -292,14 +292,14 @@ test('a condition that is not a boolean is always refused, even after a valid on
   }
 });
 
-test('a query field that fails is null with its error, and the fields beside it are answered', async () => {
+test('a query field that fails is null and reports its error, and its sibling fields are answered', async () => {
   const query = '{ viewer { kind } customers(after: "zzz") { totalCount } quotes { totalCount } }';
   const answer = await t.platform.send(query);
   expect(answer.data).toEqual({ viewer: { kind: 'PLATFORM' }, customers: null, quotes: { totalCount: 0 } });
   expectInvalid(answer, 'after', ['customers']);
 });
 
-test('a mutation with an unreadable result is null with its error, and those beside it are answered', async () => {
+test('a mutation whose result is unreadable is null and reports its error, and the other mutations are answered', async () => {
   const create = (key: string, lists: string) =>
     `${key}: createCustomer(input: { platformCustomerId: "${key}", details: { individual: { fullName: "Ada" } } }) {
       ... on CreateCustomerSuccess { customer { platformCustomerId ${lists} } } }`;

@@ -137,7 +137,7 @@ test('every list is a connection with the same arguments and parts', () => {
   }
 });
 
-test('arguments with a default also take null for it', async () => {
+test('arguments with a default accept null in place of it', async () => {
   const { customers } = await t.platform.ask(
     'query ($order: SortOrder, $deleted: Boolean) { customers(sortOrder: $order, filter: { isIncludingDeleted: $deleted }) { totalCount } }',
     { order: null, deleted: null },

@@ -129,7 +129,7 @@ test('values bound in a part that is refused are not sent', () => {
   expect(run.values).toEqual(['bound', 'bound']);
 });
 
-test("the caller is not part of a list's statement text: platforms share prepared statements", async () => {
+test("a list's statement text does not depend on the caller, so platforms share prepared statements", async () => {
   const query = `{ customers(first: 3) { totalCount edges { cursor node { id transactions(last: 2) { edges { cursor } pageInfo { startCursor } } } }
     pageInfo { endCursor } } }`;
   const counting = await countedGateway(t);

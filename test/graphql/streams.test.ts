@@ -140,7 +140,7 @@ describe('a socket', () => {
     expect(await closeCode(init({ Authorization: t.platform.authorization }), init(good()))).toBe(4429);
   });
 
-  test('carries 20 operations, even if all start together; a refused one frees its place', async () => {
+  test('carries 20 operations, even if all start together; one that is refused makes room for another', async () => {
     const client = t.platform.socket();
     // These requests do not name the operation to run. They are sent one after another, because 21 at once are too
     // many.

@@ -231,7 +231,7 @@ describe('a manifest', () => {
     expect(await get(bound, { documentId: sha256(queryText) })).toMatchObject({ data: expect.anything() });
   });
 
-  test('has nothing under a malformed hash, whatever its characters are', async () => {
+  test('is not found by a malformed hash, whatever its characters', async () => {
     const unknown = await get(bound, { documentId: sha256('no document') });
     for (const none of ['a\0b', '\ud800', "'", 'f'.repeat(10_000)]) {
       expect(await get(bound, { documentId: none })).toEqual(unknown);

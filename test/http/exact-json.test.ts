@@ -137,7 +137,7 @@ describe('over REST', () => {
   });
 });
 
-test('none of these requests has moved money, and an exactly written one does', async () => {
+test('none of these requests has moved money, but an exactly written one does', async () => {
   expect(await balanceOf(t.platform, scene.usd)).toBe(100_000n);
   const { usd, outsideUsd } = scene;
   await actOn(t.platform, 'transferOut', { sourceAccountId: usd, destinationAccountId: outsideUsd, amount: 5000n });

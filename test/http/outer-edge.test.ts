@@ -325,7 +325,7 @@ describe('connections', () => {
     for (const agent of agents) agent.destroy();
   });
 
-  test('of a trusted proxy are not counted as those of one address', async () => {
+  test('from a trusted proxy are not counted as coming from a single address', async () => {
     const gateway = await ownGateway({ ROLE: 'serve', TRUSTED_PROXIES: [parseRange('127.0.0.1')] }, t.databaseUrl, {
       pace: { connections: most },
     });

@@ -18,7 +18,7 @@ const t = await testGateway({ MAX_IN_FLIGHT: 1 }, undefined, { pace: patient });
 
 const post = (query: string, accept = 'application/json') => t.platform.post({ query }, { accept });
 
-test('one request too many is refused with 503 and Retry-After; once there is room it is answered', async () => {
+test('one request too many is refused with 503 and Retry-After, and is answered once there is room', async () => {
   const release = await heldTransfer(t);
 
   const refused = await post('{ viewer { kind } }');

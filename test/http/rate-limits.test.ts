@@ -181,7 +181,7 @@ test('each API token and each client token has a limit of its own', async () => 
   expect((await post(second)).status).toBe(200);
 });
 
-test('a platform’s own limit replaces that of the settings, even a lower one, until it is `default`', async () => {
+test('a platform’s own limit, even a lower one, replaces the one in the settings until it is set to `default`', async () => {
   const { database } = t.gateway.payments;
   const platform = await limitedTo({ clientToken: { perSecond: 5, burst: 5 } });
   const customerId = await newCustomer(platform);

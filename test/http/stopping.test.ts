@@ -143,7 +143,7 @@ test('busy clients get an answer and are sent away, none fails, and the process 
   expect(await Promise.all(clients.map(({ last }) => last))).toEqual(clients.map(() => sentAway));
 });
 
-test('a connection with an endless series of requests is closed with an answer, too', async () => {
+test('even a connection with an endless series of requests is closed with an answer', async () => {
   const child = await startChild({ SHUTDOWN_DELAY_MS: '2000' });
   const socket = await openConnection(child.url);
   // The server may already have closed the connection when more is sent.
@@ -215,7 +215,7 @@ test('answers that have begun when the port closes are sent completely, however 
   await stopped;
 });
 
-test('endless requests do not delay a stop until Docker would kill the process', async () => {
+test('endless requests do not delay a stop so long that Docker would kill the process', async () => {
   const child = await startChild({ NODE_ENV: 'production', ALLOW_UNSAFE: 'loopback-webhooks' });
   const receiver = await ownReceiver(() => undefined);
   await createEndpoint(t.platform, { url: receiver.url });

@@ -50,7 +50,7 @@ test('an audit on a standby is stored on the primary, with its checkpoint and th
   expect(await answer()).toMatchObject({ code: 0, onReplica: false, coversFrom: second.covers_until.toISOString() });
 });
 
-test('a breach on the standby is found there', async () => {
+test('a broken rule on the standby is found there', async () => {
   const spoil = (by: number) =>
     t.owner.query(`begin; set local session_replication_role = replica;
       update account set posted = posted + ${by} where posted > 0; commit`);

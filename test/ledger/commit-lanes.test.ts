@@ -68,7 +68,7 @@ test('payments to one external account do not wait for each other', async () => 
   await release();
 });
 
-test('concurrent payments share transactions, and each is the one that was requested', async () => {
+test('concurrent payments share transactions, and each caller gets the payment that it requested', async () => {
   const stuck = await makeScene(t.platform, 10_000n);
   const scenes = [await makeScene(t.platform, 10_000n), await makeScene(t.platform, 10_000n)];
   const asked = Array.from({ length: 40 }, (_, at) => ({ amount: at + 1, scene: scenes[at % 2] }));

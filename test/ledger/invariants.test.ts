@@ -89,7 +89,7 @@ describe('a journal', () => {
     }
   });
 
-  test('accepts no leg of zero, and only legs on an account or on a system account', async () => {
+  test('accepts no leg with an amount of zero, and only legs on an account or a system account', async () => {
     const { platformId } = t.platform;
     const journal = await newJournal();
     expect(await refusalOf(toSystem, [platformId, journal, 1, 'FEES', 'USD', 0])).toBe('23514');

@@ -264,7 +264,7 @@ test('an adjustment that waited for its account is dated after the entries befor
   expect(rows[0].id > rows[1].id).toBe(true);
 });
 
-test('a call waits for the first one with its key, and then gets the same answer', async () => {
+test('a call waits for the first call with the same key, and then gets the same answer', async () => {
   const claim = { operation: 'test', key: `first-${scene.customerId}`, hash: 'aa' };
   const plan: Plan = { claim, result: { type: 'Customer', id: uuidIn(scene.customerId) } };
   const group = [[{ platformId: t.platform.platformId, plan }]];

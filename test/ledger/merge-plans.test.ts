@@ -54,7 +54,7 @@ function wants(plan: unknown, name = ''): [string, unknown][] {
 
 const byField = (all: [string, unknown][]) => Object.groupBy(all, ([field]) => field);
 
-test('a merge has exactly the fields of both plans, the first one’s before the other’s', () => {
+test('a merged plan has exactly the fields of both plans, those of the first plan first', () => {
   fc.assert(
     fc.property(parts, listedParts, fc.boolean(), (whole, partial, isFirst) => {
       const [first, second] = (isFirst ? [whole, partial] : [partial, whole]) as [Plan, Plan];
@@ -66,7 +66,7 @@ test('a merge has exactly the fields of both plans, the first one’s before the
   );
 });
 
-test('merging three plans gives the same result in any grouping', () => {
+test('merging three plans gives the same result, whichever two are merged first', () => {
   fc.assert(
     fc.property(listedParts, listedParts, listedParts, (...three) => {
       const [a, b, c] = three as [Plan, Plan, Plan];

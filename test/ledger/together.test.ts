@@ -371,7 +371,7 @@ async function attempt(limited: boolean, act: () => Promise<Outcome[]>): Promise
   }
 }
 
-test('plans that share a transaction have the same result as one after another, whatever they share', {
+test('plans that share a transaction have the same result as if they ran one after another, whatever they share', {
   timeout: 60_000 + runs * 500,
 }, async () => {
   let possible = 0;

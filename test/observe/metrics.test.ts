@@ -24,7 +24,7 @@ async function seriesOf(series: string): Promise<number | undefined> {
 const transfer = (amount: number, idempotencyKey: string = crypto.randomUUID()) =>
   moving(scene.usd, scene.outsideUsd, amount, { idempotencyKey });
 
-test('the port of the APIs serves no metrics', async () => {
+test('the port that serves the APIs does not serve metrics', async () => {
   expect((await fetch(`${t.url}/metrics`)).status).toBe(404);
   const live = await fetch(`${t.gateway.metricsUrl}/health/live`);
   const ready = await fetch(`${t.gateway.metricsUrl}/health/ready`);
@@ -117,7 +117,7 @@ test('no label contains an id, and the number of series does not grow with the r
   expect(await scrape()).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-/);
 });
 
-test('the database metrics follow the database: the age of a stuck outbox grows', async () => {
+test('the database metrics reflect the database: the age of a stuck outbox grows', async () => {
   await vi.waitFor(async () => expect(await seriesOf('payments_database_outbox_events')).toBe(0), 60_000);
   expect(await seriesOf('payments_database_up')).toBe(1);
   const owner = await t.owner.connect();
@@ -143,7 +143,7 @@ test('a statement that waits for a connection is visible, and its request counts
   await vi.waitFor(async () => expect(await seriesOf('payments_requests_in_flight')).toBe(before), 60_000);
 });
 
-test('the oldest transaction of the login is visible', async () => {
+test("the login's oldest transaction is visible", async () => {
   const holder = new pg.Client({ connectionString: servingUrl(t.databaseUrl) });
   await holder.connect();
   await holder.query('begin isolation level repeatable read');

@@ -63,7 +63,7 @@ test("a rail's answer about an account that has changed since is discarded, and 
   expect(await checks(accountId)).toBe(0);
 });
 
-test('a verification status set while the rail was being asked is kept', async () => {
+test('a verification status that is set while the rail is being asked is kept', async () => {
   const accountId = await register();
   const said = { accountId, beneficiaryVerificationStatus: 'MATCHED' };
   const changed = await check(accountId, async () => {

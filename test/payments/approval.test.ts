@@ -242,7 +242,7 @@ describe('an incoming payment', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(5_000n);
   });
 
-  test('is decided by its own platform only, and only while it waits for a decision', async () => {
+  test('can be decided only by its own platform, and only while it waits for a decision', async () => {
     const { scene, transaction } = await receive(t);
     const stranger = await t.newPlatform('stranger');
     expect(await decide('approve', transaction.id, {}, stranger)).toMatchObject({ code: 'TRANSACTION_NOT_FOUND' });

@@ -258,7 +258,7 @@ describe('a refund', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(most);
   });
 
-  test('waits in suspense if even a thousand times the maximum has no room, and is released once there is', async () => {
+  test('waits in suspense if it would exceed even a thousand times the maximum, and is released once there is room', async () => {
     const heaped = 1000n * most;
     const scene = await makeScene(t.platform, 10_000n);
     const failed = await sendOut(scene, 10_000n, { sandboxScenario: failing });
@@ -295,7 +295,7 @@ describe('a refund', () => {
   });
 });
 
-test('over random histories near the maximum, only refunds exceed it, and every payment ends', async () => {
+test('in random histories near the maximum, only refunds exceed it, and every payment ends', async () => {
   const step = fc.record({
     kind: fc.constantFrom('fund', 'in', 'out', 'outFailing'),
     share: fc.integer({ min: 1, max: 9 }),

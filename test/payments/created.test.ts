@@ -107,7 +107,7 @@ describe('an incoming UMA payment whose sender has only looked up the receiver',
 });
 
 describe('the step of a scenario', () => {
-  test('PULL fails or delays the collection for a quote paid from outside, and its payout proceeds as usual', async () => {
+  test('PULL makes the collection for a quote paid from outside fail or wait, and the payout proceeds as usual', async () => {
     const scene = await makeScene(t.platform, 0n);
     const made = (scenario: object) => {
       const rest = { immediatelyExecute: true, sandboxScenario: { step: 'PULL', ...scenario } };

@@ -94,7 +94,7 @@ describe('UMA addresses', () => {
     expect(umaAddress).toMatch(/^\$[a-z0-9._+-]{1,63}@[a-z0-9.-]+$/);
   });
 
-  test('are stored in lower case, and have one holder however they are capitalized', async () => {
+  test('are stored in lower case, and belong to one customer however they are capitalized', async () => {
     const first = await create('uma-2', { umaAddress: '$Grace.H@Test.UMA.money', details: person('Grace Hopper') });
     expect(first.umaAddress).toBe('$grace.h@test.uma.money');
     const another = { platformCustomerId: 'uma-3', details: person('Grace Hopper') };

@@ -39,7 +39,7 @@ async function withQuoteLocked(t: TestGateway, quote: FundedQuote, act: () => Pr
 }
 
 describe('an expired quote', () => {
-  test('accepts one of several deposits that were planned before the first was committed', async () => {
+  test('accepts only one of several deposits that were planned before the first was committed', async () => {
     const quote = await newQuote(expired);
     await ended(expired.platform, quote.transactionId);
     const keys = ['a', 'b', 'c'].map((word) => `${quote.quoteId}-${word}`);

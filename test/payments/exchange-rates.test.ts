@@ -24,7 +24,7 @@ test.each([
   ['a fixed fee', 25n, '0'],
   ['a share', 0n, '0.0125'],
   ['a fixed fee and a share', 25n, '0.0125'],
-])('an indicative rate equals that of a quote if the platform charges %s', async (_what, fixedFee, variableFeeRate) => {
+])("an indicative rate equals a quote's rate if the platform charges %s", async (_what, fixedFee, variableFeeRate) => {
   await chargeFees(t, t.platform, fixedFee, variableFeeRate);
   for (const amount of [100, 9_999, 1_000_000]) {
     const { quote } = await succeed(

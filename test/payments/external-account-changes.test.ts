@@ -73,7 +73,7 @@ test('a customer has one default deposit account: a new one replaces it, and it 
   expect(await defaultOf(scene)).toHaveLength(1);
 });
 
-test('the reason of a status stays with it when other fields change', async () => {
+test('the reason for a status is kept when other fields change', async () => {
   const { outsideUsd: accountId } = await makeScene(platform, 0n);
   const reason = 'a name to look at';
   await setAccountStatus(platform, accountId, { status: 'UNDER_REVIEW', reason });
@@ -83,7 +83,7 @@ test('the reason of a status stays with it when other fields change', async () =
   expect(await fieldsOf(platform, 'account', accountId, read)).toEqual(after);
 });
 
-test('a new default deposit account changes itself and its predecessor, once each, and no other account', async () => {
+test('making an account the default changes it and its predecessor, once each, and no other account', async () => {
   const scene = await makeScene(platform, 0n);
   /** Returns the versions of the customer's accounts that are higher than the first. */
   const versions = async (): Promise<Record<string, number>> => {

@@ -162,7 +162,7 @@ test.each([
   },
 );
 
-test('the explanation quotes the form of the name that a provider compared', async () => {
+test('the explanation quotes the name in the form in which the provider compared it', async () => {
   const payments = withRail(t, {
     checkAccount: async () => ({
       ...{ accepted: true, status: 'ACTIVE', verification: 'PARTIAL_MATCH' },
@@ -188,7 +188,7 @@ test('a quote that pulls is refused at its execution if the rail does not collec
   expect(await fieldsOf(platform, 'quote', id, 'status')).toEqual({ status: 'PENDING' });
 });
 
-test('a UPI address has its sandbox suffix before the @', async () => {
+test('the sandbox suffix of a UPI address comes before the @', async () => {
   const input = { customerId, currency: 'INR', beneficiary, accountInfo: { upi: { vpa: 'grace.102@bank' } } };
   expect(await register(input)).toMatchObject({ account: { beneficiaryVerificationStatus: 'NOT_MATCHED' } });
 });

@@ -136,7 +136,7 @@ test("the rail's last report decides: the command refuses a settled or failed or
   expect(await failOrder(nowhere, never, byHand)).toMatchObject({ said: 'the provider has no such payment' });
 });
 
-test('a payment whose rail reported a different amount is refused until a person has closed its case', async () => {
+test('the command refuses a payment whose rail reported a different amount, until a person has closed its case', async () => {
   const id = await slowPayment(310);
   await work({ kind: 'settled', amount: 309n });
   expect(await casesOf(id)).toHaveLength(1);

@@ -143,7 +143,7 @@ describe('a sandbox scenario', () => {
       expect(await balanceOf(platform, scene.usd)).toBe(40_000n);
     });
 
-    test('takes back the whole fee from an account that holds just that, and nothing if a unit is missing', async () => {
+    test('takes back the whole fee from an account that holds exactly the fee, and nothing if one unit is missing', async () => {
       const { platform, scene, earnings, pay, comeBack } = await earning('earning little');
       await comeBack(await pay({ returnAfterMs: 3_600_000 }));
       expect(await balanceOf(platform, earnings)).toBe(0n);

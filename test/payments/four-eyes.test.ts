@@ -326,7 +326,7 @@ describe('only one of several concurrent decisions takes effect', () => {
     (await Promise.all(acts)).map((done) => done.code ?? 'DONE').sort();
   const late = 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL';
 
-  test('approving twice, approving and rejecting, approving at the deadline: money moves once', async () => {
+  test('money moves once, whether a payment is approved twice, approved and rejected, or approved at the deadline', async () => {
     const scene = await makeScene(platform, 1_000_000n);
     const clerk = await clerkWith(always);
     const second = await serverOf(platform, 'VIEW', 'APPROVE');
@@ -344,7 +344,7 @@ describe('only one of several concurrent decisions takes effect', () => {
     expect(await balanceOf(platform, scene.usd)).toBe(1_000_000n - paid);
   });
 
-  test('executing a quote twice while it waits: one payment waits', async () => {
+  test('executing a quote twice while it waits leaves only one payment waiting', async () => {
     const scene = await makeScene(platform, 10_000n);
     const clerk = await clerkWith(always);
     const { id, transaction } = await quote(clerk, usdToEur(scene));

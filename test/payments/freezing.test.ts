@@ -170,7 +170,7 @@ describe('a frozen account', () => {
     expect(await out(scene)).toMatchObject({ __typename: 'TransferOutSuccess' });
   });
 
-  test('outside cannot be registered again while frozen, even if it is INACTIVE; once thawed, it can', async () => {
+  test('outside cannot be registered again while frozen, even if it is INACTIVE, but can be once it is thawed', async () => {
     const { customerId } = await makeScene(platform, 0n);
     const beneficiary = { individual: { fullName: 'Grace Hopper' } };
     const input = { customerId, currency: 'EUR', accountInfo: iban('DE89370400440532013000'), beneficiary };

@@ -57,7 +57,7 @@ test('a due check is made once, and its answer stands until the next check is du
   expect(await standing(id)).toEqual(['REJECTED', 3, null]);
 });
 
-test('an answer counts only for the checked name, an undeleted customer, and no newer pending check', async () => {
+test('an answer counts only if the name is unchanged, the customer is not deleted, and no newer check is pending', async () => {
   const ids: string[] = [];
   for (let made = 0; made < 4; made += 1) ids.push(await newCustomer(t.platform));
   const [renamed = '', deleted = '', woken = '', wokenAtEnd = ''] = ids;
@@ -83,7 +83,7 @@ test('an answer counts only for the checked name, an undeleted customer, and no 
   for (const id of [woken, wokenAtEnd]) expect(await standing(id)).toEqual(['EXPIRED', 2, null]);
 });
 
-test('a check by an unavailable rail is retried, later each time', async () => {
+test('a check that needs an unavailable rail is retried at growing intervals', async () => {
   const id = await newCustomer(t.platform);
   await wake(id);
   for (const [attempts, seconds] of [

@@ -73,7 +73,7 @@ describe('the display name of an account', () => {
     expect(await fieldsOf(t.platform, 'account', id, `... on ExternalAccount { ${fields} }`)).toEqual(shown);
   });
 
-  test('is read without naming a type, in one statement', async () => {
+  test('can be read without naming a type, in one statement', async () => {
     const query = `query ($id: ID!) { customer(id: $id) { accounts { edges { node { displayName maskedNumber
       ... on InternalAccount { fundingPaymentInstructions { accountType reference } }
       ... on ExternalAccount { accountInfo { accountType maskedNumber ... on PixAccountInfo { pixKey } } } } } } } }`;
@@ -91,7 +91,7 @@ describe('the display name of an account', () => {
   });
 });
 
-describe('the names of the parties of a payment', () => {
+describe("the names of a payment's parties", () => {
   const fields = 'source { displayName maskedNumber } destination { displayName maskedNumber }';
 
   const partiesOf = (platform: TestPlatform, id: string) => fieldsOf(platform, 'transaction', id, fields);

@@ -83,7 +83,7 @@ test('yen, for which the interface has no account type, cannot fund a quote', as
   expect(await accountInstructions('JPY')).toEqual([]);
 });
 
-test('the accounts at banks could all be registered as external accounts of their type, check digits included', async () => {
+test('all bank accounts could be registered as external accounts of their type, check digits included', async () => {
   const inputs: Record<string, string> = {
     USD: 'usAccount',
     EUR: 'iban',
@@ -142,7 +142,7 @@ describe('stablecoins', () => {
     );
   });
 
-  test('have a point of the curve as an address on Solana', async () => {
+  test('have a point on the curve as their address on Solana', async () => {
     const [solana] = (await fundedQuote('USDC')).paymentInstructions;
     expect(() => ed25519.Point.fromBytes(base58.decode(solana.address))).not.toThrow();
   });

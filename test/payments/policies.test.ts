@@ -191,7 +191,7 @@ describe('a policy', () => {
     expect(await remove(stranger.customerId)).toMatchObject({ deletedId: null });
   });
 
-  test('counts payments that share a transaction together, even if a day has ended since it summed them', async () => {
+  test('counts all payments that share a transaction, even if a day has ended since it last summed them up', async () => {
     // In this time zone a day has just begun, so the minutes that the test lets pass move the payment into the previous
     // day.
     const now = new Date();
@@ -233,7 +233,7 @@ describe('a policy', () => {
     await remove(own);
   });
 
-  test('is shown to those who may see it: an app learns nothing about the usage of others', async () => {
+  test('is shown only to those who may see it: an app learns nothing about the usage of others', async () => {
     const app = await payingApp(platform, { customerId: scene.customerId });
     const blind = await serverOf(platform, 'TRANSACT');
     const own = `Platform:${platform.platformId}`;

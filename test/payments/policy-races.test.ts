@@ -155,7 +155,7 @@ async function play(t: TestGateway, scene: Scene, first: readonly Limit[], steps
   }
 }
 
-test('over random payments, failures, settings and time, a policy allows exactly what its limits leave', async () => {
+test('with random payments, failures, settings and times, a policy allows exactly what its limits leave', async () => {
   const t = await ownGateway({ SANDBOX_PACE_MS: 1 });
   const scene = await makeScene(t.platform, 100_000_000n);
   await fc.assert(

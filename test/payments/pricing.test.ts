@@ -75,7 +75,7 @@ describe('the worked examples', () => {
 });
 
 describe('a quote explains itself', () => {
-  it('names every rounding with the exact value before and the whole number after', () => {
+  it('names every rounding, with the exact value before it and the integer after it', () => {
     const terms = { rate: '1.25', serviceVariableFeeRate: '0.01', counterpartyFixedFee: 3n };
     const quote = quoted(request('USD', 'EUR', 'SENDING', 1000n, terms, { fixedFee: 50n, variableFeeRate: '0.003' }));
     expect(quote.steps).toEqual([
@@ -212,7 +212,7 @@ describe('the bounds', () => {
     });
   });
 
-  it('of a corridor limit the sending amount, and the refusal states them', () => {
+  it('on a corridor limit the sending amount, and the refusal states them', () => {
     const terms = { minSendingAmount: 10n, maxSendingAmount: 500n };
     const reason = (sent: string) => `from USD to EUR the sending amount must be 0.10 to 5.00 USD, not ${sent} USD`;
     for (const lockedSide of ['SENDING', 'RECEIVING'] as const) {

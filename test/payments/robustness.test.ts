@@ -87,7 +87,7 @@ test('a command refused because an account stayed locked does not use up its key
   expect(await ask()).toMatchObject({ replayed: false });
 });
 
-test('a rail that cannot check an account now is asked later', async () => {
+test('a rail that cannot check an account now is asked again later', async () => {
   const id = await externalAccount(platform, scene.customerId, 'USD', usAccount('90909201'));
   const standing = () => fieldsOf(platform, 'account', id, '... on ExternalAccount { status version }');
   const check = async (domain = payments) => {
@@ -138,7 +138,7 @@ test.each([
   },
 );
 
-test('an order reported as settled and then as failed stays settled, and is one case until closed', async () => {
+test('an order reported as settled and then as failed stays settled, and has a single case until that is closed', async () => {
   const id = await send(109);
   await settleDueOrders(answering({ 109: () => Promise.resolve({ kind: 'settled', watchMs: 0 }) }), 10);
   const before = await balanceOf(platform, scene.usd);

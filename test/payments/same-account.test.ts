@@ -193,7 +193,7 @@ test('the same wallet address in a different currency, or on a different chain, 
     expect((await register(customerId, currency, wallet, false)).__typename).toBe('CreateExternalAccountSuccess');
 });
 
-test('reactivating an account conflicts with the same account, and not with one at another bank', async () => {
+test('reactivating an account conflicts with an identical account, but not with one at another bank', async () => {
   const customerId = await newCustomer(platform, 'Grace Hopper');
   const registerAt = (sortCode: string) =>
     register(customerId, 'GBP', { gbpAccount: { sortCode, accountNumber: '12345678' } });

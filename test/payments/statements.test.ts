@@ -56,7 +56,7 @@ async function statementOf(id: string, from: Date, to: Date, first = 50): Promis
   }
 }
 
-test('the opening balance and the entries of any period give its closing balance, and periods join', async () => {
+test("a period's opening balance and entries add up to its closing balance, and the next period opens with it", async () => {
   const all = await postings(scene.usd);
   expect(all.length).toBeGreaterThan(8);
   const begin = all[0].at.getTime() - 10;
@@ -149,7 +149,7 @@ test("an app sees only its own customer's statement; a token bound to a payment 
   expect((await legsFor(t.platform)).filter(({ balanceAfter }) => balanceAfter !== null)).toHaveLength(1);
 });
 
-test('the payments of an account are those from and to it, and their totals are sums over the list', async () => {
+test("an account's payments are those from it and to it, and the totals are sums over the list", async () => {
   const fields = 'status type sentAmount { amount currency { code } } receivedAmount { amount currency { code } }';
   const total = 'transactionTotals { status type count amount { amount currency { code } } }';
   const asked = `query ($id: ID!) {
@@ -291,7 +291,7 @@ test('camt.053 is refused for assets outside ISO 4217, and for a period that end
   }
 });
 
-test('an export longer than one read is complete; one whose client disconnects stops', async () => {
+test('an export longer than one read is complete, and stops if its client disconnects', async () => {
   const busy = await makeScene(t.platform, 0n);
   const funding = '$account: ID!';
   const fields = [1, 2, 3, 4, 5].map(

@@ -62,7 +62,7 @@ describe('money in suspense', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
   });
 
-  test('is not paid twice by a release that was planned before another one', async () => {
+  test('is not paid twice if two releases were planned concurrently', async () => {
     const { scene, transaction } = await stuck();
     const { database } = t.gateway.payments;
     const id = uuidIn(transaction.id);

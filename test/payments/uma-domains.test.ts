@@ -85,7 +85,7 @@ describe('a domain', () => {
     expect(await give('nobody', 'other.com')).toMatchObject({ code: 1, err: expect.stringContaining('nobody') });
   });
 
-  test('that is replaced stays reserved; its addresses stay and no new ones are added', async () => {
+  test('that is replaced stays reserved and keeps its addresses, but gets no new ones', async () => {
     await give('live', 'first.com');
     const { body: customer } = await newCustomer(live, '$ada@first.com');
     await give('live', 'second.com');

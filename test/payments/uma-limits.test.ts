@@ -6,7 +6,7 @@ import { externalAccount, internalAccount, makeScene, newCustomer } from '../set
 
 const t = await testGateway();
 
-test('a receiver lookup states limits that a quote respects, in each pair of currencies', async () => {
+test('a quote respects the limits that a receiver lookup states, for each pair of currencies', async () => {
   const other = await t.newPlatform('other');
   const platform = await t.newPlatform('limits');
   const data = { platformId: platform.platformId, sendingCurrency: 'EUR', fixedFee: 9n, variableFeeRate: '0.1' };

@@ -89,7 +89,7 @@ test.for<readonly [mistake: IncomingMistake, kind: string, reason: string]>([
 
 const run = promisify(execFile);
 
-test('the command tries a module by its path, here the sandbox, and refuses one that exports no trial', async () => {
+test('the command tries a module given by its path, here the sandbox, and refuses one that exports no trial', async () => {
   const command = ['--disable-warning=ExperimentalWarning', 'src/commands.ts', 'ops', 'rails', 'try'];
   const { stdout } = await run(process.execPath, [...command, './src/rails/sandbox/sandbox-trial']);
   expect(stdout).toContain('passed     PAYOUT      settles an order, and moves its money once\n');

@@ -104,7 +104,7 @@ test('a report of a deposit that arrives during a query makes the next query due
   expect((await found([], wake)).waits).toBe(false);
 });
 
-test("a payer's memo is stored up to 1,000 characters", async () => {
+test("at most 1,000 characters of a payer's memo are stored", async () => {
   const [one, other] = [deposit({ memo: 'm'.repeat(1_000) }), deposit({ memo: `${'m'.repeat(1_000)}!` })];
   await found([one, other]);
   for (const { reference } of [one, other]) {

@@ -53,7 +53,7 @@ export default {
   },
 };`;
 
-test('without the setting, platforms of SANDBOX have the sandbox and those of PRODUCTION have no rail', async () => {
+test('without the setting, SANDBOX platforms have the sandbox, and PRODUCTION platforms have no rail', async () => {
   const payments = await openPayments(database, readConfig({}), pino({ level: 'silent' }));
   expect(connectedRail(payments, { platformId: first, environment: 'SANDBOX' })?.name).toBe('sandbox');
   const production = { platformId: first, environment: 'PRODUCTION' } as const;
@@ -145,13 +145,13 @@ test.for<readonly [fault: string, module: string, refusal: string]>([
   await expect(opened).rejects.toThrow(refusal);
 });
 
-test('a rail that simulates serves no platform in PRODUCTION', async () => {
+test('a rail with simulation serves no PRODUCTION platform', async () => {
   await expect(open({ PRODUCTION: { module: 'sandbox' } })).rejects.toThrow(
     'RAILS PRODUCTION: the rail sandbox is a simulation, so it cannot serve PRODUCTION platforms',
   );
 });
 
-test('a rail that was already open when another one is refused is closed', async () => {
+test('if one rail is refused, a rail that was already open is closed', async () => {
   const log = path.join(directory, 'closed-after-fault');
   const module = await write(rateRail);
   const platforms = { [`Platform:${first}`]: { module: './nowhere.mjs' } };

@@ -52,7 +52,7 @@ const faults = (differences: readonly Data[]) => differences.map(({ fault }) => 
 /** Compares today's books as if the day were over. */
 const compareToday = () => reconcileDueDays(gateway.gateway.payments, -24);
 
-test('a balance difference is reported with both sides until it is explained; then only a new one is', async () => {
+test('a difference in balances is reported with both sides until it is explained; after that only new ones are', async () => {
   await fund(account, await ownAccount(account, 'USD'), 10_000_000n);
   await bringIn(books, scene, 50_000n);
   await payOut(books, scene, 300n);
@@ -130,7 +130,7 @@ async function pastDay(): Promise<void> {
   );
 }
 
-test('a difference that a later comparison no longer finds is gone, and one that recurs is open again', async () => {
+test('a difference that a later comparison no longer finds counts as gone, and is open again if it recurs', async () => {
   const text = 'update transaction set description = $1 where platform_id = $2 and sent_amount = 300';
   const write = (memo: string | null) => spoil(text, memo, account.platformId);
   const read = 'select description from transaction where platform_id = $1 and sent_amount = 300';

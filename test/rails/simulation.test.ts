@@ -42,7 +42,7 @@ test('a rail without simulation accepts payments without a scenario, and none wi
   expect((await transferOut(real, viewer, transfer)).row.status).toBe('PENDING');
 });
 
-test('if the rail does not check identities, a name decides nothing', async () => {
+test("if the rail does not check identities, a customer's name decides nothing", async () => {
   const details = { customerType: 'INDIVIDUAL', fullName: 'Person 002' } as const;
   const made = await createCustomer(real, viewer, { platformCustomerId: 'real-1', details });
   expect(made.row.kycStatus).toBe('PENDING_REVIEW');

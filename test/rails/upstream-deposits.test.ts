@@ -255,7 +255,7 @@ test('a deposit that cannot be credited waits for a person, who decides whose it
   expect((await ops('acts', '--act', 'deposits')).data).toHaveLength(actsBefore + 3);
 });
 
-test('reconciliation knows deposits, and reports one that disappeared upstream', async () => {
+test('the reconciliation recognizes deposits, and reports one that has disappeared upstream', async () => {
   const compare = () => two.compare(shop.platform);
   expect((await compare()).differences).toEqual([]);
   const { rows } = await two.gateway.owner.query(

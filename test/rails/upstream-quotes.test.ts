@@ -297,7 +297,7 @@ function pageCommands(): {
   };
 }
 
-test('docs/rails.md, followed to the letter, puts a gateway in front of an upstream', async () => {
+test('following docs/rails.md to the letter puts a gateway in front of an upstream service', async () => {
   const { rails, address, commands } = pageCommands();
   expect(commands.map(({ args }) => args.join(' '))).toEqual([
     'platform create acme',

@@ -120,7 +120,7 @@ test('an external address is paid only from an internal account and with the req
   expect(await from(scene.usd, { senderCustomerInfo: [] })).toMatchObject({ code });
 });
 
-test('a payment whose quote is paid repeatedly, as by processes that die, takes its money once', async () => {
+test('a payment whose quote is paid repeatedly, as when processes die, takes its money only once', async () => {
   const before = await held();
   const made = await umaQuote(shop.platform, scene.usd, '$pending.long.usd@sandbox.uma.money');
   await execute(shop.platform, made.id);

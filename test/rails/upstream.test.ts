@@ -47,7 +47,7 @@ const receive = (amount: bigint) => bringIn(platform, scene, amount);
 /** Returns the balances here and upstream. */
 const both = async () => ({ here: await balanceOf(platform, scene.usd), upstream: await held('USD') });
 
-test('money is received: pulled into the upstream account, and credited to the customer here', async () => {
+test('money that is received is pulled into the upstream account, and credited to the customer here', async () => {
   const before = await held('USD');
   await receive(50_000n);
   expect(await balanceOf(platform, scene.usd)).toBe(50_000n);
@@ -72,7 +72,7 @@ test('a payment is made from the upstream account, under the id of its order', a
   expect(await rail.findOrder?.({ ...order, id: randomUUID() })).toBe(undefined);
 });
 
-test('payees with one number at two banks have two accounts upstream, and each is paid at its own bank', async () => {
+test('payees with the same number at two banks have two accounts upstream, and each is paid at its own bank', async () => {
   await receive(5_000n);
   const paidAt = async (routingNumber: string) => {
     const details = usAccount('5550006000', routingNumber);

@@ -195,7 +195,7 @@ test('each webhook matches the document for its type, and has the header fields 
   }
 });
 
-test('a name that must be unique is a new one each time', async () => {
+test('a name that must be unique is different each time', async () => {
   const first = find('createCustomer', 'person');
   for (let time = 0; time < 2; time += 1) expect((await send(first)).status).toBe(201);
 });

@@ -76,7 +76,7 @@ describe('every endpoint', () => {
 });
 
 describe('every list', () => {
-  test('accepts every kind of value that its parameters document', async () => {
+  test('accepts every kind of value that the document states for its parameters', async () => {
     const { rest, endpoints } = catalog;
     const good: Record<string, string[]> = {
       integer: ['1', '100'],

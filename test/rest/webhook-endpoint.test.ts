@@ -75,7 +75,7 @@ test('webhook endpoints created through GraphQL are not changed by REST, and set
   expect(await endpoints()).toMatchObject([{ id, url: others.url, eventTypes: ['KYC_STATUS'], status: 'ENABLED' }]);
 });
 
-test('a test returns any status of the receiver, and a repeated key returns the first one', async () => {
+test('a test returns whatever status the receiver sends, and a repeated key returns the first one', async () => {
   const [own, others] = [await ownReceiver(), await ownReceiver(answer(418))];
   expect(await rest.ask('POST', '/webhooks/test', undefined, 400)).toMatchObject({ code: 'WEBHOOK_ENDPOINT_NOT_SET' });
   await set(own.url);

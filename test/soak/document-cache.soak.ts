@@ -48,7 +48,7 @@ test('unique documents retain little memory, though each is planned and repeated
   expect(await leftBehind(150, (turn) => ask(100 + turn))).toBeLessThan(little);
 });
 
-test('data sent along with documents is not retained', async () => {
+test('data that is sent along with documents is not retained', async () => {
   const ask = async (turn: number) => {
     for (let time = 0; time < often; time += 1) {
       await t.platform.ask(`query Q${turn} { viewer { kind } currencies { code } }`, {

@@ -285,7 +285,7 @@ describe('logs and resend', () => {
 });
 
 describe('tail and follow', () => {
-  test('tail shows the latest events and each new one, of the requested types', async () => {
+  test('tail shows the latest events of the requested types, and each new one', async () => {
     const platform = await t.newPlatform('watches');
     const { usd, customerId } = await makeScene(platform, 0n);
     const all = start(['tail', '--last', '100'], platform);
@@ -304,7 +304,7 @@ describe('tail and follow', () => {
     expect(await some.done).toBe(0);
   });
 
-  test('follow shows each step of a payment once, even if its connection is cut, and ends with it', async () => {
+  test('follow shows each step of a payment once, even if its connection is cut, and ends when the payment ends', async () => {
     const past = await run(['trigger', 'transfer-in', '--follow']);
     expect(past).toMatchObject({ code: 0, out: expect.stringContaining('\nCOMPLETED: ') });
 

@@ -55,7 +55,7 @@ const json =
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 
 describe('200', () => {
-  test("approves, with the platform's data about the receiver: the customer has the money", async () => {
+  test("approves with the platform's data about the receiver, and the customer gets the money", async () => {
     const before = await balanceOf(t.platform, scene.usd);
     const { id, status } = await decided(json(200, { receiverCustomerInfo: { FULL_NAME: 'Grace Hopper' } }));
     expect(status).toBe('COMPLETED');
@@ -76,7 +76,7 @@ describe('200', () => {
     expect(question.body.requestedReceiverCustomerInfoFields).toContainEqual({ name: 'FULL_NAME', mandatory: true });
   });
 
-  test('approves without a body, too, if the customer’s record has the required data', async () => {
+  test('approves even without a body, if the customer’s record has the required data', async () => {
     expect((await decided(answer(200))).status).toBe('COMPLETED');
   });
 
@@ -148,7 +148,7 @@ describe('202', () => {
   });
 });
 
-test('any other answer, or a broken connection, fails the payment as a webhook error', async () => {
+test('any other answer, or a broken connection, makes the payment fail with a webhook error', async () => {
   const errors: Answer[] = [
     answer(500),
     answer(204),

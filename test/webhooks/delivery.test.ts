@@ -153,7 +153,7 @@ test('the feed has the exact body of each webhook, byte for byte, in lists and i
   }
 });
 
-test("a customer's app reads no webhook bodies, which contain its platform's notes, and no deliveries", async () => {
+test("a customer's app cannot read deliveries, or webhook bodies, which contain its platform's notes", async () => {
   const receiver = await ownReceiver();
   await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['ACCOUNT_STATUS'] });
   const { customerId, usd } = await makeScene(t.platform, 0n);

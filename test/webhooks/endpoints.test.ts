@@ -114,7 +114,7 @@ test("a payment's events are sent in the bodies that the specification shows, ea
   });
 });
 
-test('a failed transfer states the reason, and where the money went', async () => {
+test('the webhook of a failed transfer states the reason, and where the money went', async () => {
   const receiver = await ownReceiver();
   const scene = await makeScene(t.platform, 5_000n, '003');
   await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });

@@ -26,7 +26,7 @@ test("a receiver's Retry-After is respected, up to a day", async () => {
   expect(await pauseAfter({ 'retry-after': date })).toBeGreaterThanOrEqual(scaled(7_100));
 });
 
-test('a failing endpoint is FAILING, and disabled with a notice after days; a replay sends all it missed', async () => {
+test('a failing endpoint becomes FAILING, and after days is disabled with a notice; a replay sends all that it missed', async () => {
   const fast = await ownGateway({ WEBHOOK_TIME_SCALE: 200_000 });
   const receiver = await ownReceiver(answer(500));
   const scene = await makeScene(fast.platform, 0n);
@@ -114,7 +114,7 @@ test('a late failure does not count if the endpoint has succeeded or moved in th
   }
 });
 
-test('an event is attempted ten times over the schedule, and then visibly given up', async () => {
+test('an event is attempted ten times on schedule, and then visibly given up', async () => {
   const fast = await ownGateway({ WEBHOOK_TIME_SCALE: 25_000 });
   const receiver = await ownReceiver(answer(404));
   const { id } = await createEndpoint(fast.platform, { url: receiver.url });

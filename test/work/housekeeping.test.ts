@@ -56,7 +56,7 @@ test('webhook deliveries are deleted with their attempts 30 days after they ende
   expect(id).toMatch(/^WebhookEndpoint:/);
 });
 
-test('lookups are deleted an hour after expiry, those with a key after 30 days, those of a quote never', async () => {
+test('lookups are deleted an hour after they expire; with a key, after 30 days; with a quote, never', async () => {
   const { database } = t.gateway.payments;
   const address = '$success.usd@sandbox.uma.money';
   const [old, young] = [await lookUp(t.platform, address), await lookUp(t.platform, address)];

@@ -65,7 +65,7 @@ test('a loop that has failed since its first round still has the time that the a
   await loop.stop();
 });
 
-test('repeated failures for one reason log one line at the start and one at the end, for all work', async () => {
+test('repeated failures for the same reason log one line when they begin and one when they end, for all work', async () => {
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) });
   let isAway = true;
