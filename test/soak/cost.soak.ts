@@ -134,8 +134,8 @@ async function sessions({ owner }: TestGateway): Promise<Map<number, number>> {
 // - The time of a document is the median of five runs, after seven others: by then Postgres has planned its statement,
 //   and keeps the plan. If the result is over the limit, the document is measured again, and the median of fifteen runs
 //   counts, whether it is lower or higher.
-// - The median of all documents is taken over the fields without filters, each counted once. Combinations of filters are
-//   far more numerous, and priced for the worst rows: including them would make the median lower and less meaningful.
+// - The median of all documents is taken over the fields without filters, each counted once. Combinations of filters
+//   are far more numerous, and priced for the worst rows: with them, the median would be lower and less meaningful.
 // - There are so many rows that examining all of them takes some twenty milliseconds, a hundred times what a page takes.
 //   Each row has the values of one half (cost/halves.ts): one filter leaves many rows, and two filters leave none.
 
