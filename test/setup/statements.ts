@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { TextQuery } from '../../src/infra/database/connections/text-query.ts';
 import { connect, startTestGateway, type TestGateway } from './gateway.ts';
 
 /** Statements that authenticate, check rights again, or record usage. They are sent occasionally, not per request. */
@@ -42,7 +43,8 @@ export class Statements {
   #sent(statement: unknown): void {
     const { name, text } = typeof statement === 'string' ? { name: undefined, text: statement } : partsOf(statement);
     if (name !== undefined && ofNoRequest.has(name)) return;
-    for (const reader of this.#readers) reader.push(text);
+    const texts = statement instanceof TextQuery ? statement.reads.map((read) => read.text) : [text];
+    for (const reader of this.#readers) reader.push(...texts);
   }
 }
 
@@ -51,7 +53,7 @@ function partsOf(statement: unknown): { readonly name?: string; readonly text: s
   return statement as { name?: string; text: string };
 }
 
-/** Starts a second gateway on the database of another: it only serves, so that nothing else is counted. */
+/** Starts a second gateway on another gateway's database. It only serves, so that nothing else is counted. */
 export async function countedGateway(beside: TestGateway, overrides: Parameters<typeof startTestGateway>[0] = {}) {
   const { url, gateway, stop } = await startTestGateway({ ROLE: 'serve', ...overrides }, beside.databaseUrl);
   const { platformId, authorization } = beside.platform;
@@ -64,5 +66,5 @@ export async function countedGateway(beside: TestGateway, overrides: Parameters<
     stop,
   };
 }
-/** How often to send a query so that it is planned, and then answered with the cached plan. */
+/** How many times to send a query so that it is planned first, and then answered with the cached plan. */
 export const often = 3;

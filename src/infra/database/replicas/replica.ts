@@ -6,8 +6,7 @@ import { serversOf } from '../connections/address.ts';
 import { OwnConnection } from '../connections/own-connection.ts';
 import type { TextRead } from '../connections/read-scope.ts';
 import { ServingPool } from '../connections/serving-pool.ts';
-import { StatementNames } from '../connections/statement-names.ts';
-import { queryText, TextQuery } from '../connections/text-query.ts';
+import { TextReads } from '../connections/text-reads.ts';
 import { connectionConfig, openPool } from '../database.ts';
 import { statement } from '../statement.ts';
 import { lsnOf, lsnText, type Position } from './primary-position.ts';
@@ -19,7 +18,7 @@ interface ReplicaOptions {
   readonly poolSize: number;
   /** The maximum lag behind the primary in milliseconds. A replica that lags more serves no reads. */
   readonly maxLagMs: number;
-  /** How long a read waits at most for the replica to replay a position, in milliseconds. */
+  /** The maximum time that a read waits for the replica to replay a position, in milliseconds. */
   readonly waitMs: number;
 }
 
@@ -34,7 +33,10 @@ const answerMs = 1_000;
  */
 const statementMs = 3_000;
 
-/** The session settings of a replica, besides the primary's: each statement takes its snapshot after the guard's. */
+/**
+ * Session settings of a replica, added to the primary's. They give each statement its own snapshot, later than the
+ * guard's.
+ */
 const settings = ['default_transaction_isolation=read\\ committed'];
 
 const stateStatement = statement<{ lsn: string | null; follows: boolean }>(
@@ -54,16 +56,18 @@ export class Replica {
   readonly #options: ReplicaOptions;
   readonly #find: () => Promise<Position | undefined>;
   readonly #log: Logger;
-  readonly #names = new StatementNames();
   readonly #running = new Set<(error: Error) => void>();
   readonly #meter = new LagMeter();
   #pool: pg.Pool;
+  #reads: TextReads;
   readonly #connection: OwnConnection;
   readonly #poll = singleFlight(() => this.#ask());
   #replayed = 0n;
   #lag: Lag | undefined;
   #trouble: string | undefined = notChecked;
-  /** Whether it failed to catch up with the primary in time, and serves only reads that require less. */
+  /**
+   * Whether it failed to catch up with the primary in time. It then serves only reads that require an older position.
+   */
   #isBehind = false;
   #closed = false;
 
@@ -75,6 +79,7 @@ export class Replica {
     this.number = number;
     this.#log = log.child({ replica: number, host: serversOf(url)[0]?.host });
     this.#pool = poolOf(options);
+    this.#reads = new TextReads(this.#pool);
     const limits = { connectionTimeoutMillis: answerMs, query_timeout: answerMs };
     const config = () => connectionConfig({ url, role: 'gateway_serving', use: 'replica-watch' });
     this.#connection = new OwnConnection(() => ({ ...config(), ...limits }));
@@ -112,7 +117,7 @@ export class Replica {
     return true;
   }
 
-  /** Records that a read has waited for it in vain: no read waits again until it has caught up. */
+  /** Records that a read has waited for it in vain. No read waits again until it has caught up. */
   noteBehind(): void {
     this.#isBehind = true;
   }
@@ -120,11 +125,10 @@ export class Replica {
   /** Runs a read, for which the replica itself checks the position. @throws ReplicaBehind */
   async read(read: TextRead, { lsn, history }: Position): Promise<string> {
     const required = { lsn: lsnText(lsn), history };
-    const query = new TextQuery(this.#names.nameOf(read.text, read.planning), read, required);
     const { promise: lost, reject } = Promise.withResolvers<never>();
     this.#running.add(reject);
     try {
-      return await Promise.race([queryText(this.#pool, query), lost]);
+      return await Promise.race([this.#reads.read(read, required), lost]);
     } finally {
       this.#running.delete(reject);
     }
@@ -197,6 +201,7 @@ export class Replica {
     // Its connections may look open but be dead.
     this.#pool.end().catch(() => undefined);
     this.#pool = poolOf(this.#options);
+    this.#reads = new TextReads(this.#pool);
     this.#report(`it does not answer: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
@@ -222,7 +227,7 @@ interface Sample {
   readonly lsn: bigint;
 }
 
-/** Measures the time since the primary was at a replica's position: Postgres' own measure grows even without writes. */
+/** Measures how long ago the primary was at a replica's position. Postgres' own measure grows even without writes. */
 class LagMeter {
   #samples: Sample[] = [];
   #history: string | undefined;
