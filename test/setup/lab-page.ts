@@ -28,6 +28,7 @@ export function labOf(page: Page) {
     state: (state: string) => page.locator(`.lab-state[data-state=${state}]`).waitFor(),
     /** Clicks once, wherever the tab is at the moment. */
     async open(title: string): Promise<void> {
+      await tab(title).waitFor();
       const box = await tab(title).boundingBox();
       if (!box) throw new Error(`there is no tab ${title}`);
       await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
