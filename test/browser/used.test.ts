@@ -145,13 +145,6 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
         .locator('pre:not(.drawing)')
         .evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent));
       expect(wide, address).toEqual([]);
-      // A guide's program is read line by line.
-      const wrapped = await page
-        .locator('pre')
-        .evaluateAll((all) =>
-          all.flatMap(({ textContent }) => textContent.split('\n').filter((line) => line.length > 106)),
-        );
-      if (/\/docs\/(docs\/guides\/|README|src\/apps\/client\/)/.test(address)) expect(wrapped, address).toEqual([]);
     }
     await page.close();
     const openapi = `${proxy.url}/2025-10-13/openapi.json`;
