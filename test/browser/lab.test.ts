@@ -127,12 +127,13 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await page.close();
   });
 
-  test('the front page says that it is not connected, and counts again when it is', async () => {
+  test('the front page and the lab say that they are not connected, and the front page counts again when it is', async () => {
     const page = await started.browser.newPage();
     let isAway = false;
+    let refusal = {};
     const sockets: WebSocketRoute[] = [];
     await page.routeWebSocket(/\/graphql$/, (socket) => {
-      if (isAway) return void socket.close();
+      if (isAway) return void socket.close(refusal);
       socket.connectToServer();
       sockets.push(socket);
     });
@@ -151,6 +152,11 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     isAway = false;
     await expect.poll(() => connection.textContent()).toBe('');
     await expect.poll(() => count.textContent()).toBe(before);
+    isAway = true;
+    refusal = { code: 4403, reason: 'send valid credentials' };
+    await page.goto(`${started.gateway.url}/lab`);
+    // The service's message looks like those of the page.
+    await page.getByRole('alert').getByText('send valid credentials.').waitFor();
     await page.close();
   });
 

@@ -1,5 +1,5 @@
 import { useEffect, useState, useSyncExternalStore } from 'react';
-import { punctuated, wordOf } from '../wallet/payment.tsx';
+import { wordOf } from '../wallet/payment.tsx';
 import { type Feed, type FeedEvent, type FeedState, paymentOf } from './feed.ts';
 
 /** The labels for the states of the connection to the feed. */
@@ -47,7 +47,7 @@ export function EventPane({ feed, onPick }: EventPaneProps) {
           </button>
         )}
       </header>
-      {state === 'refused' && <p role="alert">{punctuated(reason)}</p>}
+      {state === 'refused' && <p role="alert">{reason.replace(/[^.]$/, '$&.')}</p>}
       {events.length === 0 && state !== 'refused' && <p className="quiet">Nothing has happened yet.</p>}
       <ol>
         {events.map((event) => (

@@ -13,7 +13,7 @@ import {
 import { useCountdown, useTransaction } from '../client/react.ts';
 import { decimalOf } from './amount.ts';
 import { kinds, NewPayee, nameWarning, type Payee } from './payee.tsx';
-import { PaymentDrawing, punctuated } from './payment.tsx';
+import { PaymentDrawing } from './payment.tsx';
 import { locale, reasonOf, statusText } from './service.ts';
 
 type Quoted = Extract<CreateQuoteMutation['createQuote'], { __typename: 'CreateQuoteSuccess' }> & {
@@ -250,9 +250,7 @@ const endings: { readonly [Code in RefusalCode]?: string } = {
 /** Returns why a payment was refused, with amounts in the reader's notation, unlike the service's message. */
 function refusalText(refused: Refused): string {
   if ('available' in refused && refused.available) return shortText(refused.available.formatted);
-  return 'limit' in refused && refused.limit
-    ? beyondText(refused.limit)
-    : (endings[refused.code] ?? punctuated(refused.message));
+  return 'limit' in refused && refused.limit ? beyondText(refused.limit) : (endings[refused.code] ?? refused.message);
 }
 
 interface Refusal {

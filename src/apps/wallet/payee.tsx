@@ -11,7 +11,6 @@ import {
   PayeePicker,
   type PayeePickerQuery,
 } from '../client/generated/documents.ts';
-import { punctuated } from './payment.tsx';
 import { locale, reasonOf } from './service.ts';
 
 /** The kinds of payees in words. */
@@ -308,12 +307,10 @@ function refused(form: Form, { message, fields }: Refused): Outcome {
   const faults: Record<string, string> = {};
   for (const { path, message } of fields) {
     const name = path.at(-1) ?? '';
-    if (form.fields.some((field) => field.name === name)) faults[name] = punctuated(message);
-    else if (path.includes('beneficiary')) faults[ownerName] = punctuated(message);
+    if (form.fields.some((field) => field.name === name)) faults[name] = message;
+    else if (path.includes('beneficiary')) faults[ownerName] = message;
   }
-  return Object.keys(faults).length === fields.length && fields.length > 0
-    ? { faults }
-    : { faults, refusal: punctuated(message) };
+  return Object.keys(faults).length === fields.length && fields.length > 0 ? { faults } : { faults, refusal: message };
 }
 
 /** Removes the full stop from a description, for use as a label. */

@@ -128,6 +128,3 @@ export function wordOf(value: string): string {
     .replace(/^(api|kyc)\b/, (name) => name.toUpperCase());
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
-
-/** Ends a message of the service with a full stop, as the messages of the pages do. */
-export const punctuated = (message: string): string => message.replace(/(?<![.!?])$/, '.');

@@ -3,7 +3,6 @@ import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
 import { newestVersions } from '../client/apollo.ts';
 import { apolloCache } from '../client/apollo-cache.ts';
 import { openPayments, type Payments } from '../client/payments.ts';
-import { punctuated } from './payment.tsx';
 
 /** The wallet's connections. */
 export interface Service {
@@ -52,7 +51,7 @@ export function statusText({ status, approvalDueAt }: { status: string; approval
 /** Returns why a request failed. `fetch` throws a TypeError without a connection; each browser words it differently. */
 export function reasonOf(error: unknown): string {
   if (error instanceof TypeError) return 'There is no connection. Please try again.';
-  return punctuated(error instanceof Error ? error.message : String(error));
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** Formats a time for the reader's locale. */
