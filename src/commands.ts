@@ -15,7 +15,7 @@ PAYMENTS_URL is the default of --url.`;
 export async function runCommands(args: readonly string[], screen: Screen): Promise<number> {
   const program = new Program(screen, 'npm run cli --')
     .description('Watches a service and triggers events in its sandbox while you develop against it.')
-    .option('--url <url>', 'where the service is (default: http://127.0.0.1:4000)')
+    .option('--url <url>', 'the URL of the service (default: http://127.0.0.1:4000)')
     .option('--json', 'print JSON; commands that stream print one value per line')
     .addHelpText('after', words)
     .showHelpAfterError()

@@ -82,14 +82,14 @@ async function main(): Promise<void> {
     collectStart();
     console.log(banner(gateway.url, embedded));
   } catch (error) {
-    // An error that a stop in progress has caused need not be printed: the signal ends the process.
+    // An error caused by a stop in progress need not be printed, because the signal ends the process.
     if (stopping) return stopping;
     await stop('failed start');
     throw error;
   }
 }
 
-/** Checks that this instance has the keys of the others on its database, and logs its own key ids. */
+/** Checks that this instance has the keys of the other instances on its database, and logs the ids of its own keys. */
 async function prepareKeys(url: string, config: Config, log: Logger): Promise<void> {
   const role = config.ROLE === 'work' ? 'gateway_work' : 'gateway_serving';
   const database = openDatabase({ url, role, poolSize: 1 });

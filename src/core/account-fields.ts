@@ -39,7 +39,7 @@ export interface AccountField extends AccountForm {
   readonly differIn?: string;
   /** The form for comparisons, if it differs from the canonical form. */
   compared?(value: string): string;
-  /** The formats that replace the field's own, by the value of another field. */
+  /** The formats that replace the field's own format, keyed by the value of another field. */
   readonly formBy?: { readonly field: string; readonly forms: Readonly<Record<string, AccountForm>> };
 }
 
@@ -63,7 +63,7 @@ const gapsOfPrint = new RegExp(`[${spaces}]`, 'g');
 /** Additional separators in printed Brazilian tax numbers and telephone numbers. */
 const punctuation = String.raw`${spaces}.\/\(\)`;
 
-/** A run of characters in a number: their class, and their minimum and maximum number. */
+/** A run of characters in a number: the character class, and the minimum and maximum length. */
 type Run = readonly [characters: string, least: number, most?: number];
 
 /** Describes the notation of a number: runs of characters, with the characters of `between` allowed anywhere. */
@@ -104,7 +104,9 @@ export function written(form: string, { runs, between = spaces, capitals = false
   };
 }
 
-/** Describes the first character that is not allowed at its position in a number, or else the number's wrong length. */
+/**
+ * Describes the first character that is not allowed at its position in a number or, if there is none, the wrong length.
+ */
 function misfit(characters: readonly string[], runs: readonly Run[]): string | undefined {
   const places = runs.flatMap(([allowed, least, most = least]) =>
     Array.from({ length: most }, () => new RegExp(`^${allowed}$`)),
@@ -146,7 +148,7 @@ function exchangesOf(value: string, from: string, to: string) {
   return places.length > 1 ? [...each, { place: undefined, from, to, value: value.replaceAll(from, to) }] : each;
 }
 
-/** Creates a check of check digits. For wrong ones it suggests a substitution of similar characters. */
+/** Creates a check of check digits. If they are wrong, it suggests a substitution of similar characters. */
 export function checkDigits(
   which: string,
   isRight: (value: string, details: AccountDetails) => boolean,
@@ -226,7 +228,7 @@ export const lettersOrDigits = numberField(
   written('4 to 34 letters or digits', { runs: [[alphanumeric, 4, 34]], capitals: true }),
   {
     differIn: 'spaces, dashes, letter case',
-    // If a number's only letters resemble digits, they are typing errors: banks that use letters use others, too.
+    // If all letters of a number resemble digits, they are typing errors: banks that use letters also use other ones.
     check: (value, details, given) => {
       const [letter] = /^[OIL]*[0-9][0-9OIL]*$/.test(value) ? (/[OIL]/.exec(value) ?? []) : [];
       if (letter === undefined) return notZeros(value, details, given);

@@ -81,7 +81,7 @@ export const accountTypes = {
     currencies: ['BRL'],
     beneficiary: true,
     fields: {
-      // A form asks for the type first, since the format of the key depends on it.
+      // The type comes first because forms ask for it first: the format of the key depends on it.
       pixKeyType: choice(
         'The type of the Pix key: CPF, CNPJ, EMAIL, PHONE or RANDOM.',
         ['CPF', 'CNPJ', 'EMAIL', 'PHONE', 'RANDOM'],
@@ -244,7 +244,7 @@ export const accountTypes = {
   },
 } as const satisfies Record<ExternalAccountType, AccountType>;
 
-/** The fields that identify an account among those of its type (decision 37), in canonical form. */
+/** The fields that distinguish an account from others of its type (decision 37), in canonical form. */
 export interface AccountIdentity {
   readonly identifier: string;
   /** The code of its bank; null if the identifier is unique without it. */

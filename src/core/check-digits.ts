@@ -58,7 +58,7 @@ const clabeChecksum = checkDigits(
   (value) => clabe.computeChecksum(value) === Number(value.at(-1)),
 );
 
-/** Checks a CLABE: its bank and its check digit, but not its city, since many accounts have unlisted city codes. */
+/** Checks a CLABE: its bank and its check digit, but not its city, because many accounts have unlisted city codes. */
 export function clabeFault(value: string, details: AccountDetails): string | undefined {
   const reason = clabeChecksum(value, details, value);
   if (reason !== undefined) return reason;

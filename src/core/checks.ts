@@ -2,8 +2,8 @@
 export const maxAmount = 9_000_000_000_000_000n;
 
 /**
- * The largest balance, in smallest units. Only refunds, fees and other money owed raise a balance that far: new money
- * is limited to `maxAmount`.
+ * The largest balance, in smallest units. Only refunds, fees and other money that is owed can raise a balance above
+ * `maxAmount`, which is the limit for new money.
  */
 export const maxBalance = 1_000n * maxAmount;
 
@@ -20,8 +20,8 @@ export function isDay(text: string): boolean {
 const oldestYears = 150;
 
 /**
- * Returns why text is not the birth date of a living person, as the end of a sentence; undefined if it is.
- * @param now the database's clock, whose day in UTC is today
+ * Returns why a text is not the birth date of a living person, as the end of a sentence; undefined if it is one.
+ * @param now the database's clock, whose date in UTC counts as today
  */
 export function birthFault(text: string, now: Date): string | undefined {
   if (!isDay(text)) return 'must be a valid date, YYYY-MM-DD';

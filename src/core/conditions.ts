@@ -4,7 +4,7 @@ import { canonicalText, isPlainText } from './texts.ts';
 /** An optional value, which a caller may omit or set to null. */
 export type Given<T> = T | null | undefined;
 
-/** A condition that no row meets: for a filter by an unknown id, and for a caller who may see no rows. */
+/** A condition that no row meets. Used for filters by an unknown id, and for callers who may see no rows. */
 export const matchesNothing = { id: { in: [] as string[] } };
 
 /** The period in which a row was created, both ends included. */

@@ -3,7 +3,7 @@ import { countrySpecs } from 'ibantools';
 /** The ISO 3166-1 codes. The library also contains XK, which no standard assigns. */
 const countries: ReadonlySet<string> = new Set(Object.keys(countrySpecs).filter((code) => code !== 'XK'));
 
-/** Common wrong country codes, with the right ones. */
+/** Common mistakes in country codes, with the correct codes. */
 const meant: Readonly<Record<string, string>> = {
   UK: 'GB',
   EN: 'GB',
@@ -20,7 +20,7 @@ const meant: Readonly<Record<string, string>> = {
   FRA: 'FR',
 };
 
-/** Returns why text is not an ISO 3166-1 alpha-2 country code, as the end of a sentence; undefined if it is. */
+/** Returns why a text is not an ISO 3166-1 alpha-2 country code, as the end of a sentence; undefined if it is one. */
 export function countryFault(code: string): string | undefined {
   if (countries.has(code)) return undefined;
   const capitals = code.trim().toUpperCase();

@@ -93,7 +93,7 @@ export function formatForeign(amount: bigint, code: string): string {
   return currency ? formatMajor(amount, currency) : `${amount} of the smallest unit of ${code}`;
 }
 
-/** Reports a locale that is not a BCP 47 language tag, or for which Intl has no number format. */
+/** The error for a locale that is not a BCP 47 language tag, or for which Intl has no number format. */
 export class UnknownLocale extends RangeError {
   readonly locale: string;
 
@@ -123,13 +123,15 @@ export function formatMoney(amount: bigint, currency: Currency, locale: string):
 }
 
 /**
- * The code to format with instead of a longer one, because Intl accepts only three-letter codes. It is ISO 4217's test
- * code, for which no locale has a symbol. In the result, the real code replaces it, so that position and spacing follow
- * the locale.
+ * The code that stands in for longer codes, because Intl accepts only three-letter codes. It is ISO 4217's test code,
+ * for which no locale has a symbol. In the result, the real code replaces it, so that position and spacing follow the
+ * locale.
  */
 const standIn = 'XTS';
 
-/** A bounded cache, since clients choose the locales. Creating a format costs about 50 times as much as using it. */
+/**
+ * The cache is bounded because clients choose the locales. Creating a format costs about 50 times as much as using it.
+ */
 const formats = boundedCache<Intl.NumberFormat>(256);
 
 function moneyFormat(currency: Currency, locale: string): Intl.NumberFormat | UnknownLocale {
@@ -162,7 +164,7 @@ export type GivenAmount = bigint | { readonly decimal: string };
 
 /**
  * Converts a given amount to smallest units. Refuses an amount that is not positive or exceeds the limit of one
- * payment. A decimal has at most the places of the currency: nothing is rounded.
+ * payment. A decimal may have at most as many places as its currency, because nothing is rounded.
  * @throws Refusal INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE
  */
 export function smallestUnits(given: GivenAmount, currency: Currency, path: FieldPath): bigint {

@@ -69,7 +69,7 @@ function derivedKey(key: Buffer, name: string): Buffer {
 
 const [numberBytes, idBytes] = [8, 16];
 
-/** Packs a position: a number takes eight bytes (the second one four), an id sixteen. */
+/** Packs a position: the first number takes eight bytes, a second number four, and an id sixteen. */
 function bytesOf(position: string): Buffer {
   if (position.length === 36) return idBytesOf(position);
   const [number = '', rest] = position.split(':');

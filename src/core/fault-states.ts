@@ -11,7 +11,7 @@ interface State {
 /**
  * Logs failures of background work as states: one line when work begins to fail for a reason, and one when no work
  * fails for that reason any longer. All work that fails because the database is unavailable shares one state, so a
- * failover is two lines, not one line per loop every second.
+ * failover produces two lines, not one line per loop every second.
  */
 export class FaultStates {
   static readonly of = oncePer((log: Logger) => new FaultStates(log));

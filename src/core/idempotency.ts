@@ -40,7 +40,7 @@ export function keyMismatch(): Refusal {
   return new Refusal('IDEMPOTENCY_MISMATCH', 'this idempotency key was already used with different input', keyPath);
 }
 
-/** Returns the refusal of a call while the first one with its key has not finished. */
+/** Returns the refusal of a call that arrives while the first call with its key is still running. */
 export function firstCallRuns(): Refusal {
   const message = 'the first request with this idempotency key is still running';
   return new Refusal('CONFLICT', message, { path: keyPath, retryAfter: 1 });
@@ -61,7 +61,7 @@ interface KeyedCommand {
   readonly operation: string;
   readonly input: object;
   readonly idempotencyKey: string | null | undefined;
-  /** Whether null clears a field while an absent field keeps its value: then the two are different inputs. */
+  /** Whether null clears a field. Absent fields keep their values, so null and absent are then different inputs. */
   readonly nullClears?: true;
 }
 

@@ -31,7 +31,8 @@ export function publicId(type: IdType, uuid: string): string {
 }
 
 /**
- * Returns the uuid in a public id of one of these types. Undefined for other text: a malformed id counts as unknown.
+ * Returns the uuid in a public id of one of these types. Returns undefined for other text, because a malformed id
+ * counts as unknown.
  */
 export function uuidOf(id: string, ...types: readonly IdType[]): string | undefined {
   const separator = id.indexOf(':');
@@ -61,7 +62,7 @@ export function accountPublicId(kind: 'INTERNAL' | 'EXTERNAL', uuid: string): st
   return publicId(kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount', uuid);
 }
 
-/** Returns a payment's reference, derived from its id, by which both sides can find the payment. */
+/** Returns a payment's reference, which is derived from its id. Both sides can find the payment by it. */
 export function paymentReference(uuid: string): string {
   return `PAY-${uuid.slice(-12).toUpperCase()}`;
 }

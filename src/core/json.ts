@@ -1,7 +1,7 @@
 import { visit } from 'jsonc-parser';
 import { dotted, type FieldPath } from './refusal.ts';
 
-/** Reports JSON that cannot be represented exactly: it has a member twice, or a number that would change. */
+/** The error for JSON that cannot be represented exactly, because a member occurs twice or a number would change. */
 export class InexactJson extends Error {
   /** The position in the JSON; empty for the whole document. */
   readonly path: FieldPath;
@@ -17,7 +17,7 @@ export class InexactJson extends Error {
   }
 }
 
-/** Returns whether a value of JSON is an object: neither a list nor null. */
+/** Returns whether a JSON value is an object, and neither a list nor null. */
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -36,7 +36,7 @@ export function withoutNulls<T>(json: T): WithoutNulls<T> {
     const given = Object.entries(value).filter(([, member]) => member !== null && member !== undefined);
     return Object.fromEntries(given.map(([name, member]) => [name, clean(member)]));
   };
-  // Exactly what its type says, which the compiler cannot follow through the recursion.
+  // The result has exactly this type, but the compiler cannot follow that through the recursion.
   return clean(json) as WithoutNulls<T>;
 }
 
@@ -46,8 +46,8 @@ const maxDepth = 64;
 /**
  * Parses untrusted JSON exactly as it is written. Ignores a byte order mark at the start (RFC 8259, section 8.1).
  * `JSON.parse` alone keeps the last of several members with the same name and rounds numbers, so whoever signed,
- * checked or forwarded the text may have read a different value. Most JSON has neither problem, which a quick check
- * proves: the text contains as many names as the parsed value, and no number that is long or has a fraction or an
+ * checked or forwarded the text may have read a different value. Most JSON has neither problem, as a quick check can
+ * prove: the text contains as many names as the parsed value, and no number that is long or has a fraction or an
  * exponent. Otherwise the text is parsed once more to find the position.
  * @throws SyntaxError for text that is not JSON
  * @throws InexactJson for a member that is duplicate or named `__proto__`, for a number that JavaScript cannot

@@ -1,5 +1,6 @@
 /**
- * Returns a function that computes a value once per object, with the other arguments of the first call for the object.
+ * Returns a function that computes a value once per object. The first call for an object determines the other
+ * arguments.
  */
 export function oncePer<Of extends object, More extends readonly unknown[], Value>(
   compute: (of: Of, ...more: More) => Value,

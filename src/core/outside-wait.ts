@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 /** The capacity that a request occupies while it is processed. */
 export interface RequestSlot {
   release(): void;
-  /** Takes the capacity again. This never fails, since a request that has begun is carried out. */
+  /** Takes the capacity again. This never fails, because a request that has begun is always carried out. */
   retake(): void;
   /** Passes the turn to other requests of its tenant; this request still counts as being processed. */
   yieldTurn(): void;
@@ -18,8 +18,8 @@ export function withSlot<Result>(slot: RequestSlot, work: () => Result): Result 
 }
 
 /**
- * Waits for other work of the same tenant without holding the request's turn, so that work that need not wait goes
- * first.
+ * Waits for other work of the same tenant without holding the request's turn, so that work that need not wait can go
+ * ahead.
  */
 export async function turnlessWait<Result>(wait: Promise<Result>): Promise<Result> {
   const slot = slots.getStore();
@@ -42,7 +42,7 @@ export async function outsideWait<Result>(answer: Promise<Result>): Promise<Resu
   }
 }
 
-/** The turn of one piece of work among all the work of its platform. */
+/** A turn to run one piece of a platform's work. */
 export interface WorkTurn extends RequestSlot {
   /** Passes the turn on. Further calls do nothing. */
   end(): void;

@@ -1,7 +1,10 @@
 export const defaultPageSize = 20;
 export const maxPageSize = 100;
 
-/** A page of a list, bounded by time-ordered ids or feed sequences: equally fast at any depth, stable under changes. */
+/**
+ * A page of a list, bounded by time-ordered ids or feed sequences, so that reading is equally fast at any depth, and
+ * changes to the list do not shift its pages.
+ */
 export interface Page<Key> {
   readonly size: number;
   /** True if the page is read from the end of the list: the rows are read in the opposite order, then reversed. */
@@ -9,7 +12,10 @@ export interface Page<Key> {
   readonly read: 'asc' | 'desc';
   /** The range of keys on the page: those after or before a cursor, or between two cursors. */
   readonly bound: { readonly gt?: Key; readonly lt?: Key } | undefined;
-  /** The keys at and beyond the cursor where the read starts: if any row has one, the other `has…Page` is true. */
+  /**
+   * The keys at and beyond the cursor where the read starts. If any row has such a key, there is a page on that side,
+   * too.
+   */
   readonly beyond: { readonly gte: Key } | { readonly lte: Key } | undefined;
 }
 
@@ -36,7 +42,7 @@ export interface OrderedRow {
 }
 
 export interface RowOrder<Key> {
-  /** The fields that order the rows, the first one first. */
+  /** The fields that order the rows, the most significant one first. */
   readonly fields: readonly string[];
   /** Returns the key that a position names; undefined if the position belongs to another order. */
   readonly keyOf: (position: string) => Key | undefined;

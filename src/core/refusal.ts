@@ -57,7 +57,7 @@ export interface InvalidField {
 export interface RefusalDetails {
   /** The path of the cause in the command's input; the message names no field. */
   readonly path?: FieldPath | undefined;
-  /** All invalid fields, if there are several; `path` is that of the first. */
+  /** All invalid fields, if there are several. `path` is then the path of the first. */
   readonly errors?: readonly InvalidField[];
   /** Never set: the cause is named by `path` alone. */
   readonly field?: never;
@@ -85,7 +85,7 @@ export function refusalIn(error: unknown): Refusal | undefined {
   return new Refusal('SERVICE_UNAVAILABLE', isLockTimeout(error) ? databaseBusy : databaseAway, { retryAfter: 1 });
 }
 
-/** Returns the refusal for a command that may have taken effect but whose result is lost. */
+/** Returns the refusal for a command that may have taken effect, but whose result was lost. */
 export function outcomeUnknown(): Refusal {
   return new Refusal(
     'OUTCOME_UNKNOWN',
@@ -94,8 +94,8 @@ export function outcomeUnknown(): Refusal {
 }
 
 /**
- * The error for a refused command, which each API presents in its own form. The command had no effect; with
- * OUTCOME_UNKNOWN, it may have had one.
+ * The error for a refused command, which each API presents in its own form. The command had no effect, except that with
+ * OUTCOME_UNKNOWN it may have had one.
  */
 export class Refusal extends Error {
   readonly code: RefusalCode;
@@ -209,7 +209,7 @@ export function checkAll<Checks extends readonly (() => unknown)[]>(
   throw found.length === 1 ? first : joinRefusals(first, found);
 }
 
-/** Returns the invalid fields that a refusal lists, or the one at its path if it lists none. */
+/** Returns the invalid fields listed in a refusal; if it lists none, the field at its path. */
 export function invalidFieldsOf({ code, message, details }: Refusal): readonly InvalidField[] {
   return details.errors ?? (details.path ? [{ path: details.path, code, message }] : []);
 }

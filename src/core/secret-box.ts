@@ -19,7 +19,7 @@ export class SecretBox {
 
   /**
    * @param key the key that encrypts: 32 random bytes
-   * @param fallbacks the keys that only decrypt: earlier ones, and the next one
+   * @param fallbacks keys that only decrypt: earlier keys, and the next key
    */
   constructor(key: Buffer, fallbacks: readonly Buffer[] = []) {
     const keys = [key, ...fallbacks];
@@ -70,9 +70,9 @@ export function sealedWith(sealed: Uint8Array): string {
 }
 
 /**
- * Returns the id of a key: 8 hexadecimal digits of its SHA-256. Stored ciphertexts and signed tokens contain it, and
- * operators compare it. It reveals nothing about a random key.
- * @param setting the setting of the key, so that a key that serves two of them has two ids
+ * Returns the id of a key: 8 hexadecimal digits of its SHA-256 hash. Stored ciphertexts and signed tokens contain the
+ * id, and operators compare it. It reveals nothing about a random key.
+ * @param setting the setting that contains the key; a key that is used for both settings has two ids
  */
 export function keyId(setting: 'SECRET_KEY' | 'CLIENT_TOKEN_KEY', key: Uint8Array | string): string {
   const text = typeof key === 'string' ? key : Buffer.from(key).toString('hex');

@@ -12,14 +12,14 @@ export class Slots {
     return this.#running >= this.#limit;
   }
 
-  /** Takes a slot once everything ahead in the queue has had one. Returns the function that releases the slot. */
+  /** Waits for a free slot, in the order of the queue, and takes it. Returns the function that releases the slot. */
   take(): Promise<() => void> {
     return new Promise((taken) => void this.run(() => new Promise<void>((over) => taken(over))));
   }
 
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#running < this.#limit) this.#running += 1;
-    // Finished work passes its slot on, so that no later arrival overtakes the queue.
+    // Finished work hands its slot to the queue, so that no later arrival can overtake it.
     else await new Promise<void>((resolve) => this.#queue.push(resolve));
     try {
       return await work();

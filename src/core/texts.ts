@@ -1,7 +1,7 @@
 import { type FieldPath, invalid } from './refusal.ts';
 
-// Free texts: names, memos, addresses, a platform's own keys, metadata. One canonical form, one table of refused
-// characters.
+// Free texts: names, memos, addresses, a platform's own keys, metadata. All have the same canonical form and the same
+// refused characters.
 
 /** Invisible characters: control, unassigned, private-use, lone surrogates, line separators, and fillers. */
 const unreadable = /[\p{Cc}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/u;
@@ -34,8 +34,8 @@ export function nameOfCharacter(character: string): string {
 
 /**
  * Returns why a text in canonical form is refused, as the end of a sentence; undefined if it is valid. Control, format,
- * private-use and unassigned characters are refused, except for joiners that a script needs, and something must be
- * visible.
+ * private-use and unassigned characters are refused, except for joiners that a script needs. At least one character
+ * must be visible.
  * @param isKey whether programs compare it: then joiners and all other blank glyphs are refused too
  */
 export function textFault(text: string, maxLength: number, isKey = false): string | undefined {
@@ -107,7 +107,10 @@ export function isPlainText(text: string): boolean {
   return !/[\p{Cc}\p{Cs}]/u.test(text);
 }
 
-/** Returns a text from a provider with its invisible characters replaced, since such a text cannot be refused. */
+/**
+ * Returns a text from a provider with its invisible characters replaced, because texts from providers cannot be
+ * refused.
+ */
 export function readableText(text: string): string {
   let readable = '';
   for (const character of canonicalText(text.toWellFormed()).replace(/[\t\n\r\p{Zl}\p{Zp}]+/gu, ' ')) {

@@ -30,7 +30,7 @@ const address = (
   ...more,
 });
 
-/** Returns the character that is not in base 58 because it resembles another one: 0, O, I or l. */
+/** Describes the first character that base 58 excludes because it resembles another character: 0, O, I or l. */
 function strangeIn58(value: string): string | undefined {
   const place = [...value].findIndex((character) => '0OIl'.includes(character));
   return place < 0
@@ -134,7 +134,7 @@ export const layer2Address = address(
     canonical: (value) => (isCapital(value) ? bare(value).toLowerCase() : bare(value)),
     differIn: 'upper or lower case throughout, spaces',
     check: (value) => {
-      // People may mistake an address of the Bitcoin network itself for one of the second layer.
+      // People may mistake an address on the Bitcoin network itself for an address on the second layer.
       const { prefix } = bech32.decodeUnsafe(value, false) ?? bech32m.decodeUnsafe(value, false) ?? {};
       if (prefix === undefined) return wrongChecksum;
       return /^(?:bc|tb|bcrt)$/.test(prefix) || !bech32m.decodeUnsafe(value, false)

@@ -18,7 +18,7 @@ export function addCases(program: Program): void {
     .action(withDatabase(list));
   decisionOf(cases.command('settle'), 'why the provider has moved a different amount')
     .description(
-      'settle a payment as promised although its provider has moved a different amount: queries the rail once more, and books the difference on DIFFERENCES',
+      'settle a payment as promised although its provider has moved a different amount: queries the rail once more, and books the difference to DIFFERENCES',
     )
     .argument('<transaction>', 'the id of the payment: Transaction:…')
     .action(withDatabase(settle));
@@ -62,10 +62,10 @@ async function settle({ payments }: Tools, id: string, said: Decided): Promise<A
     },
     lines: [
       `${end} ${answer}`,
-      differences.length > 0 ? `Booked on DIFFERENCES: ${differences.join(', ')}.` : 'Nothing to book on DIFFERENCES.',
+      differences.length > 0 ? `Booked to DIFFERENCES: ${differences.join(', ')}.` : 'Nothing to book to DIFFERENCES.',
       ...(done.short
         ? [
-            `The receiver got ${words(done.short)} too little: have the provider send it, or credit the payer with adjust propose.`,
+            `The receiver got ${words(done.short)} too little: have the provider send the rest, or credit the payer with adjust propose.`,
           ]
         : []),
     ],

@@ -40,8 +40,8 @@ export function undatedDeprecations(schema: DocumentNode): string[] {
 }
 
 /**
- * Returns an earlier schema without the elements that were deprecated so long ago that they may be removed, and without
- * the types that only those elements led to.
+ * Returns an earlier schema without the elements that may be removed because they were deprecated long ago, and without
+ * the types to which only those elements led.
  */
 export function lasting(earlier: DocumentNode, now: Date): GraphQLSchema {
   const remove = (element: Deprecable) => {
@@ -52,8 +52,8 @@ export function lasting(earlier: DocumentNode, now: Date): GraphQLSchema {
   const rest = buildASTSchema(
     visit(earlier, { FieldDefinition: remove, InputValueDefinition: remove, EnumValueDefinition: remove }),
   );
-  // By default, a schema contains the types that are reachable from its roots. Objects to which only interfaces lead
-  // must be listed.
+  // By default, a schema contains the types that are reachable from its roots. Objects that are reachable only through
+  // interfaces must be listed.
   const types = Object.values(rest.getTypeMap()).filter(
     (type) => isObjectType(type) && type.getInterfaces().length > 0,
   );

@@ -22,7 +22,7 @@ export function oneRow<Row extends CamelCased<Row>>(
   };
 }
 
-/** The checks that come first and decide whether the others are worth running. */
+/** The checks that run first and decide whether the other checks are worth running. */
 export const beginningChecks: Checks<Patient> = {
   migrations: ({ config }) =>
     verifyMigrations(directUrl(config)).then(
@@ -45,7 +45,7 @@ export const beginningChecks: Checks<Patient> = {
   },
 };
 
-/** The settings that a database session must have. Those that the service sets itself may be dropped by a pooler. */
+/** The settings that a database session must have. A pooler may drop the ones that the service sets itself. */
 const sessionSettings: Readonly<Record<string, RegExp>> = {
   TimeZone: /^UTC$/,
   DateStyle: /^ISO/,

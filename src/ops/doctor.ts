@@ -66,7 +66,7 @@ const replicaChecks: Checks<Patient> = {
     if (!replicas) return [];
     try {
       await replicas.check();
-      // An unused replica is only a warning, since the primary serves the reads.
+      // An unused replica is only a warning, because the primary serves the reads.
       return replicas.all.map(({ number, trouble, lag }) =>
         trouble === undefined
           ? ['ok', `number ${number} follows, ${lag?.bytes ?? 0} bytes behind`]
@@ -112,7 +112,7 @@ async function ofDatabase(config: Config, limits: Limits): Promise<Finding[]> {
       { check: 'database', result: 'ok' as const, detail: 'it answers' },
       ...(await run(beginningChecks, patient)),
     ];
-    // Nothing else is worth checking if the tables are not those of this program, or the login cannot serve.
+    // Nothing else is worth checking if the tables do not match this program, or the login cannot serve.
     const ends = beginning.some(({ check, result }) => result === 'fault' && check !== 'login');
     return ends ? beginning : [...beginning, ...(await run(databaseChecks, patient))];
   } catch (error) {

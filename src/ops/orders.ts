@@ -23,12 +23,12 @@ export function addOrders(program: Program): void {
     .option('--limit <count>', 'the maximum number to list', counted(1, 10_000), 100)
     .action(withDatabase(list));
   actOf(order.command('retry'))
-    .description('ask the rail again now about the orders of a payment; orders with an outcome are not repeated')
+    .description('ask the rail again now about the orders of a payment, except those that have their outcome')
     .argument('<transaction>', 'the id of the payment: Transaction:…')
     .action(withDatabase(retry));
   decisionOf(order.command('fail'), 'how you know that the money has not arrived; platforms do not see it')
     .description(
-      'end by hand an order whose rail can no longer report the outcome: the payment becomes FAILED, and its money returns to its source. Asks the rail once more first, and is refused if the order has settled',
+      'end an order by hand if its rail can no longer report the outcome: the payment becomes FAILED, and its money returns to its source. Asks the rail once more first, and is refused if the order has settled',
     )
     .argument('<transaction>', 'the id of the payment: Transaction:…')
     .option('--without-asking', 'do not ask the rail first, because it no longer exists or does not answer')

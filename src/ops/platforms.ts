@@ -27,7 +27,7 @@ export function addPlatforms(program: Program): void {
   actOf(platform.command('limits'))
     .description('change and show how many requests a platform may send')
     .argument('<name>', 'the name of the platform')
-    .option('--platform <rate>', 'in all', rateIn)
+    .option('--platform <rate>', 'in total', rateIn)
     .option('--api-token <rate>', 'with each of its API tokens', rateIn)
     .option('--client-token <rate>', 'with each of its client tokens', rateIn)
     .addHelpText(
@@ -112,7 +112,7 @@ async function limits({ database, config }: Tools, name: string, given: Said & R
     lines: [
       `Rate limits of platform ${name}, as requests per second/burst:`,
       '',
-      `  in all             ${row(own.platform, config.RATE_LIMIT_PLATFORM)}`,
+      `  in total           ${row(own.platform, config.RATE_LIMIT_PLATFORM)}`,
       `  each API token     ${row(own.apiToken, config.RATE_LIMIT_API_TOKEN)}`,
       `  each client token  ${row(own.clientToken, config.RATE_LIMIT_CLIENT_TOKEN)}`,
     ],

@@ -24,7 +24,7 @@ export interface Settings extends Job {
   readonly config: Config;
 }
 
-/** The context of a command. It sees all platforms, and never migrates. */
+/** The context of a command. Its connection sees all platforms and never applies migrations. */
 export interface Tools extends Settings {
   readonly database: Database;
   readonly payments: Payments;
@@ -34,7 +34,10 @@ export interface Tools extends Settings {
 /** A command: takes its arguments and then its options, as declared. */
 type Work<Given, Args extends readonly unknown[]> = (given: Given, ...args: Args) => Promise<Answer>;
 
-/** Creates the action of a command that needs only the settings: of the environment, or as changed by `from`. */
+/**
+ * Creates the action of a command that needs only the settings. `from` may change the environment that they are read
+ * from.
+ */
 export function withSettings<Args extends unknown[]>(
   work: Work<Settings, Args>,
   from: (environment: Screen['environment']) => Screen['environment'] = (environment) => environment,
@@ -50,7 +53,9 @@ export function withSettings<Args extends unknown[]>(
   });
 }
 
-/** Creates the action of a command on the settings' database, which a running gateway may use at the same time. */
+/**
+ * Creates the action of a command on the database in the settings, which a running gateway may use at the same time.
+ */
 export function withDatabase<Args extends unknown[]>(work: Work<Tools, Args>) {
   return withSettings<Args>(async (given, ...args) => {
     const { config, screen } = given;

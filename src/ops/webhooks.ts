@@ -14,7 +14,7 @@ export function addWebhooks(program: Program): void {
     .argument('<platform>', 'the name of the platform')
     .action(withDatabase(list));
   actOf(webhook.command('replay'))
-    .description('resend one event, or those between two cursors of the feed, to an endpoint')
+    .description('resend one event, or the events between two feed cursors, to an endpoint')
     .argument('<platform>', 'the name of the platform')
     .argument('<endpoint>', 'the id of the endpoint: WebhookEndpoint:…')
     .option('--event <id>', 'one event: Event:…')

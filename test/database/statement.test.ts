@@ -81,7 +81,7 @@ test('a statement has a generic plan only if the read asks for it, in that state
     const text = `select (select count(*) from quote where id = $1 and 'planned ${planning}' <> '')::text`;
     const read = () => serving.readText(text, { values: [quoteId], planning });
     const of =
-      'select generic_plans::int as any, custom_plans::int as own from pg_prepared_statements where statement = $1';
+      'select generic_plans::int as any, custom_plans::int as own from pg_prepared_statements where position($1 in statement) > 0';
     return asPlatform(t.platform.platformId, async () => {
       // From the second time on the statement has a name, and each connection prepares it.
       for (let time = 0; time < 12; time += 1) expect(await read()).toBe('1');

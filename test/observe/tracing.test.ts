@@ -67,6 +67,10 @@ test('a payment is traced from request to statements, rail and webhook, and span
   const { id } = data.createQuote.quote.transaction;
   await ended(t.platform, id);
   await receiver.until((received) => received.some(({ body }) => body.transaction?.status === 'COMPLETED'));
+  const readers = [1, 2, 3, 4].map((number) => `${number}`.repeat(32));
+  const read = (trace: string) =>
+    t.platform.post({ query: '{ customers { totalCount } }' }, { traceparent: `00-${trace}-b7ad6b7169203331-01` });
+  await Promise.all(readers.map(read));
   await t.stop();
   await tracing?.stop();
 
@@ -96,6 +100,12 @@ test('a payment is traced from request to statements, rail and webhook, and span
     expect.arrayContaining(['settle order', 'commit_batches']),
   );
   expect(spans.some(({ name }) => name === 'deliver webhook')).toBe(true);
+
+  // Reads that were sent to Postgres together have a span in each of their traces.
+  for (const trace of readers) {
+    const statements = spans.filter(({ traceId, kind }) => traceId === trace && kind === 3);
+    expect(statements).toMatchObject([{ attributes: { 'db.query.text': expect.stringMatching(/count/) } }]);
+  }
 
   const text = JSON.stringify(spans);
   for (const value of ['birthday', 'Grace Hopper', '37040044', receiver.url, t.platform.authorization])

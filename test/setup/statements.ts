@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { TextQuery } from '../../src/infra/database/connections/text-query.ts';
 import { connect, startTestGateway, type TestGateway } from './gateway.ts';
 
 /** Statements that authenticate, check rights again, or record usage. They are sent occasionally, not per request. */
@@ -42,7 +43,8 @@ export class Statements {
   #sent(statement: unknown): void {
     const { name, text } = typeof statement === 'string' ? { name: undefined, text: statement } : partsOf(statement);
     if (name !== undefined && ofNoRequest.has(name)) return;
-    for (const reader of this.#readers) reader.push(text);
+    const texts = statement instanceof TextQuery ? statement.reads.map((read) => read.text) : [text];
+    for (const reader of this.#readers) reader.push(...texts);
   }
 }
 

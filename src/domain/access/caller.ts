@@ -9,7 +9,7 @@ export type Bound =
   | { readonly kind: 'CUSTOMER'; readonly customerId: string }
   | { readonly kind: 'PAYMENT'; readonly transactionId: string; readonly quoteId: string | null };
 
-/** The party on whose behalf a command runs, and its permissions: a viewer with a token, or the platform itself. */
+/** The party on whose behalf a command runs (a viewer with a token, or the platform itself), with its permissions. */
 export interface Caller extends Tenant {
   /** A platform's server, or an app of the platform. */
   readonly kind: 'PLATFORM' | 'CLIENT';
@@ -19,14 +19,17 @@ export interface Caller extends Tenant {
   /** The uuid of the caller's token; null for the platform itself. */
   readonly tokenId: string | null;
   /**
-   * The uuids of the token and of the API tokens that created it, directly or indirectly. Their policies also limit
-   * the caller.
+   * The uuids of the caller's token and of the API tokens that created it, directly or indirectly. The policies of all
+   * these tokens limit the caller.
    */
   readonly makers: readonly string[];
   readonly bound: Bound;
-  /** The namespace of an app's idempotency keys. Other apps of the platform can neither collide with nor probe them. */
+  /**
+   * The namespace of an app's idempotency keys, so that the platform's other apps can neither collide with these keys
+   * nor probe for them.
+   */
   readonly keySpace?: string | undefined;
-  /** The operator who acts on behalf of the platform, and the subject of the act, which `runIdempotent` records. */
+  /** The operator who acts on behalf of the platform, and the subject of the act. `runIdempotent` records both. */
   readonly operator?: (Operator & Pick<ActFacts, 'subject' | 'after'>) | undefined;
 }
 

@@ -1,9 +1,12 @@
 import { type Queryable, statement } from '../../infra/database/statement.ts';
 
-/** The maximum number of deliveries per statement: small enough for it to finish well within the statement timeout. */
+/** The maximum number of deliveries per statement, small enough to stay well within the statement timeout. */
 const batchSize = 5_000;
 
-/** Bypasses Prisma, which would pass the status as a parameter and so rule out the partial index (docs/prisma.md). */
+/**
+ * Bypasses Prisma: it would pass the status as a parameter, and Postgres could not use the partial index
+ * (docs/prisma.md).
+ */
 const dropStatement = statement<object>(
   'drop_pending_deliveries',
   `update webhook_delivery set status = 'FAILED', next_attempt_at = null, leased_until = null

@@ -3,13 +3,15 @@ import type { ClientGrant, Permission } from '../../infra/database/generated/cli
 import type { Caller } from './caller.ts';
 
 /**
- * The operations of every API, with the permission that each needs. The name is that of the GraphQL mutation and the
- * scope of its idempotency keys, so that a key means the same in every API. `or`: an alternative permission; the
- * command defines what that one permits. `client`: an app may run it, too, within the scope of its token; otherwise
- * only platforms may. `grant`: a customer's app may run it for that customer if the platform granted this when it
- * created the token, even without the permission. `reads`: the operation controls who reads the platform's events, so
- * it also needs VIEW. `showsExisting`: it may return an existing record unchanged, which amounts to reading (decision
- * 62). `changes`: it changes a record that its input names, and accepts the version that the caller expects.
+ * The operations of all APIs, each with the permission that it needs. An operation's name is also the name of its
+ * GraphQL mutation and the scope of its idempotency keys, so that a key means the same in every API.
+ * - `or`: an alternative permission. The command defines what the alternative permits.
+ * - `client`: apps may run the operation, too, within the scope of their tokens. Otherwise only platforms may.
+ * - `grant`: a customer's app may run it for that customer, even without the permission, if the platform granted this
+ *   when it created the token.
+ * - `reads`: it controls who reads the platform's events, so it also needs VIEW.
+ * - `showsExisting`: it may return an existing record unchanged, which amounts to reading (decision 62).
+ * - `changes`: it changes a record that its input names, and accepts the version that the caller expects.
  */
 export const operations = {
   createCustomer: { permission: 'MANAGE' },
@@ -83,7 +85,7 @@ export function authorize(caller: Pick<Caller, 'kind' | 'permissions' | 'grants'
   }
 }
 
-/** Refuses a client token that lacks a grant of its platform. @throws Refusal FORBIDDEN */
+/** Refuses a client token that lacks this grant. @throws Refusal FORBIDDEN */
 function requireGrant({ grants }: Pick<Caller, 'grants'>, grant: ClientGrant): void {
   if (!grants.includes(grant)) {
     const message = `this client token lacks the grant ${grant}, which the platform can include when it creates a token`;

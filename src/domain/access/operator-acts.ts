@@ -3,7 +3,7 @@ import type { Transaction } from '../../infra/database/transaction.ts';
 
 /** An operator who runs a command that changes something (decision 79). */
 export interface Operator {
-  /** The given name, or else the login name on the machine. */
+  /** The name that was given, or by default the login name on the machine. */
   readonly by: string;
   readonly act: string;
   readonly reason?: string | undefined;
@@ -17,7 +17,7 @@ export function isSamePerson(one: string, other: string): boolean {
   return lettersOf(one) === lettersOf(other);
 }
 
-/** Returns the letters and digits of a name, in their plain form; the name itself if it has none. */
+/** Returns the letters and digits of a name in their plain form, or the name itself if it has none. */
 function lettersOf(name: string): string {
   const letters = name
     .normalize('NFKD')
@@ -39,7 +39,7 @@ export interface ActFacts {
   readonly after?: Prisma.InputJsonObject | undefined;
 }
 
-/** Records an operator's act in the transaction of its change, so that both are stored or neither. */
+/** Records an operator's act in the transaction that makes the change, so that either both are stored or neither. */
 export async function recordAct(
   { prisma }: Pick<Transaction, 'prisma'>,
   { by, act, reason }: Operator,

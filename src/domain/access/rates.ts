@@ -25,7 +25,7 @@ export type RateColumns = {
   readonly [Column in `${(typeof prefixes)[keyof Rates]}${'Limit' | 'Burst'}`]: number | null;
 };
 
-/** The same columns as a select list, from the table `p`. */
+/** The same columns as a select list, for a table with the alias `p`. */
 export const rateColumns = limits
   .flatMap((limit) => [`${prefixes[limit]}Limit`, `${prefixes[limit]}Burst`])
   .map((column) => `p.${columnName(column)}`)

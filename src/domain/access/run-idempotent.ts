@@ -25,14 +25,14 @@ type Effect<Answer> = (transaction: Transaction) => Promise<{ readonly result: S
 
 export type Declared<Answer> = {
   readonly operation: Operation;
-  /** Whether null in the input clears a field, while an absent field stays unchanged. */
+  /** Whether null in the input clears a field. Absent fields always stay unchanged. */
   readonly nullClears?: true;
   readonly repeat: (result: StoredResult) => Promise<Answer>;
 } & (
   | { readonly effect: Effect<Answer> }
   /**
-   * Fetches the data that the effect needs from other services. It runs before the transaction, so it may take long,
-   * and is skipped for a repeat.
+   * Fetches the data that the effect needs from other services. It runs before the transaction begins, so it may take a
+   * long time. It is skipped for a repeat.
    */
   | { readonly prepare: () => Promise<Effect<Answer>> }
 );

@@ -15,16 +15,14 @@ export function mayDoAllThat(viewer: Viewer, other: Viewer): boolean {
 export interface Viewer extends Caller {
   /** The uuid of the token: an API token for a server, a client token for an app. */
   readonly tokenId: string;
-  /** The public id of the record that the token is bound to. A newer token of that record may replace this one. */
+  /** The public id of the record that the token is bound to. A newer token for the same record may replace this one. */
   readonly subject: string;
   /** When the token expires; null if it ends only by revocation. */
   readonly expiresAt: Date | null;
   /** The address ranges from which the token is accepted; empty for all. */
   readonly addresses: readonly Range[];
   readonly trustedDocumentsOnly: boolean;
-  /**
-   * The hashes of the only registered documents that the token may send; empty if the token has no list of documents.
-   */
+  /** The hashes of the registered documents that the token may send; empty if the token is not limited to a list. */
   readonly documents: readonly string[];
   /** The platform's own rate limits; null if the limits from the settings apply. */
   readonly rates: Rates;

@@ -12,8 +12,8 @@ import type { Viewer } from './viewer.ts';
 export type Scope = Pick<Caller, 'platformId' | 'bound'>;
 
 /**
- * For each kind of bound, the field of a row that must match it: the customer, or the transaction of the payment; null
- * if a caller with that bound sees no rows.
+ * For each kind of bound, the field of a row that must match the caller's: its customer, or the transaction of its
+ * payment. Null if a caller with that bound sees no rows.
  */
 interface Rule<Field extends string = string> {
   readonly CUSTOMER: Field | null;
@@ -30,7 +30,7 @@ const rules = {
   event: { CUSTOMER: 'customerId', PAYMENT: 'transactionId' },
   // A customer's app sees lookups for its payments, but only if it may look up receivers.
   lookup: { CUSTOMER: 'senderCustomerId', PAYMENT: null },
-  // Records of a platform's servers (webhook endpoints, tokens): hidden from apps.
+  // Records that belong to a platform's servers (webhook endpoints, tokens) and are hidden from apps.
   ofPlatform: { CUSTOMER: null, PAYMENT: null },
 } as const satisfies Record<string, Rule>;
 
@@ -43,7 +43,10 @@ export const visibleCustomers = (scope: Scope): Prisma.CustomerWhereInput => whe
 export const visibleAccounts = (scope: Scope): Prisma.AccountWhereInput => where(rules.account, scope);
 export const visibleEvents = (scope: Scope): Prisma.EventWhereInput => where(rules.event, scope);
 
-/** Returns the condition for the lookups that a caller may see. It matches none for a caller who may not look up. */
+/**
+ * Returns the condition for the lookups that a caller may see. It matches none for a caller who may not look up
+ * receivers.
+ */
 export function visibleLookups(caller: Caller): Prisma.LookupWhereInput {
   return seesLookups(caller) ? where(rules.lookup, caller) : { AND: [matchesNothing] };
 }
@@ -53,7 +56,7 @@ export function seesLookups({ kind, grants }: Pick<Caller, 'kind' | 'grants'>): 
   return kind === 'PLATFORM' || grants.includes('LOOK_UP_RECEIVERS');
 }
 
-/** Returns the condition for the platform that a caller may see: its own, including for apps (decision 73). */
+/** Returns the condition for the platform that a caller may see: its own, even for apps (decision 73). */
 export function ownPlatform({ platformId }: Pick<Scope, 'platformId'>): Prisma.PlatformWhereInput {
   return { id: platformId };
 }
@@ -63,20 +66,20 @@ export function visibleToPlatform(scope: Scope): { readonly platformId: string }
   return where(rules.ofPlatform, scope);
 }
 
-/** Returns the condition for the API tokens that a viewer may see: with MANAGE, all but revoked ones. */
+/** Returns the condition for the API tokens that a viewer may see: with MANAGE, all tokens that are not revoked. */
 export function visibleApiTokens(viewer: Viewer): Prisma.ApiTokenWhereInput {
   const seen = viewer.permissions.includes('MANAGE') ? visibleToPlatform(viewer) : matchesNothing;
   return { AND: [seen, { revokedAt: null }] };
 }
 
-/** Returns the condition for the client tokens that a viewer may see: with MANAGE all, including revoked ones. */
+/** Returns the condition for the client tokens that a viewer may see: with MANAGE, all tokens, even revoked ones. */
 export function visibleClientTokens(viewer: Viewer): Prisma.ClientTokenWhereInput {
   return viewer.permissions.includes('MANAGE') ? visibleToPlatform(viewer) : matchesNothing;
 }
 
 /**
- * Returns the condition for the policies that a viewer may see: all with MANAGE, otherwise those of customers and of
- * the platform.
+ * Returns the condition for the policies that a viewer may see: with MANAGE, all policies; otherwise, the policies of
+ * customers and of the platform.
  */
 export function visiblePolicies({ platformId, bound, permissions }: Viewer): Prisma.PolicyWhereInput {
   if (bound.kind === 'CUSTOMER') return { platformId, subjectId: bound.customerId };
@@ -85,7 +88,8 @@ export function visiblePolicies({ platformId, bound, permissions }: Viewer): Pri
 }
 
 /**
- * Returns whether the caller may see the policy that refused its payment. An app sees only its own and its customer's.
+ * Returns whether the caller may see the policy that refused its payment. An app sees only its own policies and those
+ * of its customer.
  */
 export function maySeePolicyOf(caller: Caller, subjectId: string): boolean {
   const { bound, permissions, tokenId } = caller;
@@ -94,7 +98,7 @@ export function maySeePolicyOf(caller: Caller, subjectId: string): boolean {
   return subjectId === tokenId || (bound.kind === 'CUSTOMER' && subjectId === bound.customerId);
 }
 
-/** Returns whether the caller may see an event already read, by the same rule as `visibleEvents`. */
+/** Returns whether the caller may see an event that has already been read, by the same rule as `visibleEvents`. */
 export function maySeeEvent(scope: Scope, event: Event): boolean {
   return event.platformId === scope.platformId && maySee('event', scope, event);
 }
@@ -140,9 +144,9 @@ export function forCaller<Row>(statement: Statement<Row>) {
 }
 
 /**
- * Like `forCaller`, for a statement that takes each value as an array and returns a row for each element, in order. The
- * calls of one turn of the event loop with the same bounds share a statement, which saves more than a quarter of a
- * command's CPU time under load (bench/LOG.md).
+ * Like `forCaller`, for a statement that takes each value as an array and returns a row for each element, in order.
+ * Calls with the same bounds share a statement if they are made in the same turn of the event loop. This saves more
+ * than a quarter of a command's CPU time under load (bench/LOG.md).
  */
 export function sharedForCallers<Row>(statement: Statement<Row>) {
   interface Call {
@@ -169,14 +173,17 @@ export function sharedForCallers<Row>(statement: Statement<Row>) {
     loaderOf(on).load({ caller, values });
 }
 
-/** Calls of different requests arrive in different ticks: setImmediate runs once all sockets have been read. */
+/**
+ * Different requests make their calls in different ticks, so the batch waits for setImmediate, which runs once all
+ * sockets have been read.
+ */
 const perTurn = {
   cache: false,
   maxBatchSize: 100,
   batchScheduleFn: (run: () => void) => void setImmediate(run),
 };
 
-/** Returns the SQL condition, in a `forCaller` statement, for the rows under an alias that the caller may see. */
+/** Returns the SQL condition by which a `forCaller` statement selects the rows of an alias that the caller may see. */
 export function visibleRow(noun: Noun, alias: string): string {
   const { CUSTOMER: ofCustomer, PAYMENT: ofPayment } = rules[noun];
   const bound = (parameter: string, field: string | null) =>
@@ -195,7 +202,7 @@ const isVisible = (name: string, noun: 'customer' | 'transaction') =>
     ),
   );
 
-/** Streams that open at the same time share a statement: thousands open after an instance restarts. */
+/** Streams that open at the same time share a statement, because thousands open when an instance restarts. */
 export const isVisibleStatements = {
   Customer: isVisible('is_customer_visible', 'customer'),
   Transaction: isVisible('is_transaction_visible', 'transaction'),

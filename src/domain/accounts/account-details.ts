@@ -53,8 +53,8 @@ interface WarnedAccount extends Pick<GivenAccount, 'accountType' | 'details'> {
 }
 
 /**
- * Returns warnings about an accepted account, for whoever is about to pay it: a name that its rail transmits in other
- * characters and, in the sandbox, details that PRODUCTION would refuse.
+ * Returns warnings about an accepted account, for whoever is about to pay it: a name that its rail transmits with
+ * different characters and, in the sandbox, details that PRODUCTION would refuse.
  * @param createdAt the time of its creation
  */
 export function accountWarnings(account: WarnedAccount, environment: Environment, createdAt: Date): InvalidField[] {
@@ -94,7 +94,7 @@ function digitFaultsOf({ accountType, details }: WarnedAccount, now: Date): Inva
   return checkDigitFaults(accountType, details, info, now);
 }
 
-/** Returns the faults in the check digits of an account, and in other values that no real account has. */
+/** Returns the faults in an account's check digits, and in other values that no real account can have. */
 function checkDigitFaults(
   type: ExternalAccountType,
   details: AccountDetails,

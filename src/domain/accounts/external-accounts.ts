@@ -52,7 +52,8 @@ const at = pathsIn<CreateExternalAccount & UpdateExternalAccount>();
 
 /**
  * Registers an external bank account or wallet (specification 4.8). In the sandbox it is ACTIVE at once unless its
- * suffix selects another status. If the rail needs time for its check, the check is repeated (`checkDueAccounts`).
+ * suffix selects another status. If the rail needs more time for its check, it is asked again later
+ * (`checkDueAccounts`).
  * @throws Refusal INVALID_BANK_ACCOUNT, INVALID_CURRENCY, INVALID_INPUT, USER_NOT_FOUND, CONFLICT (it exists),
  *   IDEMPOTENCY_MISMATCH
  */
@@ -216,7 +217,8 @@ export const updateExternalAccount = command((payments, caller, input: UpdateExt
 
 /**
  * Deletes an external account: it becomes INACTIVE permanently, and is no longer its customer's default. Existing
- * payments still show it and continue; new ones cannot use it (decision 68). The same account can be registered again.
+ * payments still show it and continue; new payments cannot use it (decision 68). The same account can be registered
+ * again.
  * @throws Refusal ACCOUNT_NOT_FOUND, CONFLICT (deleted before), IDEMPOTENCY_MISMATCH
  */
 export const deleteExternalAccount = command((payments, caller, input: { readonly accountId: string } & Expecting) => ({
@@ -248,8 +250,8 @@ export async function readExternal(payments: Payments, caller: Caller, accountId
 
 /**
  * The lifecycle of an external account after registration (specification 3.3): the rail checks the account again or, if
- * the rail is simulated, a request changes it (src/domain/sandbox). A change does not stop a payment that has begun:
- * the account must be ACTIVE only when a payment begins.
+ * the rail is simulated, a request changes it (src/domain/sandbox). A change does not stop payments that have already
+ * begun: an account must be ACTIVE only when a payment begins.
  */
 
 /**
@@ -288,8 +290,8 @@ const postpone = postponing(checks);
 export const nextAccountCheck = untilNext(checks);
 
 /**
- * Checks up to `limit` due accounts with the rails, and commits each result. A failed check is repeated later, as is
- * one whose account changed in the meantime.
+ * Checks up to `limit` due accounts with the rails, and commits each result. If a check fails, or its account changes
+ * in the meantime, the check is repeated later.
  * @returns the number of accounts processed
  */
 export function checkDueAccounts(payments: Payments, limit: number): Promise<number> {
@@ -352,7 +354,7 @@ export function ownerOf(account: Account): string | undefined {
 
 /**
  * Returns the status of an external account.
- * @throws Error for an internal one
+ * @throws Error for an internal account
  */
 export function statusOf(account: Account): ExternalAccountStatus {
   if (account.status === null) throw new Error(`external account ${account.id} has no status`);

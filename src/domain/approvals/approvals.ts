@@ -56,8 +56,8 @@ export const approveTransaction = decision('approveTransaction', (input: Approve
 }));
 
 /**
- * Rejects a payment that awaits approval. It ends as REJECTED, and so does the sender's payment if it is an incoming
- * payment. Money that was taken is refunded.
+ * Rejects a payment that awaits approval. The payment ends as REJECTED. If it is an incoming payment, so does the
+ * sender's payment. Money that was already taken is refunded.
  * @throws Refusal like approveTransaction
  */
 export const rejectTransaction = decision('rejectTransaction', (input: RejectTransaction) => ({
@@ -77,8 +77,8 @@ function decision<Input extends { readonly transactionId: string }>(
 
 /**
  * Decides on an incoming payment on behalf of its platform, from the approval webhook's response or from a scenario.
- * Does nothing if the payment has already been decided: by an operator, by its deadline, or by an earlier attempt at
- * the same decision in a process that has since died.
+ * Does nothing if the decision has already been made: by an operator, by the deadline, or by an earlier attempt in a
+ * process that has since died.
  * @param transactionId the bare uuid
  * @throws Refusal TRANSACTION_NOT_FOUND, INVALID_INPUT (malformed receiver information)
  */

@@ -7,7 +7,7 @@ import type { Party } from '../commands/parties.ts';
 import type { Journal, NewRow, Plan, TransactionMove } from '../ledger/plan.ts';
 import type { Incoming } from '../orders/orders.ts';
 
-/** The fields that the sending side of a UMA payment requests about its receiver. */
+/** The information that the sending side of a UMA payment requests about the receiver. */
 export const receiverFields: readonly RequiredField[] = [
   { name: 'FULL_NAME', mandatory: true },
   { name: 'COUNTRY_OF_RESIDENCE', mandatory: false },
@@ -23,8 +23,8 @@ interface Announced
 
 /**
  * Creates the INCOMING transaction of a payment from a UMA address. It is PENDING until its platform approves or
- * rejects it, or until the time to do so runs out (decision 33). It is CREATED if the sender has only looked up the
- * receiver (pay-request.ts).
+ * rejects it, or until the time to do so runs out (decision 33). If the sender has only looked up the receiver, it is
+ * CREATED (pay-request.ts).
  */
 export function announcedTransaction(
   { requested, lookedUpOnly = false, ...row }: Announced,
@@ -96,7 +96,7 @@ export function directArrival(payment: DirectPayment, to: Pick<Party, 'id' | 'cu
   };
 }
 
-/** Creates the final status change of a receiving transaction. A concurrent decision wins. */
+/** Creates the final status change of a receiving transaction. It is refused if a concurrent decision came first. */
 export function receiverMove(
   transaction: Transaction,
   to: 'COMPLETED' | 'FAILED' | 'REJECTED',

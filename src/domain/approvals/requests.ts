@@ -37,8 +37,8 @@ export async function isMoneyReserved(on: Queryable, { platformId, id }: Transac
 }
 
 /**
- * Plans the payment that an approval begins, as its command would have begun it. All of its requirements are checked
- * again. The database refuses a late approval, and an approver who is not allowed to approve the payment
+ * Plans the start of an approved payment, just as its command would have started it. All requirements are checked
+ * again. The database refuses late approvals, and approvers who are not allowed to approve the payment
  * (may_approve.sql).
  */
 export function planApproval(caller: Caller, found: Approvable, expectedInMs: number | undefined): Plan {

@@ -11,7 +11,7 @@ import { commitPlanOn, type PlanRefusal } from '../ledger/commit.ts';
 import { adjustment as journalOf } from './movements.ts';
 import { planRefusal } from './plan-refusals.ts';
 
-/** Corrections of balances by operators: one proposes, another approves (decision 81). Not offered by any API. */
+/** Balance corrections by operators: one operator proposes, another approves (decision 81). Not offered by any API. */
 
 /** How long a proposal can be approved, in milliseconds: seven days. */
 const openMs = 7 * 86_400_000;

@@ -38,7 +38,7 @@ export interface Payments {
   readonly approvalMs: number;
   readonly cursors: Cursors;
   readonly log: Logger;
-  /** Set for a dry run: the command runs and is rolled back, and reports what it would have created. */
+  /** Set for a dry run: the command runs, is rolled back, and reports what it would have created. */
   readonly validateOnly?: ((validated: Validated) => void) | undefined;
 }
 
@@ -46,7 +46,8 @@ export interface Payments {
 export interface Validated {
   readonly row: SnapshotRows[ResultType];
   /**
-   * The limits, with the payment included, of the policies that would count it and that the caller may see.
+   * The limits of all policies that would count the payment and that the caller may see, with the payment already
+   * counted.
    */
   readonly limits: readonly LimitState[];
   /** The deadline for its approval; null if it needs none. */
@@ -59,7 +60,7 @@ export function connectedRail({ rails }: Pick<Payments, 'rails'>, tenant: Tenant
   return rail?.forPlatform?.(tenant.platformId) ?? rail;
 }
 
-/** The abilities that commands need from a rail, as worded in refusals. */
+/** The abilities that commands need from a rail, each with the words for its absence in a refusal. */
 const abilities = {
   rate: 'does not convert currencies',
   payOut: 'does not pay out',
@@ -116,9 +117,12 @@ export interface Command<Type extends ResultType> extends RefusalOptions {
   /** The input without the key: a repeat must match it. Its `expectedVersion` refers to the row of the result. */
   readonly input: object;
   readonly idempotencyKey: string | null | undefined;
-  /** The input field that is an amount, and how to find its currency, by which decimals and integers are compared. */
+  /**
+   * The input field that holds an amount, and how to find its currency, which is needed to compare decimals with
+   * integers.
+   */
   readonly amount?: { readonly field: string; readonly currency: () => Promise<string | undefined> };
-  /** Whether null in the input clears a field, while an absent field stays unchanged. */
+  /** Whether null in the input clears a field. Absent fields always stay unchanged. */
   readonly nullClears?: true;
   /**
    * Validates the input, reads what it needs, and builds the plan.
@@ -126,7 +130,7 @@ export interface Command<Type extends ResultType> extends RefusalOptions {
    */
   readonly plan: () => Promise<CommandPlan>;
   /**
-   * Whether the plan only reads the database, so that building it again for a repeat is harmless. Then the key is not
+   * Whether `plan` only reads the database, so that it is harmless to call it again for a repeat. If so, the key is not
    * looked up first, which saves most calls a round trip.
    */
   readonly readsOnly?: true;
@@ -228,8 +232,8 @@ function withRow(
 }
 
 /**
- * Carries out a plan or, if a policy demands an approval, its waiting variant. The database checks the policies each
- * time.
+ * Carries out a plan or, if a policy demands an approval, the variant that waits for it. The database checks the
+ * policies each time.
  */
 async function orWaiting<Done extends { readonly outcome: Outcome }>(
   plan: Plan,
@@ -290,9 +294,9 @@ function toResult<Type extends ResultType>(outcome: Outcome, command: Command<Ty
 
 /**
  * Converts the plan of a payment into one that awaits approval: the payment is CREATED, and its money is taken from the
- * account only if a policy reserves it. Its order is due at the deadline; the rail learns nothing of it before the
- * approval. A transfer to an internal account, which has no order, gets one as a timer. A quote that a deposit will
- * execute has its own expiry.
+ * account only if a policy reserves it. Its order is due at the deadline, and the rail learns nothing of it before the
+ * approval. A transfer to an internal account, which normally has no order, gets one that serves as a timer. A quote
+ * that a deposit will execute needs none, because the quote itself expires.
  */
 export function waitingPlan(plan: Plan, { dueAt, dueInMs, reserves }: ApprovalRequired): Plan {
   const { insert = {}, spend, quotes, journals = [] } = plan;

@@ -34,9 +34,9 @@ import {
 } from '../access/visible.ts';
 
 /**
- * The filters of lists, the same in every API. Given fields are combined with AND, a list matches any of its values,
- * and date ranges include both ends. A malformed id, or an id of another platform, matches nothing. So does a condition
- * on data that the caller may not see, because a match would reveal it.
+ * List filters, which are the same in every API. Given fields are combined with AND, a list of values matches any of
+ * them, and date ranges include both ends. A malformed id, or an id of another platform, matches nothing. So does a
+ * condition on data that the caller may not see, because a match would reveal it.
  */
 
 export interface QuoteFilter extends CreationFilter {
@@ -167,8 +167,8 @@ export function whereCustomers(caller: Scope, filter: Given<CustomerFilter>): Pr
 }
 
 /**
- * Returns the condition for the accounts that a caller may see and that match a filter, without deleted ones by
- * default.
+ * Returns the condition for the accounts that a caller may see and that match a filter. By default, deleted accounts do
+ * not match.
  */
 export function whereAccounts(caller: Scope, filter: Given<AccountFilter>): Prisma.AccountWhereInput {
   if (!filter) return { AND: [visibleAccounts(caller), { isDeleted: false }] };

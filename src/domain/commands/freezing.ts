@@ -13,7 +13,7 @@ export interface Freezing {
   readonly reason: string;
 }
 
-/** The outcome: whether anything changed, and since when the customer or account is, or was, frozen. */
+/** The outcome: whether anything changed, and since when the customer or account has been (or had been) frozen. */
 export interface Frozen {
   readonly changed: boolean;
   readonly since: Date | null;
@@ -25,7 +25,8 @@ const frozenStatement = statement<{ found: { readonly since: string | null; read
 );
 
 /**
- * Freezes or unfreezes a customer (`Customer:…`). Waits for payments that hold its rows, and applies to all later ones.
+ * Freezes or unfreezes a customer (`Customer:…`). Waits for payments that have locked the customer's rows, and applies
+ * to all later payments.
  * @throws RefusedByHand
  */
 export async function freezeCustomer(database: Database, id: string, freezing: Freezing): Promise<Frozen> {

@@ -53,7 +53,9 @@ function move(from: Place, to: Place, { currency, amount }: Money): [debit: Leg,
   ];
 }
 
-/** Debits the source: fees are earned, the rest is converted, and the amount to deliver waits in CLEARING. */
+/**
+ * Debits the source: the fees are booked as earned, the rest is converted, and the amount to deliver waits in CLEARING.
+ */
 export function debit(flow: Flow): Journal {
   return {
     kind: 'debit',
@@ -72,7 +74,7 @@ export function debitInFull(accountId: string, currency: string, amount: bigint,
 
 /**
  * Delivers the money from CLEARING, and pays the platform its part of the fees. Money that the rail converts leaves in
- * the sending currency; for an internal account it returns in the receiving currency.
+ * the sending currency. If it goes to an internal account, it comes back in the receiving currency.
  */
 export function delivery(flow: Flow): Journal {
   const { transactionId, receivingCurrency: currency, received, destinationAccountId, lockedSent } = flow;
@@ -118,14 +120,14 @@ export function deposit(
   return { kind: 'deposit', transactionId, legs: times === 2 ? [...legs, ...legs] : legs };
 }
 
-/** Debits an account in favor of another owner's internal account, which the receiver's own payment credits. */
+/** Debits an account in favor of another owner's internal account. The receiver's own payment credits that account. */
 export function transfer(accountId: string, currency: string, amount: bigint, transactionId: string): Journal {
   return { kind: 'transfer', transactionId, legs: move({ account: accountId }, outside, { currency, amount }) };
 }
 
 /**
- * Takes from the source the money of a payment that awaits approval, as a debit does: a transfer to an internal account
- * waits in CLEARING, too.
+ * Takes the money of a payment that awaits approval from its source, as a debit does. Even the money of a transfer to
+ * an internal account waits in CLEARING.
  */
 export function reservation(journal: Journal): Journal {
   const legs = journal.legs.map((leg) =>
@@ -156,15 +158,15 @@ export function adjustment(accountId: string, currency: string, amount: bigint):
   return { kind: 'adjustment', legs };
 }
 
-/** The amounts that the provider was supposed to move, or has moved, on the platform's account with the provider. */
+/** The amounts that the provider has moved, or was supposed to move, on the platform's account with the provider. */
 export interface Moves {
   readonly out?: Money;
   readonly in?: Money;
 }
 
 /**
- * Books to DIFFERENCES how the amounts that the provider moved differ from the promised ones: a debit is the
- * operator's loss (decision 95). Undefined if the amounts agree.
+ * Books to DIFFERENCES how far the amounts that the provider moved differ from the promised amounts. A debit is a loss
+ * for the operator (decision 95). Returns undefined if the amounts agree.
  */
 export function difference(transactionId: string, promised: Moves, moved: Moves): Journal | undefined {
   const legs = (['out', 'in'] as const).flatMap((side): Leg[] => {
@@ -176,7 +178,7 @@ export function difference(transactionId: string, promised: Moves, moved: Moves)
   return legs.length > 0 ? { kind: 'difference', transactionId, legs } : undefined;
 }
 
-/** Passes money from outside on to an external account, with one journal for its arrival and one for its departure. */
+/** Passes money from outside on to an external account. Its arrival and its departure are separate journals. */
 export function passage(currency: string, amount: bigint, transactionId: string): Journal[] {
   return [
     { kind: 'arrival', transactionId, legs: move(outside, clearing, { currency, amount }) },

@@ -27,14 +27,14 @@ export interface PlatformFeeTerms {
   readonly variableFeeRate: string;
 }
 
-/** The parties of a quote: the accounts, and the customer whom it names or who owns the source or the destination. */
+/** The parties of a quote: its accounts, and the customer who is named in it or owns the source or the destination. */
 export interface Parties extends TransferParties {
   readonly customer: Customer | undefined;
   /** The platform's own fees in the sending currency. */
   readonly platformFee: PlatformFeeTerms;
 }
 
-/** Returns SQL, to follow `from`, for the account that a call names, if the caller may see it. */
+/** Returns the SQL that follows `from`: the account that a call names, if the caller may see it. */
 const namedAccount = (name: 'source' | 'destination') =>
   `public.account a where ${visibleRow('account', 'a')} and a.id = named.${name}`;
 
@@ -138,7 +138,7 @@ function transferPartiesOf({ source, destination, ids }: TransferPartiesRow, nam
 
 /**
  * Returns one of the ids that were created together with the parties.
- * @throws Error beyond their number
+ * @throws Error if there are fewer
  */
 export function idAt(parties: Pick<TransferParties, 'ids'>, position: number): string {
   const id = parties.ids[position];
@@ -172,7 +172,7 @@ export type Party = Pick<
   'id' | 'kind' | 'customerId' | 'currency' | 'accountType' | 'identifier' | 'accountInfo'
 >;
 
-/** Converts an external account to the rail's form; undefined for an internal one. */
+/** Converts an external account to the rail's form; undefined for an internal account. */
 export function toRailAccount(account: Party): RailAccount | undefined {
   return account.kind === 'EXTERNAL' && account.accountType !== null && account.identifier !== null
     ? {

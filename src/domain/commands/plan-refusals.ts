@@ -21,14 +21,14 @@ export interface RefusalOptions {
   readonly conflict?: { readonly code?: RefusalCode; readonly reason?: string };
 }
 
-/** Turns a refusal by the database into the one that the caller gets, with the path of the input that caused it. */
+/** Turns a refusal by the database into the refusal that the caller gets, with the path of the input that caused it. */
 export function planRefusal(refusal: PlanRefusal, options: RefusalOptions, caller: Caller, replayed: boolean): Refusal {
   if (refusal.code === 'OTHER_VERSION') {
     const { type, id, version } = refusal;
-    // The only accounts that commands change are external ones.
+    // Commands only change external accounts.
     return changedMeanwhile(publicId(type === 'Account' ? 'ExternalAccount' : type, id), version, replayed);
   }
-  // A plan that already waits for an approval is never refused for the lack of one.
+  // A plan that already waits for an approval is never refused for lack of one.
   if (refusal.code === 'APPROVAL_REQUIRED') throw new Error('the plan of a waiting payment requires an approval');
   const pathOf =
     options.paths?.[refusal.code] ??
@@ -40,7 +40,7 @@ export function planRefusal(refusal: PlanRefusal, options: RefusalOptions, calle
 }
 
 const notIndependent =
-  'a payment cannot be approved by the token that requested it, by one that created that token or was created by it, or by one that the same policy limits';
+  'a payment cannot be approved by the token that requested it, by a token that created that one or was created by it, or by a token that the same policy limits';
 
 export const lookupExpired = 'the lookup has expired; look the receiver up again';
 
@@ -245,7 +245,7 @@ export function fullAccount({ id, limit, currency }: Extract<PlanRefusal, { code
   return `${publicId('InternalAccount', id)} may hold at most ${inMajor(limit, currency)}, and this would exceed it`;
 }
 
-/** Formats smallest units (digits) of a stored currency in human-readable major units, such as "125.50 USD". */
+/** Formats an amount in smallest units (digits) of a stored currency as readable major units, such as "125.50 USD". */
 export function inMajor(digits: string, currency: string): string {
   const known = currencyOf(currency);
   return known ? formatMajor(BigInt(digits), known) : `${digits} ${currency}`;

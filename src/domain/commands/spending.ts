@@ -23,7 +23,9 @@ export function spendOf(caller: Caller, kind: PaymentKind, payment: Begun): Spen
   };
 }
 
-/** The country of each account type that has only one. An IBAN begins with its country; a wallet has none. */
+/**
+ * The country of each account type that exists in only one country. An IBAN begins with its country; a wallet has none.
+ */
 const countries: { readonly [Type in ExternalAccountType]?: string } = {
   US_ACCOUNT: 'US',
   CLABE: 'MX',

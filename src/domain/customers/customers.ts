@@ -120,7 +120,7 @@ export const createCustomer = command((payments, caller, input: CreateCustomer) 
   paths: { UMA_ADDRESS_EXISTS: at('umaAddress') },
 }));
 
-/** Gives a business without a name an empty one, which is then refused, since a business must have a name. */
+/** Gives a business without a name an empty name, which is then refused, because a business must have a name. */
 function withName(details: CustomerDetails): CustomerDetails {
   return details.customerType === 'BUSINESS' ? { ...details, legalName: details.legalName ?? '' } : details;
 }
@@ -199,8 +199,8 @@ export interface UpdateCustomer extends Expecting {
 }
 
 /**
- * Changes the details of a customer, but not its type. If the rail checks identities, a new name is checked like that
- * of a new customer.
+ * Changes the details of a customer, but not its type. If the rail checks identities, a new name is checked just like
+ * the name of a new customer.
  * @throws Refusal USER_NOT_FOUND, CUSTOMER_DELETED, INVALID_INPUT, INVALID_UMA_ADDRESS, UMA_ADDRESS_EXISTS,
  *   IDEMPOTENCY_MISMATCH
  */
@@ -227,8 +227,8 @@ export const updateCustomer = command((payments, caller, input: UpdateCustomer) 
     const checked = renamed ? await checkedIdentity(payments, caller, identity) : undefined;
     const set = {
       ...columns,
-      // A name equal to the current one is not set: a concurrent request may have set another, with its own identity
-      // check.
+      // A name equal to the current one is not set, because a concurrent request may have set a different name, with
+      // its own identity check.
       ...(columns.name === customer.name && { name: undefined, searchName: undefined }),
       ...(umaAddress && { umaAddress }),
       ...(checked && { kycStatus: checked.status }),
@@ -252,9 +252,9 @@ export const updateCustomer = command((payments, caller, input: UpdateCustomer) 
 }));
 
 /**
- * Deletes a customer who holds no money and has no payment under way (decision 36). Its history is kept, it can no
- * longer move money, and its UMA address becomes available again. The customer's client tokens are revoked, as are
- * those of its quotes and transactions.
+ * Deletes a customer who holds no money and has no payment under way (decision 36). The customer's history is kept, but
+ * the customer can no longer move money, and its UMA address becomes available again. The customer's client tokens are
+ * revoked, and so are the client tokens of its quotes and transactions.
  * @throws Refusal USER_NOT_FOUND, CUSTOMER_DELETED (deleted before), CUSTOMER_IN_USE (with the obstacles),
  *   CUSTOMER_FROZEN, IDEMPOTENCY_MISMATCH
  */

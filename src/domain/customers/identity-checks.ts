@@ -90,7 +90,9 @@ async function commitStatus(client: Queryable, { platformId, customer }: DueChec
   if (outcome.kind !== 'done') throw new Error(`the identity status of customer ${customer.id} could not be stored`);
 }
 
-/** Schedules a customer's check for now, even if its last answer was final: its provider has reported a change. */
+/**
+ * Schedules a customer's check for now, even if the last answer was final, because the provider has reported a change.
+ */
 export async function wakeIdentityCheck(on: Queryable, platformId: string, customerId: string): Promise<void> {
   await wakeStatement(on, platformId, customerId);
 }

@@ -24,7 +24,7 @@ export class Channel<T> implements AsyncIterableIterator<T> {
 
   /**
    * @param limit the maximum number of messages that wait for the reader
-   * @param onOverflow called when the reader falls too far behind, since it may have stopped reading
+   * @param onOverflow called when the reader falls too far behind, because it may have stopped reading
    */
   constructor(limit: number, onClose: () => void, onOverflow: () => void = () => undefined) {
     this.#limit = limit;
@@ -127,8 +127,8 @@ export function only<T>(...messages: readonly T[]): AsyncIterableIterator<T> {
 }
 
 /**
- * Maps the messages of a channel. A message without a `value` is skipped, and the channel ends after one with `last`.
- * The values of `firsts` come first. `return` releases the channel at once.
+ * Maps the messages of a channel, after the values of `firsts`. If `map` returns no `value`, the message is skipped; if
+ * it returns `last`, the channel ends. `return` releases the channel at once.
  */
 export function mapChannel<T, U>(
   channel: Channel<T>,

@@ -3,8 +3,8 @@ import { invalid } from '../../core/refusal.ts';
 import { isReadToken, latest } from '../../infra/database/replicas/read-token.ts';
 
 /**
- * A position in a platform's feed: the sequence of an event, and the epoch in which the event got it. After the
- * database is restored, a different event gets the same sequence in another epoch (decision 77).
+ * A position in a platform's feed: the sequence of an event, and the epoch in which it was assigned. After the database
+ * was restored, a different event gets the same sequence in a later epoch (decision 77).
  */
 export interface FeedPosition {
   readonly sequence: bigint;
@@ -45,16 +45,16 @@ export class EventsUndone extends Error {
   }
 }
 
-/** The header field in which a caller says what its reads must include. The response to a write has it, too. */
+/** The header field in which a caller says which changes its reads must include. Responses to writes have it, too. */
 export const readAfterHeader = 'payments-read-after';
 
 /**
- * Parses the header field: the read token of a write, which the reads must include. For `latest` and for a cursor of
- * the feed it returns undefined: the reads then include everything, as they do without the header.
+ * Parses the header field. Returns the read token of the write that the reads must include; undefined for `latest` and
+ * for a feed cursor, because the reads then include everything, as they do without the header.
  * @throws Refusal INVALID_INPUT for anything else
  */
 export function readAfterOf(cursors: Cursors, platformId: string, text: string): string | undefined {
   if (isReadToken(text)) return text;
   if (text === latest || positionOf(cursors, platformId, text)) return undefined;
-  throw invalid('expected a read token, a cursor of the feed, or latest');
+  throw invalid('expected a read token, a feed cursor, or latest');
 }

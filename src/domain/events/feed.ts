@@ -19,7 +19,7 @@ const portion = 25;
 /** How long a reader may take for a page before the next replay gets its turn, in milliseconds. */
 const turnMs = 100;
 
-/** Replays the feed page by page, in turn, to subscribers that are behind. Live events and requests go first. */
+/** Replays the feed page by page, in turn, to subscribers that are behind. Live events and requests have priority. */
 export class Replays {
   readonly #reads: FeedReads;
   readonly #turns = new Slots(replayConnections);
@@ -37,8 +37,8 @@ export class Replays {
       });
       await channel.drained();
     }
-    // There was no `await` since the position was compared with the hub's, so the next event that the hub dispatches is
-    // the one that follows.
+    // There was no `await` after the comparison with the hub's position, so the next event that the hub dispatches is
+    // the one that follows the subscriber's position.
     if (!channel.ended) hub.live.add(subscriber);
   }
 
@@ -94,7 +94,7 @@ export interface Head {
 /** Listens for the notifications of sequencers on its own connection, which it replaces if none arrive. */
 export class FeedListener {
   readonly #connection: OwnConnection;
-  /** Connects once, however many polls request it meanwhile, and so counts a failure once. */
+  /** Connects only once if several polls request it at the same time, so that a failure is counted once. */
   readonly #reconnect: () => Promise<void>;
   /** The number of polls that have found something new since the last notification. */
   #missedPolls = 0;
@@ -151,9 +151,9 @@ function headsIn(payload: string): Head[] {
 
 /** The number of events that a subscriber may fall behind before it is dropped. */
 const maxBacklog = 1_000;
-/** The interval at which the feed polls for new events, in milliseconds, since notifications are only hints. */
+/** The interval at which the feed polls for new events, in milliseconds. It polls because notifications may be lost. */
 const pollMs = 1_000;
-/** The maximum wait for a committed change to be sequenced, in milliseconds. A few are usually enough. */
+/** The maximum wait for a committed change to be sequenced, in milliseconds. A few milliseconds are usually enough. */
 const latestMs = 2_000;
 
 /**
@@ -218,9 +218,9 @@ export class Feed {
   }
 
   /**
-   * Subscribes to the events after the sequence `after` that match the filter, first the stored ones and then the live
-   * ones, until the reader returns. A reader that falls too far behind, or whose events cannot be read, is dropped.
-   * @param onDrop called when the reader is dropped, since the reader itself may be stuck
+   * Subscribes to the events after the sequence `after` that match the filter, first to stored events and then to live
+   * events, until the reader returns. A reader that falls too far behind, or whose events cannot be read, is dropped.
+   * @param onDrop called when the reader is dropped, because the reader itself may be stuck
    */
   async subscribe(platformId: string, after: bigint, filter: EventFilter, onDrop?: () => void) {
     const hub = this.#hubs.get(platformId) ?? (await this.#openHub(platformId));
@@ -259,8 +259,9 @@ export class Feed {
   }
 
   /**
-   * Returns the latest event of each row, as of one moment, keyed by the ids that the feed uses for the rows. Waits for
-   * the events to reach the rows' versions. Omits a row whose events do not arrive in time, because no sequencer runs.
+   * Returns the latest event of each row, all at the same moment, keyed by the ids that the feed uses for the rows.
+   * Waits until the events have reached the rows' versions. Omits rows whose events do not arrive in time because no
+   * sequencer is running.
    */
   async latest(platformId: string, noun: FollowedNoun, versions: ReadonlyMap<string, number>) {
     const deadline = Date.now() + latestMs;
@@ -300,7 +301,7 @@ export class Feed {
         .finally(() => this.#opening.delete(platformId));
     this.#opening.set(platformId, opening);
     const opened = await opening;
-    // Another subscriber may have opened this hub and ended, and a later one may have opened a newer hub.
+    // Another subscriber may have opened this hub and ended it, and a third may have opened a newer one since.
     return this.#hubs.get(platformId) ?? opened;
   }
 

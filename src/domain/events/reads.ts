@@ -86,7 +86,7 @@ export interface Page {
 
 /** The feed's reads, on their own connections, so that live reads, replays and requests do not wait for each other. */
 export class FeedReads {
-  /** The number of events read from the database since the start, by purpose. */
+  /** The number of events read from the database since the process started, by purpose. */
   readonly count = { live: 0, replay: 0 };
   readonly #live: pg.Pool;
   readonly #replays: pg.Pool;
@@ -112,16 +112,16 @@ export class FeedReads {
     return events;
   }
 
-  /** Reads the newest events up to a feed position, without a gap. */
+  /** Reads the newest events up to a feed position, without gaps. */
   async newest(platformId: string, upTo: bigint): Promise<Event[]> {
     const events = await asPlatform(platformId, () => lastEvents(this.#replays, platformId, upTo.toString()));
     this.count.replay += events.length;
     return events;
   }
 
-  /** Reads a page of a replay: the next events of the filter's subject and types, a superset of the wanted ones. */
+  /** Reads a page of a replay: the next events with the filter's subject and types, which include all wanted events. */
   async page(platformId: string, after: bigint, end: bigint, { subject, types }: EventFilter): Promise<Page> {
-    // Events of a subject have an index; types have none.
+    // There is an index on subjects, but none on types.
     const spanEnd = after + BigInt(pageSpan);
     const to = !subject && types && spanEnd < end ? spanEnd : end;
     const range = [platformId, after.toString(), to.toString()];
@@ -131,7 +131,7 @@ export class FeedReads {
     });
     this.count.replay += events.length;
     const last = events.at(-1);
-    // A page that is not full was the last one of its range.
+    // A page that is not full was the last page of its range.
     return { events, upTo: last && events.length === pageSize ? last.sequence : to };
   }
 

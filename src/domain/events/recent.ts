@@ -3,7 +3,8 @@ import type { Event } from '../../infra/database/generated/client/client.ts';
 /** The maximum number of events of one platform kept in memory. */
 export const newestEvents = 2_000;
 /**
- * The maximum total size of all platforms' events, in bytes of JSON. As objects they take two to four times as much.
+ * The maximum total size of all platforms' events, in bytes of JSON. As objects, they take two to four times as much
+ * memory.
  */
 export const maxBytes = 32 * 1024 * 1024;
 
@@ -14,8 +15,8 @@ export interface RecentMemory {
 }
 
 /**
- * The newest events of a platform's feed in memory, without a gap, for readers that were briefly disconnected: when
- * many reconnect together, they read nothing from the database. `clear` releases its memory.
+ * The newest events of a platform's feed, kept in memory without gaps for readers that were briefly disconnected: even
+ * if many reconnect at once, they read nothing from the database. `clear` releases its memory.
  */
 export class RecentEvents {
   readonly #memory: RecentMemory;
@@ -28,7 +29,7 @@ export class RecentEvents {
     this.#memory = memory;
   }
 
-  /** Adds the feed's next event. If it does not follow the last one, it replaces all earlier ones. */
+  /** Adds the feed's next event. If it does not follow the last event, it replaces all earlier events. */
   add(event: Event): void {
     const last = this.#events.at(-1);
     if (last && event.sequence !== last.sequence + 1n) this.clear();

@@ -22,7 +22,7 @@ interface Found {
   readonly position: FeedPosition | null;
   /** The sequence up to which the client may have received events. */
   readonly sent: bigint;
-  /** Whether the stream ended properly; if not, it may not even have been the client's last one. */
+  /** Whether the stream ended properly. If not, the client may have received later events on another connection. */
   readonly hasEnded: boolean;
 }
 
@@ -60,8 +60,8 @@ const beginStatement = statement<{ key: Buffer }>(
 
 /**
  * Stores acknowledgements from any of the client's connections. A connection that the client has abandoned may reach
- * this service after the client's newer one, and so take over the key. What is sent on it does not show what the
- * client has received.
+ * this service after the client's newer one and take over the key, so what was sent on a connection does not show what
+ * the client has received.
  */
 const writeStatement = statement<{ key: Buffer }>(
   'write_resume_points',
@@ -93,8 +93,8 @@ const writeMs = 1_000;
 /** The interval at which a stream without events is marked as seen, in milliseconds. */
 const seenMs = 900_000;
 /**
- * The time for which concurrently opened streams are collected into one statement, in milliseconds, and their maximum
- * number.
+ * How long concurrently opened streams are collected into one statement, in milliseconds, and the maximum number of
+ * streams per statement.
  */
 const collectMs = 3;
 const maxBatch = 500;
@@ -159,7 +159,7 @@ export class ResumePoints {
     this.#changed.add(point);
   }
 
-  /** Stores an ended point promptly, since its client may reconnect at once. */
+  /** Stores an ended point promptly, because its client may reconnect at once. */
   release(point: ResumePoint): void {
     this.#open.delete(point);
     this.#changed.add(point);
@@ -292,7 +292,7 @@ export class ResumePoint {
 
   /**
    * Stores the start of a stream that does not resume. If the client acknowledges nothing, the stream continues after
-   * this sequence when it is opened again; if this is null, the stream starts over.
+   * this sequence when it is opened again. If the sequence is null, the stream starts over.
    */
   async begin(position: bigint | null): Promise<void> {
     if (this.#isBegun) return;
@@ -306,7 +306,7 @@ export class ResumePoint {
   }
 
   acknowledge(position: FeedPosition): void {
-    // The client uses this connection, so it no longer uses an older one.
+    // The client is using this connection, so it no longer uses an older one.
     this.#isNewest = true;
     const before = this.#acknowledged?.sequence ?? this.#begun;
     if (before !== null && position.sequence <= before) return;
@@ -352,7 +352,7 @@ function byPlatform(points: Iterable<ResumePoint>): Map<string, ResumePoint[]> {
   return Map.groupBy(points, ({ key }) => key.platformId);
 }
 
-/** Returns the last point of each key: a statement can insert a row only once. */
+/** Returns the last point of each key, because a statement can insert a row only once. */
 function distinct(points: readonly ResumePoint[]): Iterable<ResumePoint> {
   return new Map(points.map((point) => [point.key.digest.toString('hex'), point])).values();
 }

@@ -5,7 +5,7 @@ import { columnsOf } from '../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
 import type { Subject } from './subscribers.ts';
 
-/** The events of one row: each of its versions has exactly one. */
+/** The events of one row. Each version of the row has exactly one event. */
 
 /** The nouns for which every change has an event. */
 export type FollowedNoun = 'Transaction' | 'Quote' | 'Account' | 'Customer';
@@ -59,7 +59,7 @@ const latestOf: Readonly<Record<FollowedNoun, ReturnType<typeof latestStatement>
 const endOfFeed = 2n ** 62n;
 
 /**
- * Reads the latest event of each row in one statement, so that all are as of the same moment.
+ * Reads the latest event of each row in one statement, so that all of them reflect the same moment.
  * @param ids the ids that `subjectIdOf` returns, without duplicates
  */
 export async function latestEventsOf(pool: Queryable, platformId: string, noun: FollowedNoun, ids: readonly string[]) {
@@ -72,7 +72,10 @@ export async function latestEventsOf(pool: Queryable, platformId: string, noun: 
 /** The maximum number of events whose predecessors are read in one statement. */
 const maxBatch = 200;
 
-/** Finds the previous event of the same row for each event: several per statement, and once for all followers. */
+/**
+ * Finds the previous event of the same row for each event. Several are read in one statement, and each is read once for
+ * all followers.
+ */
 export class PreviousEvents {
   readonly #known = new WeakMap<Event, Promise<Event | undefined>>();
   readonly #loader: DataLoader<Event, Event | undefined>;

@@ -15,22 +15,22 @@ export const unmarkedRestore =
   'the database was restored, or a standby was promoted: follow the operating guide, then run `npm run ops -- restored --yes`';
 
 /**
- * One statement in its own transaction, sent as one message: a process that is then paused or cut off holds no lock,
- * since Postgres finishes the statement without it. The end of the transaction releases the lock, even behind a
+ * One statement in its own transaction, sent as one message. If the process is then paused or cut off, it holds no
+ * lock, because Postgres finishes the statement without it. The end of the transaction releases the lock, even behind a
  * connection pooler.
  */
 const step = `select case when pg_try_advisory_xact_lock(${stepLock}) then sequence_outbox(${batchSize}) end as count`;
 
 /**
- * Numbers every committed change in its platform's feed. All processes do so without a leader: each step takes a
- * lock.
+ * Numbers every committed change in its platform's feed. All processes do this, without a leader, because each step
+ * takes a lock.
  */
 export class Sequencer {
   readonly #log: Logger | undefined;
-  /** Its own connection, since one from the pool might have to wait for other users. */
+  /** A connection of its own, because it might have to wait for one from the pool. */
   readonly #connection: OwnConnection;
 
-  /** @param log gets a warning if the connected server is no longer the same one */
+  /** @param log gets a warning if the connection now leads to a different server */
   constructor(database: Database, log?: Logger) {
     this.#log = log;
     const limits = { connectionTimeoutMillis: connectMs, query_timeout: database.answerTimeoutMs };
@@ -48,7 +48,7 @@ export class Sequencer {
       const { rows } = await client.query<{ count: number | null }>(step);
       return rows[0]?.count ?? undefined;
     } catch (error) {
-      // After any error the next step uses a new connection, since this one may be waiting for a result that never
+      // After any error, the next step uses a new connection, because this one may be waiting for a result that never
       // arrives.
       this.#connection.drop();
       throw error;
@@ -60,7 +60,7 @@ export class Sequencer {
   }
 
   /**
-   * Begins a new epoch of the feed if the connected server is no longer the same one. Nothing is numbered on a
+   * Begins a new epoch of the feed if the connection leads to a different server than before. Nothing is numbered on a
    * connection before this check, and a restore or a failover breaks all connections.
    */
   async #followServer(client: pg.Client): Promise<void> {

@@ -22,7 +22,7 @@ export interface Subscriber {
   position: bigint;
 }
 
-/** The subscribers that get live events, indexed by subject. Those without a subject get every event. */
+/** The subscribers that get live events, indexed by subject. Subscribers without a subject get every event. */
 export class SubscriberIndex {
   readonly #byKey = new Map<string, Set<Subscriber>>();
 

@@ -29,7 +29,9 @@ export async function audit({ url }: Pick<Database, 'url'>): Promise<readonly Br
 }
 
 export interface AuditOptions {
-  /** Whether to check all rows. Otherwise the audit continues from the checkpoint of the last sound one, if it can. */
+  /**
+   * Whether to check all rows. Otherwise the audit continues from the checkpoint of the last sound audit, if it can.
+   */
   readonly full?: boolean | undefined;
   /** The address of a standby to read from. */
   readonly replica?: string | undefined;
@@ -42,9 +44,9 @@ export interface Audit {
   readonly breaches: readonly Breach[];
   /** The moment from which the audit continued; null if it checked all rows. */
   readonly coversFrom: Date | null;
-  /** The moment that the audit covers: every commit acknowledged before it. */
+  /** The end of the audited period: the audit covers every commit acknowledged before this moment. */
   readonly coversUntil: Date;
-  /** Why the audit checked all rows although an incremental one was requested; null otherwise. */
+  /** Why the audit checked all rows although an incremental audit was requested; null otherwise. */
   readonly whyAll: string | null;
   /** Why the result could not be stored; undefined if it was. */
   readonly storeError: unknown;
@@ -59,8 +61,8 @@ export class ReplicaUnfit extends Error {}
 const attempts = 3;
 
 /**
- * Checks the ledger, and stores the result on the primary. A sound audit becomes the checkpoint from which the next one
- * continues, which checks only later rows and those that may still change (decision 94).
+ * Checks the ledger, and stores the result on the primary. A sound audit becomes the checkpoint from which the next
+ * audit continues: it checks only later rows, and rows that may still change (decision 94).
  * @throws ReplicaUnfit
  */
 export async function runAudit(database: Database, options: AuditOptions = {}): Promise<Audit> {
@@ -150,7 +152,9 @@ function isReplayConflict(error: unknown): boolean {
   return sqlState(error) === '40001' && error instanceof Error && error.message.includes('conflict with recovery');
 }
 
-/** Runs `work` in one consistent snapshot, on its own connection, since it may take longer than any other statement. */
+/**
+ * Runs `work` in one consistent snapshot, on its own connection, because it may take longer than any other statement.
+ */
 async function onSnapshot<T>(
   url: string,
   work: (client: pg.Client) => Promise<T>,
@@ -213,7 +217,7 @@ export interface Checkpoint {
   readonly epochId: number | null;
 }
 
-/** Identifies the rules, since old rows have not been checked against a changed rule. */
+/** Identifies the version of the rules. If a rule has changed, old rows have not been checked against it. */
 const rulesDigest = createHash('sha256')
   .update(JSON.stringify(ledgerRules.map(({ rule, offenders }) => [rule, offenders(allRows)])))
   .digest();
@@ -238,7 +242,7 @@ interface Found {
 
 /**
  * Reads the checkpoint, and determines whether an audit can continue from it.
- * @param history the primary's history (read_position); null if its server differs from that of the feed's epoch
+ * @param history the primary's history (read_position); null if the server is not the one of the feed's epoch
  */
 export async function findCheckpoint(client: pg.Client, history: string | null): Promise<Checkpoint> {
   const { rows } = await client.query<Found>(found);
@@ -277,7 +281,7 @@ const checkpointLock = 0x61756469;
  * Stores an audit on the primary and, if it was sound, the checkpoint of its snapshot, in one transaction.
  * @param client the connection in whose snapshot the audit has read
  * @param before the checkpoint in that snapshot
- * @returns whether the checkpoint is now this audit's: false if another audit has written one in the meantime
+ * @returns whether this audit is now the checkpoint: false if another audit has stored a checkpoint in the meantime
  */
 export async function storeAudit(database: Database, client: pg.Client, finished: FinishedAudit, before: Checkpoint) {
   return inTransaction(database, async ({ client: primary, prisma }) => {

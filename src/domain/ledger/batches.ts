@@ -1,9 +1,9 @@
 import type { Alternative, Plan, PlanGroup } from './plan.ts';
 
 /**
- * The conflict keys of a group of plans, as names: rows that it changes, and rows that affect its checks or result. Two
- * groups conflict if one writes a key that the other reads. Groups with a common key in `inOrder` may share a batch,
- * whose checks take account of the earlier groups (commit_batch.sql), but none may overtake another.
+ * The conflict keys of a group of plans: the names of rows that it changes, and of rows that affect its checks or its
+ * result. Two groups conflict if one writes a key that the other reads. Groups with a common key in `inOrder` may share
+ * a batch, because its checks take the earlier groups into account (commit_batch.sql), but they must keep their order.
  */
 interface ConflictKeys {
   readonly writes: Set<string>;
@@ -15,9 +15,9 @@ const noKeys = (): ConflictKeys => ({ writes: new Set(), reads: new Set(), inOrd
 
 /**
  * Divides groups of plans that share a transaction into batches. In a batch, all groups are checked one by one before
- * any is applied, so no group may change data that the check of another depends on, except balances. Of two groups
- * that conflict, the earlier is in an earlier batch. The result is the same as if the groups were committed one after
- * another.
+ * any is applied, so no group may change data on which the checks of another group depend, except balances. Of two
+ * groups that conflict, the earlier is in an earlier batch. The result is the same as if the groups were committed one
+ * after another.
  * @returns the batches in order, each a list of positions in `groups`
  * @throws Error when a plan's alternative changes something that the plan does not name
  */
@@ -41,8 +41,8 @@ export function divideIntoBatches(groups: readonly PlanGroup[]): number[][] {
 }
 
 /**
- * Returns the conflict keys of a group. Most keys are both read and written. Rows that many plans read and few change
- * (customers, and external accounts that take part) share one key.
+ * Returns the conflict keys of a group. Most keys are both read and written. Rows that many plans read and few plans
+ * change (customers, and external accounts that take part) share one key.
  */
 function keysOf(group: PlanGroup): ConflictKeys {
   const keys = noKeys();

@@ -35,13 +35,16 @@ interface Lane<Outcome> {
   waiting: Waiting<Outcome>[];
 }
 
-/** Carries out plans: several in one transaction, or one in its own, which may throw `LockTimeout`. */
+/**
+ * Carries out plans: several in one transaction, or a single plan in its own transaction, which may throw
+ * `LockTimeout`.
+ */
 interface Commit<Outcome> {
   together(plans: readonly PlatformPlan[]): Promise<readonly Outcome[]>;
   alone(plan: PlatformPlan): Promise<Outcome>;
 }
 
-/** The maximum number of plans in one transaction, since the first of them waits for the last. */
+/** The maximum number of plans in one transaction. It is limited because the first plan waits for the last. */
 const maxPlans = 16;
 /** There is one lane for this many connections of the pool; the other connections are for reading. */
 const connectionsPerLane = 3;
@@ -53,11 +56,11 @@ const slowMs = 50;
  * transaction. The fixed cost of a transaction is incurred once, and payments of a busy account do not each wait for a
  * commit.
  * - A plan that finds all lanes empty starts at once, alone.
- * - The next lane is used only when the previous one has a full transaction waiting, or is slow: few full transactions
- *   cost less than many small ones.
+ * - The next lane is used only when the previous one has a full transaction waiting, or is slow, because a few full
+ *   transactions cost less than many small ones.
  * - Plans on the same account share a lane, so that transactions of this process do not wait for each other.
- * - A plan that has waited as long as a request waits for a connection is no longer begun: its caller is about to get
- *   an unknown outcome.
+ * - A plan that has waited as long as a request would wait for a connection is not begun any more, because its caller
+ *   is about to get an unknown outcome.
  */
 export class CommitLanes<Outcome> {
   readonly #lanes: readonly Lane<Outcome>[];
@@ -130,12 +133,12 @@ export class CommitLanes<Outcome> {
         }
       }
     }
-    // Each plan is now committed alone: a failure does not affect the others, except those on the same account.
+    // Each plan is now committed alone, so that a failure affects only plans on the same account.
     const accounts = Map.groupBy(plans, (waiting) => waiting.account ?? waiting);
     await Promise.all(Array.from(accounts.values(), (ofAccount) => this.#commitEach(lane, ofAccount)));
   }
 
-  /** Commits the plans of one account in turn. If one times out, the account's other plans in the lane do, too. */
+  /** Commits the plans of one account in turn. If a plan times out, so do the account's other plans in the lane. */
   async #commitEach(lane: Lane<Outcome>, plans: readonly Waiting<Outcome>[]): Promise<void> {
     let lockTimeout: LockTimeout | undefined;
     for (const waiting of plans) {

@@ -11,7 +11,7 @@ import { divideIntoBatches } from './batches.ts';
 import { CommitLanes, LockTimeout } from './commit-lanes.ts';
 import type { Alternative, Plan, PlanGroup, PlatformPlan, ResultType } from './plan.ts';
 
-/** The outcome of a plan. `replayed`: it is the outcome of the first call with the idempotency key. */
+/** The outcome of a plan. `replayed` means that it repeats the outcome of the first call with the idempotency key. */
 export type Outcome =
   | { readonly kind: 'done'; readonly replayed: boolean; readonly row: SnapshotRows[ResultType] | undefined }
   | { readonly kind: 'refused'; readonly replayed: boolean; readonly refusal: PlanRefusal }
@@ -52,7 +52,7 @@ export type PlanRefusal =
   | { readonly code: 'QUOTE_EXPIRED'; readonly id: string; readonly expiresAt: string }
   /** The row that the plan changes has a different version than its caller expects. */
   | { readonly code: 'OTHER_VERSION'; readonly type: ResultType; readonly id: string; readonly version: number }
-  /** `type` is that of the record with this id; absent for an order to the rail, which no API shows. */
+  /** `type` is the type of the record with this id. It is absent for an order to the rail, which no API shows. */
   | {
       readonly code: 'CONFLICT';
       readonly type?: 'Quote' | 'Transaction' | 'ExternalAccount';
@@ -61,7 +61,7 @@ export type PlanRefusal =
       /** The deadline, which had passed when the decision arrived. */
       readonly dueAt?: string;
     }
-  /** `id` is that of the customer who has the address; null if that customer is another platform's. */
+  /** `id` is the customer who has the address; null if that customer belongs to another platform. */
   | { readonly code: 'UMA_ADDRESS_EXISTS'; readonly id: string | null }
   | { readonly code: 'CUSTOMER_DELETED'; readonly id: string }
   /** The customer holds `balances`, or has `payments` under way, of which `transactions` are the first. */
@@ -110,7 +110,7 @@ export type PlanRefusal =
       readonly limit: LimitState | null;
       readonly freeAt: string | null;
     }
-  /** The account's balance would exceed its limit; `coming` counts the payments under way to it. */
+  /** The account's balance would exceed its limit; `coming` is the total still to be credited. */
   | {
       readonly code: 'AMOUNT_OUT_OF_RANGE';
       readonly id: string;
@@ -204,7 +204,7 @@ const tableLockStatement = statement<{ isLocked: boolean }>(
        and c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')) as is_locked`,
 );
 
-/** The policies that count a payment: the subject of each, and its limits including the payment. */
+/** The policies that count a payment: each policy's subject, and its limits with the payment included. */
 const countedStatement = statement<{ readonly subjectId: string; readonly limits: readonly LimitState[] }>(
   'counted_policies',
   `select p.subject_id, limits_of(p.platform_id, p.id) as limits from policy_use u

@@ -13,7 +13,10 @@ const windowEnd = `case l.period
   when 'LAST_30_DAYS' then u.used_at + interval '720 hours'
   else (date_trunc(l.period, u.used_at at time zone p.time_zone) + ('1 ' || l.period)::interval) at time zone p.time_zone end`;
 
-/** The auditor's rules about policies. They check everything that policies have counted, since little of it is old. */
+/**
+ * The auditor's rules about policies. They always check everything that policies have counted, because little of it is
+ * old.
+ */
 export const policyRules: readonly Rule[] = [
   {
     rule: 'a policy has counted the amount that a payment sends, and still counts it unless the payment was not delivered or was returned',

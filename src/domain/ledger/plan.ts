@@ -14,14 +14,14 @@ import type {
 } from '../../infra/database/generated/client/client.ts';
 
 /**
- * All changes that one command makes, as data. `commitPlan` sends it to the database, which locks, checks and applies
- * it in one transaction, or refuses it as a whole. Commands differ only in their plans.
+ * A plan: all changes that a command makes, as data. `commitPlan` sends it to the database, which locks, checks and
+ * applies it in one transaction, or refuses it as a whole. Commands differ only in their plans.
  */
 export interface Plan {
   readonly claim?: Claim | undefined;
   /**
-   * The preconditions of a plan: customers who may move money and are not frozen, external accounts that are ACTIVE and
-   * not frozen, internal accounts that are not frozen, and lookups that have not expired.
+   * The preconditions of a plan: these customers may move money and are not frozen, these external accounts are ACTIVE
+   * and not frozen, these internal accounts are not frozen, and these lookups have not expired.
    */
   readonly requireActive?: {
     readonly customers?: readonly string[];
@@ -34,7 +34,7 @@ export interface Plan {
    * exceed its limit.
    */
   readonly capacity?: readonly { readonly account: string; readonly amount: bigint }[] | undefined;
-  /** The payment that it begins: policies allow or refuse it, and count it. */
+  /** The payment that the plan begins. Policies allow or refuse it, and count it. */
   readonly spend?: Spend;
   readonly insert?: {
     readonly customer?: readonly NewRow<Customer>[];
@@ -56,9 +56,9 @@ export interface Plan {
   /** When the rail checks an external account again, in milliseconds from now; null if its last answer was final. */
   readonly checks?: readonly { readonly accountId: string; readonly dueInMs: number | null }[];
   readonly journals?: readonly Journal[];
-  /** The approval of a balance correction, which its only journal carries out (decision 81). */
+  /** The approval of a balance correction, which the plan's only journal carries out (decision 81). */
   readonly adjustments?: readonly Approval[];
-  /** The case that its only journal, a difference, settles, with the order that it concludes (decision 95). */
+  /** The case that the plan's only journal (a difference) settles, with the order that this concludes (decision 95). */
   readonly cases?: readonly SettledCase[];
   /**
    * When the rail is queried again for an order, in milliseconds from now; null once the order has its outcome.
@@ -88,15 +88,16 @@ export interface Spend {
   readonly accountId: string | null;
   readonly country: string | null;
   readonly umaAddress: string | null;
-  /** The quote's expiry: no approval can come later. */
+  /** The quote's expiry, after which no approval is possible. */
   readonly until?: Date | undefined;
   /** Whether the payment waits for an approval. */
   readonly waits?: true;
 }
 
 /**
- * The plan that replaces one that is too late for its quote: the database decides that under the quote's lock. It
- * changes nothing that the replaced plan does not name. It may itself be too late, and have an alternative in turn.
+ * The plan to carry out instead of one that is too late for its quote, as the database decides under the quote's lock.
+ * It changes nothing that the replaced plan does not name. It may itself be too late, and may have an alternative in
+ * turn.
  */
 export interface Alternative extends Pick<Plan, 'quotes' | 'transactions' | 'journals'> {
   /** Quotes that must be EXPIRED and not paid yet. They are locked but not changed. */
@@ -164,9 +165,11 @@ export interface TransactionMove {
   readonly expectedInMs?: number | undefined;
   /** The time that its platform has to approve or reject it, in milliseconds from now. */
   readonly approvalInMs?: number | undefined;
-  /** Set if the change may happen only before that deadline, by the database's clock once the transaction is locked. */
+  /**
+   * Set if the change must happen before the approval deadline, by the database's clock once the transaction is locked.
+   */
   readonly approval?: 'before';
-  /** The token that approves another's request, and the tokens that created it (may_approve.sql). */
+  /** The token that approves another token's request, and the tokens that created it (may_approve.sql). */
   readonly makers?: readonly string[];
   readonly isNew?: boolean;
 }
@@ -253,7 +256,7 @@ export type Leg = Money & Place;
 
 /**
  * Merges plans into one that does everything they do, in order. Nothing is lost: lists are concatenated.
- * @throws Error if two of them have a claim, a result or an alternative, of which a plan can have only one
+ * @throws Error if two of them have a claim, a result or an alternative, because a plan can have only one of each
  */
 export function mergePlans(...plans: readonly Plan[]): Plan {
   return plans.reduce(merge, {});

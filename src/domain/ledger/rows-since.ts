@@ -4,11 +4,11 @@ import type { Scope } from './rule.ts';
 /**
  * The rows that are newer than a checkpoint, or may still change (decision 94).
  *
- * Events and legs are exact: the events after the feed's last number at the checkpoint, and an account's legs after the
- * version that it had then. Both numbers are assigned under a lock, so no later commit can have a lower one. Journals
- * have only ids. Each belongs to a change in a payment or a balance, whose event is written in the same transaction,
- * soon after the journal. So a new journal is not older than the oldest new event, however late it was committed, even
- * if the clock was set back.
+ * New events and legs can be selected exactly: the events after the feed's last number at the checkpoint, and the legs
+ * after the version that their account had then. Both numbers are assigned under a lock, so no later commit can have a
+ * lower one. Journals have only ids. Each journal belongs to a change in a payment or a balance, whose event is written
+ * in the same transaction, soon after the journal. So a new journal is at most slightly older than the oldest new
+ * event, however late it was committed, even if the clock was set back.
  */
 
 /** How much older a journal can be than its first event: a hundred times the duration of a transaction. */
@@ -35,7 +35,7 @@ export const rowsSince: Scope = {
   deposits: ofChunk('rail_deposit', 'transaction_id'),
   journals: journalsSince,
   postings: postingsSince,
-  // The accounts that have changed, and those with a leg that bypassed the functions of the ledger.
+  // Accounts that have changed, and accounts with a leg that bypassed the functions of the ledger.
   accountLegs: `(select p.* from (
       select a.platform_id, a.id, coalesce(b.version, 0) as version
       from account a left join audit_balance b on b.platform_id = a.platform_id and b.account_id = a.id
@@ -88,7 +88,9 @@ const beginnings = `select array_agg(platform_id) as platforms, array_agg(sequen
     left join (select platform_id, min(occurred_at) as oldest from outbox group by platform_id) o on o.platform_id = p.id
   ) beginnings`;
 
-/** The number of payments checked at a time. Postgres expects fewer, and would join larger chunks row by row. */
+/**
+ * The number of payments checked at a time. Postgres expects fewer payments, and would join larger chunks row by row.
+ */
 const chunkSize = 500;
 
 export class RowsSince {
@@ -100,7 +102,10 @@ export class RowsSince {
     this.#beginnings = beginnings;
   }
 
-  /** Finds where the new rows begin. The transaction then reads by keys: reading a whole table never pays off. */
+  /**
+   * Finds where the new rows begin. From then on, the transaction reads by key, because reading a whole table never
+   * pays off.
+   */
   static async find(client: pg.Client): Promise<RowsSince> {
     await client.query('set local enable_seqscan = off');
     const { rows } = await client.query<Record<'platforms' | 'sequences' | 'journals', string[] | null>>(beginnings);
@@ -108,7 +113,7 @@ export class RowsSince {
     return new RowsSince(client, [platforms ?? [], sequences ?? [], journals ?? []]);
   }
 
-  /** Runs a query over the new rows: for all rules except those about payments, or for the payments of one chunk. */
+  /** Runs a query over the new rows or, for rules about payments, over the payments of one chunk. */
   async run(query: string, { platforms, ids }: Chunk = { platforms: [], ids: [] }): Promise<Record<string, unknown>[]> {
     const text = `with ${parameters} ${query}`;
     return (await this.#client.query({ text, values: [...this.#beginnings, platforms, ids] })).rows;

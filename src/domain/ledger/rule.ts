@@ -3,14 +3,14 @@ export interface Scope {
   readonly payments: string;
   readonly journalsOfPayments: string;
   readonly quotes: string;
-  /** Events as stored, including all those of the payments. */
+  /** Events as stored, including all events of the payments. */
   readonly eventsOfPayments: string;
   /** The deposits at providers that the payments have credited. */
   readonly deposits: string;
   readonly journals: string;
   /** The legs of these journals, and legs without a journal. */
   readonly postings: string;
-  /** Legs on accounts: for each account, all those after its balance in `balances`. */
+  /** Legs on accounts: for each account, all legs after its balance in `balances`. */
   readonly accountLegs: string;
   /** Known states of accounts (`audit_balance`): each a balance, and the version that the account had then. */
   readonly balances: string;
@@ -20,7 +20,9 @@ export interface Scope {
 
 export interface Rule {
   readonly rule: string;
-  /** Whether it is about single payments and their rows, so that it can be checked for some payments at a time. */
+  /**
+   * Whether the rule is about single payments and their rows, so that it can be checked for some payments at a time.
+   */
   readonly ofPayments?: true;
   /** Returns the query for the rows of a scope that break the rule: none in a sound ledger. */
   readonly offenders: (scope: Scope) => string;

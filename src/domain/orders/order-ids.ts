@@ -6,7 +6,7 @@ import type { Operation } from '../access/operations.ts';
 
 /**
  * The ids of orders serve as idempotency keys at providers. They are derived from values that a client repeats, so that
- * a payment that is made again after the database was restored has the same order as before (decision 76).
+ * a payment that is made again after the database was restored gets the same order id as before (decision 76).
  */
 
 /**
@@ -24,7 +24,7 @@ export function orderIdOfKey(
     : derivedId(caller.platformId, keyedOperation(caller, operation), key);
 }
 
-/** Returns the id of a quote's order: known before the order exists, since a rate lock names it. */
+/** Returns the id of a quote's order. It is known before the order exists, because a rate lock names it. */
 export function orderIdOfQuote(quote: { readonly platformId: string; readonly id: string }): string {
   return derivedId(quote.platformId, 'quote', quote.id);
 }

@@ -65,7 +65,7 @@ export interface Receiver {
   readonly platformId: string;
   readonly customerId: string;
   readonly isReceiverActive: boolean;
-  /** The receiver's default UMA deposit account in the currency, or else the internal account in it. */
+  /** The receiver's default UMA deposit account in the currency, or else the receiver's internal account in it. */
   readonly depositAccountId: string | null;
 }
 
@@ -142,7 +142,7 @@ export function expectedMs(rail: Rail, railRequest: RailRequest): number {
 }
 
 /**
- * Returns a rail's delay in whole milliseconds, bounded and with a default, since an order without a due time would
+ * Returns a rail's delay in whole milliseconds, bounded and with a default, because an order without a due time would
  * never run.
  */
 export function wholeMs(ms: number): number {
@@ -213,8 +213,8 @@ const wakeOrderStatement = statement<object>(
 
 /**
  * Makes an order that waits for its rail due now. An order that has its outcome, or is unknown, stays unchanged. So
- * does a settled order with one query left, unless `alsoSettled` says that its money may have come back: if that query
- * came too early, it would miss money that is returned later.
+ * does a settled order that has only one query left, unless `alsoSettled` says that its money may have come back: if
+ * the last query came too early, it would miss money that is returned later.
  * @param on a transaction
  */
 export async function wakeOrder(
@@ -247,9 +247,9 @@ export async function deferApproval(on: Queryable, platformId: string, transacti
 }
 
 /**
- * How long a rail may take to answer, in milliseconds. The lease of an account check is longer, and that of an order is
- * renewed, so no other process has taken the work when its outcome is written. And one silent rail does not block all
- * other work.
+ * How long a rail may take to answer, in milliseconds. The lease of an account check is longer, and the lease of an
+ * order is renewed, so no other process has taken the work when its outcome is written. The limit also keeps one silent
+ * rail from blocking all other work.
  */
 const answerMs = 10_000;
 /** How long a request takes to commit after the rail's answer, in milliseconds. */
@@ -275,7 +275,7 @@ export async function neededOf<Answer>({ log }: { readonly log: Logger }, answer
     return await railAnswer(answer);
   } catch (error) {
     if (error instanceof Refusal) throw error;
-    log.error({ err: error }, 'a rail call that a request needed has failed');
+    log.error({ err: error }, 'a request failed because its call to the rail failed');
     throw new Refusal('SERVICE_UNAVAILABLE', 'the rail does not respond; try again', { retryAfter: 1 });
   }
 }

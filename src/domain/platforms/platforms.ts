@@ -46,9 +46,9 @@ export function umaDomainIn(written: string, path: FieldPath): string {
 }
 
 /**
- * Checks that a platform may take a UMA domain without the operator (decision 61): one that it already had or, in the
- * sandbox, a reserved one. The platform's row must be locked. Whether another platform has the domain is detected when
- * it is stored.
+ * Checks that a platform may take a UMA domain without the operator's help (decision 61): a domain that it had before
+ * or, in the sandbox, a reserved one. The platform's row must be locked. Whether another platform has the domain is
+ * detected when it is stored.
  * @throws Refusal INVALID_INPUT (not allowed in this environment), CONFLICT (only the operator may assign it; too many)
  */
 export async function requireMayTake(
@@ -201,7 +201,7 @@ export const platformCurrencies: ReadonlyMap<string, PlatformCurrency> = new Map
   currencies.map(({ code }) => [code, { ...currencySettings, code, deliveryRail: deliveryRails[code] }]),
 );
 
-/** Whether the platform verifies its customers itself: there is no setting for that yet. */
+/** Whether the platform verifies its customers itself. There is no setting for this yet. */
 export const isRegulatedFinancialInstitution = false;
 
 export function readPlatform(payments: Payments, caller: Caller): Promise<Platform> {
@@ -211,8 +211,8 @@ export function readPlatform(payments: Payments, caller: Caller): Promise<Platfo
 /**
  * Changes a platform's settings. The platform gets an internal account for each new currency. Existing accounts and
  * customers' addresses stay unchanged.
- * @param besides checks and changes more in the same transaction, with the platform's row locked; returns whether it
- *   has changed anything
+ * @param besides makes further checks and changes in the same transaction, with the platform's row locked, and returns
+ *   whether it has changed anything
  * @throws Refusal FORBIDDEN, INVALID_INPUT, INVALID_CURRENCY, CONFLICT (the domain is another platform's, or only the
  *   operator may assign it; the first call with the key is still running), IDEMPOTENCY_MISMATCH, and whatever `besides`
  *   throws
@@ -245,7 +245,7 @@ export async function updatePlatform(
   }
 }
 
-/** Validates settings before they are stored. Null and missing ones stay unchanged. */
+/** Validates settings before they are stored. A setting that is null or missing stays unchanged. */
 function checkSettings({ umaDomain, ...settings }: PlatformSettings): PlatformSettings {
   if (settings.currencies) checkCurrencies(settings.currencies);
   const domain = typeof umaDomain === 'string' ? umaDomainIn(umaDomain, at('umaDomain')) : undefined;
@@ -272,7 +272,7 @@ async function changeSettings(
     currencies: [...(currencies ?? before.currencies)],
     trustedDocuments: trustedDocuments ?? before.trustedDocuments,
   };
-  // Whatever else changes counts as a change to the settings.
+  // Changes made by `besides` also count as changes to the settings.
   const changesMore = await besides(transaction);
   if (!changesMore && isDeepStrictEqual({ ...before, ...given }, before)) return before;
   const { now: updatedAt } = await readClock(client);
@@ -311,7 +311,7 @@ async function openAccounts(
 
 /**
  * Changes a platform's own rate limits. Instances cache credentials, and apply the change within two seconds.
- * @returns its current limits, null if those from the settings apply
+ * @returns its current limits; null if the limits from the settings apply
  */
 export function changeRates(database: Database, platformId: string, operator: Operator, changes: RateChanges) {
   return inTransaction(database, async (transaction) => {

@@ -80,7 +80,7 @@ type Terms = Omit<Prisma.PolicyUncheckedCreateInput, 'platformId' | 'subjectType
 
 /**
  * Sets the policy of an API token, a client token, a customer or the platform, replacing any previous one. Payments
- * that the previous one counted still count.
+ * that the previous policy has counted still count.
  * @throws Refusal FORBIDDEN (a policy limits the caller's token or one that created it), INVALID_INPUT, INVALID_AMOUNT,
  *   AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY, INVALID_UMA_ADDRESS, USER_NOT_FOUND, TOKEN_NOT_FOUND, ACCOUNT_NOT_FOUND
  */
@@ -113,7 +113,7 @@ export const setPolicy = recordCommand((database, caller, input: SetPolicy) => (
       where: { AND: [visibleToPlatform(caller), { subjectId }] },
     });
     if (!policy)
-      throw new Refusal('CONFLICT', 'an earlier request did this, and the policy has since been deleted', [
+      throw new Refusal('CONFLICT', 'an earlier request with this key set the policy, which has since been deleted', [
         'subjectId',
       ]);
     return { policy };
@@ -154,7 +154,10 @@ function checkPolicy(input: Expecting, found: Policy | null): void {
   checkVersion(input, found && publicId('Policy', found.id), found?.version ?? 0);
 }
 
-/** Serializes changes to the platform's policies, and refuses a token limited by its own or a maker's policy. */
+/**
+ * Serializes changes to the platform's policies. Refuses a caller if its token, or a token that created it, has a
+ * policy.
+ */
 async function begin({ client, prisma }: Transaction, caller: Caller): Promise<void> {
   await lockPlatform(client, caller);
   const own = { platformId: caller.platformId, subjectId: { in: [...caller.makers] } };
@@ -346,7 +349,7 @@ export async function limitsOfPolicies({ pool }: Database, platformId: string) {
   return new Map(rows.map(({ id, limits }) => [id, limits]));
 }
 
-/** Returns whether a policy of a viewer's token, or of one that created it, limits amounts. */
+/** Returns whether a policy of a viewer's token, or of a token that created it, limits amounts. */
 export async function limitsAmounts(database: Database, { platformId, makers }: Viewer): Promise<boolean> {
   const where = { platformId, subjectId: { in: [...makers] } };
   const policies = await database.prisma.policy.findMany({ where, select: { limitCurrencies: true } });

@@ -63,7 +63,7 @@ export function counterpartyFeeStep(
   return stepOf('COUNTERPARTY_FIXED_FEE', fee, sending, 'HALF_UP', `${formula} = ${roundedHalfUp(fee, sending)}`);
 }
 
-/** Explains the received amount of a quote that locks the sent one. */
+/** Explains the received amount of a quote that locks the sent amount. */
 export function receivingStep({ request, fixedFees, shareAfterFee, rate }: Computation, receive: Rounded): PricingStep {
   const { sending, receiving, lockedAmount } = request;
   const net = `(${lockedAmount} − ${fixedFees}) × ${formatExact(shareAfterFee)}`;
@@ -72,7 +72,7 @@ export function receivingStep({ request, fixedFees, shareAfterFee, rate }: Compu
   return stepOf('TOTAL_RECEIVING_AMOUNT', receive, receiving, 'HALF_UP', text);
 }
 
-/** Explains the sent amount of a quote that locks the received one. */
+/** Explains the sent amount of a quote that locks the received amount. */
 export function sendingStep({ request, fixedFees, shareAfterFee, rate }: Computation, send: Rounded): PricingStep {
   const { sending, receiving, lockedAmount } = request;
   const gross = `${lockedAmount} × ${formatExact(rate)}${shift(sending.decimals - receiving.decimals)} ÷ ${formatExact(shareAfterFee)}`;

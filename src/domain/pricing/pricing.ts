@@ -182,9 +182,10 @@ function variableFees({ request, fixedFees, platformRate, serviceRate }: Terms, 
 }
 
 /**
- * Adds a surplus unit to a variable fee if the rate law needs it. Rounding `send` up and the fees down can leave more
- * than one smallest unit that is neither a fee nor part of the converted amount. The unit that would break the rate law
- * on both sides becomes a variable fee: the service's, or the platform's if only the platform charges one.
+ * Adds a surplus unit to a variable fee if the rate law requires it. Rounding `send` up and the fees down can leave
+ * more than one smallest unit that is neither a fee nor part of the converted amount. The unit that would break the
+ * rate law on both sides is added to a variable fee: to the service's fee, or to the platform's if only the platform
+ * charges one.
  */
 function withSurplus(terms: Terms, receive: bigint, fees: VariableFees): VariableFees {
   const left = whole(fees.charged - fees.platform - fees.service);
@@ -333,7 +334,7 @@ export function receivingLimits(request: Pick<PricingRequest, 'sending' | 'recei
   const { minSendingAmount, maxSendingAmount } = request.rate;
   /** Returns the unrounded receiving amount for an amount to send. (A quote computes the reverse, rounded up.) */
   const worth = (send: bigint) => convertToReceiving(terms, send).exact;
-  // A receiving amount whose exact cost is less than one unit below the minimum costs the minimum, since costs are
+  // A receiving amount whose exact cost is less than one unit below the minimum costs the minimum, because costs are
   // rounded up.
   const least = minSendingAmount - 1n;
   const min = least < fixedFees ? 1n : roundDown(worth(least)) + 1n;

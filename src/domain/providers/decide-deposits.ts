@@ -20,8 +20,8 @@ export function listDeposits({ prisma }: Pick<Database, 'prisma'>): Promise<Depo
 }
 
 /**
- * Assigns a deposit to an account, which the workers then credit. Also retries a deposit that its account could not
- * receive.
+ * Assigns a deposit to an account, which the workers then credit. Can also be used to retry a deposit that its account
+ * could not receive.
  * @param id `Deposit:…`
  * @param accountId an internal account of the same platform and currency: `InternalAccount:…`
  * @throws RefusedByHand
@@ -48,8 +48,7 @@ export function attributeDeposit(database: Database, id: string, accountId: stri
 }
 
 /**
- * Closes, without moving money, a deposit that is for no account of this installation, such as the operator's own
- * money.
+ * Closes a deposit that belongs to no account of this installation, such as the operator's own money. Moves no money.
  * @throws RefusedByHand
  */
 export function closeDeposit(database: Database, id: string, operator: Operator & { readonly reason: string }) {

@@ -14,7 +14,7 @@ import type { Plan } from '../ledger/plan.ts';
 import { depositId } from '../orders/order-ids.ts';
 import { railAnswer } from '../orders/orders.ts';
 
-/** The time between two queries of a provider for unreported deposits, in milliseconds, and the lease of each query. */
+/** The time between two queries of a provider for unreported deposits, and the lease of each query, in milliseconds. */
 const askMs = 60_000;
 /** How far a query reaches back before the last deposit, in milliseconds: a provider may list deposits out of order. */
 const overlapMs = 120_000;
@@ -55,7 +55,7 @@ const storeStatement = statement<object>(
 );
 
 /**
- * Queries the due providers for deposits, and stores each settled one once, even if no webhook has reported it. The
+ * Queries the due providers for deposits, and stores each settled deposit once, even if no webhook has reported it. The
  * period of a query begins where the previous one ended, or where the oldest unsettled deposit began.
  * @returns the number of providers queried
  */
@@ -105,7 +105,7 @@ async function ask(payments: Payments, { platformId, environment, depositsFrom }
 /** The maximum length of a provider's name for a deposit or an account. */
 const longestName = 200;
 
-/** Returns whether a deposit can be stored (rail_deposit_sound). An invalid one does not block others. */
+/** Returns whether a deposit can be stored (rail_deposit_sound). An invalid deposit does not block others. */
 function isSound({ amount, reference, heldAt }: RailDeposit): boolean {
   const isName = (text: string) => text.length >= 1 && text.length <= longestName;
   return amount >= 1n && amount <= maxAmount && isName(reference) && isName(heldAt);

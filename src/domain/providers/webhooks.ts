@@ -21,10 +21,10 @@ const storeStatement = statement<object>(
 
 /**
  * Stores a webhook of a platform's provider, once per id, for later processing. Only webhooks that the rail verifies as
- * its provider's are stored.
+ * coming from its provider are stored.
  * @param platformId as in the URL: `Platform:…`
  * @returns undefined if there is no such platform, its rail does not support webhooks, or this is not from its provider
- * @throws whatever the rail throws if it cannot tell
+ * @throws whatever the rail throws if it cannot verify the webhook
  */
 export async function receiveWebhook(
   payments: Payments,
@@ -46,7 +46,9 @@ export async function receiveWebhook(
   });
 }
 
-/** How long the worker pauses when no webhook waits, in milliseconds. Storing a webhook in this process ends it. */
+/**
+ * How long the worker pauses when no webhook waits, in milliseconds. Storing a webhook in this process ends the pause.
+ */
 export const webhookIdleMs = 1_000;
 
 interface StoredWebhook extends Lease {
@@ -96,7 +98,10 @@ async function workOn(payments: Payments, { platformId, webhookId, environment, 
   });
 }
 
-/** Returns the reports about orders, sorted by order id: orders locked in the same sequence cannot deadlock. */
+/**
+ * Returns the reports about orders, sorted by order id, because transactions that lock orders in the same sequence
+ * cannot deadlock.
+ */
 function ordersIn(news: readonly RailNews[]): readonly OrderNews[] {
   const orders = news.filter((one) => one.kind === 'order');
   return orders.toSorted((one, other) => one.orderId.localeCompare(other.orderId));

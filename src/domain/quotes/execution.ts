@@ -84,7 +84,7 @@ export function payingRail(payments: Payments, caller: Caller, source: Account):
     : railOf(payments, caller, 'payOut');
 }
 
-/** Starts a payment: debits an internal account, or gives the rail an order to pull from an external one. */
+/** Starts a payment: debits an internal account, or gives the rail an order to pull from an external account. */
 export function start(quote: NewRow<Quote>, source: Account, options: StartOptions): Plan {
   if (source.kind === 'INTERNAL') return execution(quote, { ...options, sourceAccountId: source.id });
   const { rail, target, scenario } = options;
@@ -98,7 +98,8 @@ export function start(quote: NewRow<Quote>, source: Account, options: StartOptio
 
 /**
  * Returns what the payment of a quote requires: customers who may move money (the sender, and the owner of the
- * receiving account), ACTIVE external accounts and unfrozen internal ones on either side, and capacity for the amount.
+ * receiving account), accounts on either side that are not frozen (and ACTIVE, if they are external), and capacity for
+ * the amount.
  */
 export function requirements(
   { sender, source }: { readonly sender: string | null | undefined; readonly source: Account | undefined },

@@ -29,8 +29,8 @@ export async function nextQuoteExpiry(payments: Payments): Promise<number | unde
 
 /**
  * Marks up to `limit` quotes as EXPIRED after their expiry, with their transactions. The row lock decides a race with
- * an execution: the first to hold it wins, and the other is refused.
- * @returns the number of quotes found, and of those that expired now
+ * an execution: whichever holds it first wins, and the other is refused.
+ * @returns how many quotes were found, and how many of them expired now
  */
 export async function expireQuotes(payments: Payments, limit: number) {
   const expired = await expiredStatement(payments.database.pool, limit);
@@ -46,7 +46,8 @@ export async function expireQuotes(payments: Payments, limit: number) {
     expired.map((quote) => [{ platformId: quote.platformId, plan: quoteEnd(quote, reason, 'after') }]),
     (error, position) => logFailure({ err: error }, position),
   );
-  // Another process may have expired the quote at the same time, or this one did and the answer to its commit was lost.
+  // Another process may have expired the quote at the same time, or this process did, and the answer to its commit was
+  // lost.
   const isDone = (refusal: PlanRefusal | null | undefined) => refusal === null || refusal?.code === 'QUOTE_EXPIRED';
   for (const [position, refusal] of refusals.entries())
     if (refusal && !isDone(refusal)) logFailure({ refusal }, position);
@@ -65,7 +66,7 @@ export function quoteEnd(
   const end = { from: ['PENDING'], to: 'EXPIRED', reason } as const;
   return {
     quotes: [{ id: quote.id, ...end, expiry }],
-    // The transaction of a deposit that was never approved is CREATED.
+    // The transaction is CREATED if its payment by deposit was never approved.
     transactions: [
       { id: quote.transactionId, ...end, from: ['PENDING', 'CREATED'], set: { failureReason: 'QUOTE_EXPIRED' } },
     ],

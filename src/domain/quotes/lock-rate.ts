@@ -14,7 +14,7 @@ import { at, type CreateQuote, type Destination } from './quote-destination.ts';
 export interface LockedPrice {
   readonly price: Pricing;
   readonly lock: RateLock;
-  /** How long the lock is valid from the creation of the quote on, in milliseconds. */
+  /** How long the lock is valid, in milliseconds from the creation of the quote. */
   readonly validMs: number;
 }
 

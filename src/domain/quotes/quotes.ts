@@ -38,8 +38,8 @@ import { type LockedPrice, lockRate, orderOfQuote } from './lock-rate.ts';
 import { accountDestination, at, type CreateQuote, type Destination, umaDestination } from './quote-destination.ts';
 
 /**
- * Creates a quote: locks a rate and fees until its expiry (specification 4.1). With `immediatelyExecute` it is executed
- * at once. Its transaction is created with it.
+ * Creates a quote: locks a rate and fees until its expiry (specification 4.1). Its transaction is created with it. With
+ * `immediatelyExecute`, the quote is executed at once.
  * @throws Refusal ACCOUNT_NOT_FOUND, USER_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE,
  *   INVALID_CURRENCY, SELF_PAYMENT, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, INVALID_BANK_ACCOUNT,
  *   INSUFFICIENT_BALANCE and LIMIT_EXCEEDED (immediate), INVALID_UMA_ADDRESS, LOOKUP_REQUEST_NOT_FOUND,
@@ -139,7 +139,8 @@ async function planQuote(
 }
 
 /**
- * Returns the currency of the locked amount; undefined if only a lookup has it, which may have expired before a repeat.
+ * Returns the currency of the locked amount; undefined if it is known only from a lookup, which may have expired before
+ * a repeat.
  */
 async function lockedCurrency(payments: Payments, caller: Caller, input: CreateQuote): Promise<string | undefined> {
   const { source, destination, lockedCurrencySide } = input;

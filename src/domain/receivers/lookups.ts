@@ -174,8 +174,8 @@ interface SendingCurrency {
 }
 
 /**
- * Returns the receiver's currencies, each with its price in the platform's first currency, and the limits for every
- * sender.
+ * Returns the receiver's currencies, each with its price in the platform's first currency, and with the range of
+ * amounts that can arrive whatever the sending currency.
  */
 function pricedCurrencies(
   rail: RailWith<'rate'>,
@@ -199,7 +199,10 @@ function pricedCurrencies(
   );
 }
 
-/** Returns the limits for receiving a currency, for each of the sender's currencies that the rail converts to it. */
+/**
+ * Returns the limits on received amounts, for each of the sender's currencies that the rail converts to the receiving
+ * one.
+ */
 async function sendingLimits(rail: RailWith<'rate'>, senders: readonly SendingCurrency[], receiving: Currency) {
   const all = await Promise.all(
     senders.map(async ({ code, fixedFee, variableFeeRate }) => {
@@ -277,8 +280,8 @@ function ownReceiver(umaDomain: string, currencies: readonly string[], depositCu
 const inQuote = pathsIn<{ readonly lookupId: string; readonly source: object; readonly currency: string }>();
 
 /**
- * Reads from a receiver lookup the parts that a quote omits: its destination and its source account (decision 24). Both
- * are fixed in the lookup, so that a repeated request has the same meaning. The lookup's expiry is checked with the
+ * Reads from a receiver lookup the parts that a quote omits: its destination and its source account (decision 24). The
+ * lookup determines both, so that a repeated request has the same meaning. The lookup's expiry is checked with the
  * quote.
  * @param currency the sending currency; undefined if the quote names its source itself
  * @throws Refusal FORBIDDEN, LOOKUP_REQUEST_NOT_FOUND, INVALID_INPUT (the lookup named no sender: `source`),

@@ -30,8 +30,8 @@ export interface Beyond {
 
 /**
  * `booked`: the amount that came from OUTSIDE minus the amount that went there. `less` and `more`: how much less or
- * more the provider may hold, because of payments that may have ended on one side only: those under way, and those that
- * ended after the provider was queried. The provider also holds the deposits that are not credited yet.
+ * more the provider may hold, because of payments that may have ended on one side only: payments under way, and
+ * payments that ended after the provider was queried. The provider also holds the deposits that are not credited yet.
  */
 const bookedStatement = statement<{ currency: string; booked: string; less: string; more: string }>(
   'booked_outside',
@@ -60,7 +60,9 @@ const bookedStatement = statement<{ currency: string; booked: string; less: stri
    ) l group by l.currency`,
 );
 
-/** The longest time, in milliseconds, for which a change committed after a query can already have been under way. */
+/**
+ * The longest time, in milliseconds, between a change and its commit: a change this old may be committed after a query.
+ */
 const commitMs = 60_000;
 
 /**

@@ -36,10 +36,10 @@ export interface Reconciled {
 }
 
 /**
- * Selects the orders of a period that move money outside or for which the rail converts money, and those that movements
- * name. An order whose pull has settled is followed by a payout, and counts as settled whatever the payout's outcome.
- * If an operator settled an order for which the provider moved a different amount, that amount is used, since the
- * difference is in the books (decision 95).
+ * Selects the orders of a period that move money outside or need a conversion by the rail, and the orders that
+ * movements name. An order whose pull has settled is followed by a payout, and counts as settled whatever the payout's
+ * outcome. If an operator settled an order for which the provider moved a different amount, that amount is used,
+ * because the difference is already booked (decision 95).
  */
 const ordersStatement = statement<OrderHere>(
   'orders_to_reconcile',
@@ -103,7 +103,7 @@ function differencesOfOrders(orders: readonly OrderHere[], movements: readonly R
     const [movement, ...more] = byOrder.get(order.id) ?? [];
     const about = { orderId: order.id, transactionId: order.transactionId, here: wordsOf(order, order.status) };
     if (!movement) {
-      // A failed order may never have reached the provider, and a waiting one may not have reached it yet.
+      // A failed order may never have reached the provider, and a waiting order may not have reached it yet.
       if (order.state === 'FAILED' || order.state === 'UNDER_WAY' || !order.inPeriod) return [];
       return [{ ...about, reference: undefined, fault: 'MISSING_THERE', there: undefined }];
     }
@@ -116,14 +116,16 @@ function differencesOfOrders(orders: readonly OrderHere[], movements: readonly R
     }
     // A collection that was refunded counts as failed.
     const state = movement.state === 'SETTLED' && returned.has(order.id) ? 'FAILED' : movement.state;
-    // A payment that was returned before the service saw it arrive has FAILED here: on both sides, the money is back.
+    // A payment that was returned before the service saw it arrive has FAILED here. On both sides, the money is back.
     const isBack = order.state === 'FAILED' && state === 'RETURNED';
     if (order.state !== state && !isBack) return [{ ...about, ...there, fault: 'OTHER_OUTCOME' }, ...doubled];
     return doubled;
   });
 }
 
-/** Returns the movements without an order here, except failed ones and incoming ones, which become deposits. */
+/**
+ * Returns the movements without an order here, except failed movements, and incoming movements, which become deposits.
+ */
 function strangers(orders: readonly OrderHere[], movements: readonly RailMovement[]): Difference[] {
   const known = new Set(orders.map(({ id }) => id));
   return movements
@@ -163,13 +165,15 @@ const depositsStatement = statement<{
 interface DepositsHere {
   /** The credited deposits, in the form of orders. */
   readonly credited: readonly OrderHere[];
-  /** The movements; those of deposits name the deposit instead of an order. */
+  /** The movements. Movements of deposits name the deposit instead of an order. */
   readonly movements: readonly RailMovement[];
   /** The references of uncredited deposits, which await an operator (`deposits list`) or have been closed by one. */
   readonly open: ReadonlySet<string>;
 }
 
-/** Reads a period's deposits, and those that movements name. A deposit is found by the provider's reference. */
+/**
+ * Reads the deposits of a period, and the deposits that movements name. A deposit is found by the provider's reference.
+ */
 async function readDeposits(
   on: Queryable,
   platformId: string,

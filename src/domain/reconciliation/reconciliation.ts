@@ -12,7 +12,7 @@ import { connectedRail, type Payments } from '../commands/command.ts';
 import { agrees, type Beyond, type BothBalances, bookedWords, readBalances } from './balances.ts';
 import { type Difference, type Reconciled, reconcile, type Total } from './differences.ts';
 
-/** Compares orders and balances with a provider's report, and stores every difference. It corrects none. */
+/** Compares orders and balances with a provider's report, and stores every difference. Corrects nothing. */
 
 /** A difference as it was found. A side is undefined if it has no record. */
 export interface Found extends Partial<Omit<Difference, 'fault'>> {
@@ -38,7 +38,7 @@ export interface DayTotal extends Readonly<Record<Exclude<keyof Total, 'currency
   readonly held: string | null;
 }
 
-/** Begins a comparison for an operator; without one (null), only if no other worker began it within 15 minutes. */
+/** Begins a comparison. Without an operator (null), it begins only if no worker has begun it in the last 15 minutes. */
 const beginStatement = statement<{ id: string }>(
   'begin_reconciliation',
   `insert into reconciliation as r (platform_id, period_from, period_to, started_by) values ($1, $2, $3, $4)
@@ -115,8 +115,8 @@ const noteStatement = statement<object>(
 
 /**
  * Stores the differences found, and marks the other open differences of the period as gone. A difference about an order
- * counts as the same one, and stays closed, as long as both sides report the same values. A difference in a balance
- * counts as the same one until it is closed.
+ * counts as the same difference, and stays closed, as long as both sides report the same values. A difference in a
+ * balance counts as the same difference until it is closed.
  */
 async function store(
   { client, prisma }: Transaction,
@@ -174,12 +174,12 @@ async function finish(
 
 /** The daily reconciliation: the service compares each day once it is over, and again while it has open differences. */
 
-/** For how many days the service still compares a day that was missed or has open differences. */
+/** For how many days the service keeps trying to compare a day that was missed or has open differences. */
 const missedDays = 7;
 const openDays = 31;
 
 /**
- * Selects a platform's due days, oldest first, in UTC: those without a finished reconciliation and, once a day, those
+ * Selects a platform's due days, oldest first, in UTC: days without a finished reconciliation and, once a day, days
  * with open differences. The previous day is due from the hour `$2` on. A worker that begins a day reserves it for 15
  * minutes.
  */

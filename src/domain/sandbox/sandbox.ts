@@ -139,15 +139,15 @@ async function planDeposit(payments: Payments, caller: Caller, input: SandboxSen
 /**
  * Plans the handling of a deposit after its quote's expiry. Nothing is converted: the money goes to the customer's
  * account in the sending currency, as part of the payment that it was meant for. A payment not yet marked EXPIRED fails
- * with QUOTE_EXPIRED. One that is already marked stays EXPIRED, because that status is terminal and the payment's
- * streams have ended, and takes one deposit. Any further deposit is refused with CONFLICT.
+ * with QUOTE_EXPIRED. A payment that is already marked stays EXPIRED, because that status is terminal and the payment's
+ * streams have ended. It takes one deposit; any further deposit is refused with CONFLICT.
  * @param arrived the journal of the deposit, to the customer's account
  * @param amount the total that arrived, in smallest units of the sending currency
  */
 function planLateDeposit(quote: Quote, arrived: Journal, amount: bigint): Alternative {
   const reason = `${amount} arrived after the quote's expiry; the money is in the customer's ${quote.sendingCurrency} account`;
   return {
-    // The previous plan was refused because of the clock, so this one checks only the status: setting the clock back
+    // The previous plan was refused because of the clock. This plan checks only the status, so setting the clock back
     // has no effect.
     quotes: [{ id: quote.id, from: ['PENDING'], to: 'FAILED', reason }],
     transactions: [

@@ -77,7 +77,7 @@ export function otherOutcome(outcome: RailOutcome, status: string): Contradictio
 
 /**
  * Describes how the amount of a settled order differs from the ordered amount; undefined if it does not. For a locked
- * rate the rail must report the amount. `sentCurrency`: the currency of a lock's sent amount.
+ * rate, the rail must report the amount. `sentCurrency`: the currency of a lock's sent amount.
  */
 export function otherAmount(
   outcome: RailOutcome,
@@ -96,7 +96,7 @@ export function otherAmount(
   };
 }
 
-/** Describes a settled order whose two amounts differ from those of its lock (decision 83). */
+/** Describes how the two amounts of a settled order differ from those of its lock (decision 83). */
 function otherThanLocked(
   outcome: RailOutcome,
   lock: RateLock,
@@ -115,7 +115,7 @@ function otherThanLocked(
   };
 }
 
-/** Lists contradictions on all platforms, oldest first: either the open ones or all. */
+/** Lists the contradictions on all platforms, oldest first: either only the open ones, or all. */
 export function listCases({ prisma }: Pick<Database, 'prisma'>, { all } = { all: false }) {
   return prisma.railCase.findMany({
     where: all ? {} : { closedAt: null },
@@ -158,15 +158,15 @@ interface SettledByHand {
   readonly isPull: boolean;
   readonly said: string;
   readonly stands: string;
-  /** The parts of the difference as booked to DIFFERENCES; negative is the operator's loss. */
+  /** The parts of the difference as booked to DIFFERENCES. A negative amount is the operator's loss. */
   readonly differences: readonly Money[];
   /** The shortfall of the external receiver; undefined if it got the promised amount. */
   readonly short: Money | undefined;
 }
 
 /**
- * Settles the payment of a case. The rail is queried once more, and the amounts moved are taken from its answer: none
- * is entered by hand.
+ * Settles the payment of a case. The rail is queried once more, and the amounts moved are taken from its answer; no
+ * amount is entered by hand.
  * @param id the payment: `Transaction:…`
  * @throws RefusedByHand
  */
@@ -217,7 +217,9 @@ function promisedOf(order: DueOrder): Moves {
   };
 }
 
-/** Returns the amounts that the provider moved on that account; undefined if it reports none, or an impossible one. */
+/**
+ * Returns the amounts that the provider moved on that account; undefined if it reports no amounts, or impossible ones.
+ */
 function movedBy(order: DueOrder, { amount, sent }: Settled): Moves | undefined {
   const promised = promisedOf(order);
   const taken = order.lock ? sent : (sent ?? amount);

@@ -19,8 +19,8 @@ import {
 import { concludeWithoutCredit, isCreditRefused, planFailure } from './outcomes.ts';
 
 /**
- * Runs work on the order of a payment under its lease, so that no worker processes it in the meantime. Afterwards the
- * order is due again, unless it has its outcome: if the work was refused, the workers continue with it.
+ * Runs work on the order of a payment under its lease, so that no worker processes it in the meantime. Afterwards, the
+ * order is due again unless it has its outcome, so that the workers continue with it if the work was refused.
  * @param id the payment: `Transaction:…`
  * @throws RefusedByHand
  */
@@ -38,7 +38,7 @@ export async function withOrder<Done>(payments: Payments, id: string, work: (ord
 }
 
 /**
- * Queries the rail once more, through the method that sends nothing, if the rail has it.
+ * Queries the rail once more, through the method that sends nothing if the rail has such a method.
  * @param advice text to append to the refusal if the rail cannot be queried
  * @returns undefined if the provider has no such payment
  * @throws RefusedByHand
@@ -90,8 +90,9 @@ const firstStatement = statement<object>(
 
 /**
  * Takes the lease of a payment's order, even from a running worker: the database accepts that worker's outcome only if
- * it arrives before the operator's. One transaction makes the order the first due one and leases it, so that no other
- * process can lease it. An order that has ended is left alone, since it may be waiting for a return of the money.
+ * it arrives before the operator's. One transaction makes the order the first that is due and leases it, so that no
+ * other process can lease it. An order that has ended is left alone, because it may be waiting for a return of the
+ * money.
  */
 async function takeOrder({ database }: Payments, transactionId: string): Promise<DueOrder | undefined> {
   return inTransaction(database, async ({ client }) => {
@@ -149,7 +150,7 @@ function waitsForPlatform({ receiver, incoming }: DueOrder): boolean {
 }
 
 /**
- * Queries the rail once more, through the method that sends nothing, if the rail has it.
+ * Queries the rail once more, through the method that sends nothing if the rail has such a method.
  * @returns the rail's report, if the rail does not know the outcome
  * @throws RefusedByHand if the rail knows it
  */

@@ -235,7 +235,7 @@ export function planClose(order: DueOrder): PlanGroup {
   return groupOf(order, { orders: [{ id: order.id, dueInMs: null }] });
 }
 
-/** Returns the default failure reason of the receiving side; a transferIn has that of an outgoing payment. */
+/** Returns the default failure reason of the receiving side; a transferIn has the reason of an outgoing payment. */
 function defaultReason({ transaction }: DueOrder): FailureReason {
   return transaction.type === 'INCOMING' && transaction.sourceKind === 'ACCOUNT'
     ? 'QUOTE_EXECUTION_FAILED'
@@ -267,7 +267,8 @@ function groupOf(order: DueOrder, plan: Plan): PlanGroup {
 }
 
 /**
- * Combines both sides in one commit. On the same platform they form one plan, so that locks are taken in a fixed order.
+ * Combines both sides in one commit. If both are on the same platform, they form one plan, so that locks are taken in a
+ * fixed order.
  */
 function combineSides(platformId: string, plan: Plan, otherPlatformId: string, other: Plan): PlanGroup {
   if (platformId !== otherPlatformId) {
@@ -297,8 +298,8 @@ export function isCreditRefused(refusal: PlanRefusal): refusal is CreditRefusal 
 /**
  * Concludes an order again after the database refused its outcome because an account cannot receive the money
  * (check_balances.sql). The money is returned: by the rail if it was collected, by a refund if an internal account was
- * debited. If the refund cannot be credited either, it waits in suspense for an operator: the customer has been
- * deleted, or the balance would exceed even the limit for refunds. Each of these outcomes credits less than the one
+ * debited. If the refund cannot be credited either, because the customer has been deleted or the balance would exceed
+ * even the limit for refunds, it waits in suspense for an operator. Each of these outcomes credits less than the one
  * before, and the last credits nothing, so an order always ends.
  * @throws whatever the rail throws when it is asked to return money
  */

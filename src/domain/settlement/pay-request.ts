@@ -54,7 +54,7 @@ function planMove(order: DueOrder, dueInMs: number | null, to: Omit<TransactionM
   return [{ platformId, plan: { orders: [{ id, dueInMs }], transactions } }];
 }
 
-/** Returns the decision on an incoming payment that its order's scenario makes instead of its platform, if any. */
+/** Returns the decision that the scenario of an incoming payment makes in place of the platform, if any. */
 export function simulatedDecision(
   payments: Payments,
   order: Pick<DueOrder, 'platformId' | 'environment' | 'scenario'>,
@@ -68,7 +68,7 @@ const decisions: Readonly<Record<'APPROVE' | 'REJECT', Decision>> = {
 };
 
 /**
- * Decides on a waiting incoming payment as its scenario specifies, if it does. A decision that was made earlier stands.
+ * Decides on a waiting incoming payment if its scenario specifies a decision. A decision that was made earlier stands.
  * @returns when to process the order again: at once after a decision
  */
 export async function decideBySimulation(payments: Payments, order: DueOrder, leftMs: number): Promise<Postponement> {

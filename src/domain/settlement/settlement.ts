@@ -45,8 +45,8 @@ const caseMs = 60_000;
 
 /**
  * The approximate number of orders for which rails are queried at a time: as many as a rail has connections
- * (upstream-client.ts). With more, orders would wait for a connection until their time limit: a slow provider would
- * answer none of them in time, and all would be sent again.
+ * (upstream-client.ts). With more, orders would wait for a connection until their time limit. A slow provider would
+ * then answer none of them in time, and all would be sent again.
  */
 const askedAtOnce = 32;
 
@@ -66,8 +66,8 @@ export async function settleDueOrders(payments: Payments, limit: number): Promis
 }
 
 /**
- * Processes orders. Announcements are committed separately: the time to approve a payment is counted from its id, which
- * was created with the lease, and a rail may take long to answer.
+ * Processes orders. Announcements are committed separately, because the time to approve a payment is counted from its
+ * id, which was created with the lease, and a rail may take a long time to answer.
  */
 async function settleOrders(payments: Payments, orders: readonly DueOrder[]): Promise<void> {
   const { pool } = payments.database;
@@ -101,7 +101,8 @@ async function settleTogether(payments: Payments, orders: readonly DueOrder[]): 
       }
     }),
   );
-  // A conclusion whose money an account cannot receive is replaced by another, until no account refuses anything.
+  // If an account cannot receive the money of a conclusion, another conclusion replaces it, until no account refuses
+  // anything.
   for (let remaining: readonly Conclusion[] = concluded; remaining.length > 0; )
     remaining = await commitConcluded(payments, remaining, postponements);
   return postponements;
@@ -119,8 +120,8 @@ function attributesOf({ id, kind, platformId, transaction, attempts }: DueOrder)
 }
 
 /**
- * Commits conclusions independently, and postpones those that fail.
- * @returns the conclusions that replace those whose money an account could not receive
+ * Commits conclusions independently, and postpones the orders of conclusions that fail.
+ * @returns the replacements for conclusions whose money an account could not receive
  */
 async function commitConcluded(payments: Payments, concluded: readonly Conclusion[], postponements: Postponement[]) {
   const groups = concluded.map(({ group }) => group);
@@ -167,7 +168,9 @@ async function openCase(payments: Payments, order: DueOrder, contradiction: Cont
   });
 }
 
-/** Postpones an order after an error, longer each time: a lasting error is logged at most every five minutes. */
+/**
+ * Postpones an order after an error, longer each time, so that a lasting error is logged at most every five minutes.
+ */
 function postponeFailed(payments: Payments, order: DueOrder, error: unknown, message: string): Postponement {
   const dueInMs = Math.min(300_000, 1000 * 2 ** order.attempts);
   payments.log.error({ err: error, order: order.id }, `${message}; will retry in ${dueInMs / 1000} s`);

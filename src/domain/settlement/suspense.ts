@@ -43,7 +43,10 @@ interface Release {
   readonly settledAt: Date;
 }
 
-/** The columns of a refund, which goes to the internal account that paid, or else to that of the source's owner. */
+/**
+ * The columns of a refund. It goes to the internal account that paid, or else to the internal account of the source's
+ * owner.
+ */
 const columns = `t.platform_id, p.name as platform_name, to_jsonb(t) as transaction,
   (select o.rate_lock from rail_order o where o.platform_id = t.platform_id and o.transaction_id = t.id and o.kind = 'PAYOUT') as rate_lock,
   (select f.id from account f left join account s on s.platform_id = t.platform_id and s.id = t.source_account_id
@@ -75,9 +78,9 @@ export async function listSuspense(database: Database): Promise<SuspendedRefund[
 /**
  * Pays the refund of a payment whose money waits in suspense. It goes to the internal account that paid; for a payment
  * from an external account, to the internal account of its owner in that currency. A deleted customer's refund is
- * forwarded to the platform's own account, since nothing stays with a deleted customer (decision 36). The journals, the
- * refund's `settledAt` and the events are one commit. A second release, even a concurrent one, finds the refund paid
- * and does nothing.
+ * forwarded to the platform's own account, because no money stays with a deleted customer (decision 36). The journals,
+ * the refund's `settledAt` and the events are committed together. A second release, even a concurrent one, finds that
+ * the refund has been paid, and does nothing.
  * @throws RefusedByHand
  */
 export async function releaseSuspense(database: Database, transactionId: string, operator: Operator): Promise<Release> {

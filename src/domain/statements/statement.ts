@@ -10,7 +10,7 @@ import { statement } from '../../infra/database/statement.ts';
 import type { Caller } from '../access/caller.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';
 
-/** Returns the part of a period that was over when its statement was created: future balances are unknown. */
+/** Returns the part of a period that was over when its statement was created, because future balances are unknown. */
 export function past({ from, to }: Period, { madeAt }: { readonly madeAt: Date }): Period {
   return { from: from < madeAt ? from : madeAt, to: to < madeAt ? to : madeAt };
 }
@@ -29,7 +29,9 @@ export function balanceAt(account: string, version: string): string {
     and p.account_version <= ${version} order by p.account_version desc limit 1), 0)`;
 }
 
-/** An internal account's balances at both ends of a period, and the sums of the entries between, in smallest units. */
+/**
+ * An internal account's balances at both ends of a period, and the sums of the entries in between, in smallest units.
+ */
 export interface StatementHead {
   readonly accountId: string;
   readonly customerId: string | null;
@@ -194,7 +196,7 @@ export function checkCamtCurrency(code: string): void {
 
 const compact = (uuid: string) => uuid.replaceAll('-', '');
 
-/** The journals that reverse an earlier debit or credit: their entries are reversals. */
+/** The journals that reverse an earlier debit or credit. Their entries are marked as reversals. */
 const reversals: ReadonlySet<string> = new Set(['refund', 'return', 'resumption']);
 
 class CamtWriter {
@@ -223,7 +225,9 @@ class CamtWriter {
     return { NbOfNtries: String(count), Sum: formatDecimal(BigInt(amount), this.#decimals) };
   }
 
-  /** Writes the part before the entries. If the period is not over, the last balance is an interim one, as of now. */
+  /**
+   * Writes the part before the entries. If the period is not over, the last balance is an interim balance as of now.
+   */
   head(id: string, head: StatementHead, period: Period): string {
     const { from, to } = past(period, head);
     const code = to < period.to ? 'ITBD' : 'CLBD';

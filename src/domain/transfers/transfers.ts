@@ -114,7 +114,7 @@ export function newTransaction(
 }
 
 /**
- * Returns what the declarations of the transfers have in common. The currency of the amount is that of both accounts.
+ * Returns the parts that all declarations of transfers have in common. Both accounts have the currency of the amount.
  * @param customerPath the path of the account whose customer the transfer belongs to
  */
 function transferring(
@@ -229,9 +229,10 @@ export const transferIn = command((payments, caller, input: TransferIn, idempote
 }));
 
 /**
- * Moves money in one currency from an internal account to another owner's: between a customer and the platform, or
- * between customers (decision 63). It is COMPLETED at once. The receiver has its own INCOMING transaction (decision
- * 26). The platform's own account can receive money from any customer, even one who may not move money.
+ * Moves money in one currency from an internal account to an internal account of another owner: between a customer and
+ * the platform, or between customers (decision 63). It is COMPLETED at once. The receiver has its own INCOMING
+ * transaction (decision 26). The platform's own account can receive money from any customer, even one who may not move
+ * money.
  * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY,
  *   SELF_PAYMENT, INSUFFICIENT_BALANCE, LIMIT_EXCEEDED, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN,
  *   IDEMPOTENCY_MISMATCH

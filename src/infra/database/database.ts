@@ -9,7 +9,7 @@ import { PrismaDriver } from './connections/prisma-driver.ts';
 import { currentReader, type TextRead } from './connections/read-scope.ts';
 import { ServingPool } from './connections/serving-pool.ts';
 import { StatementNames } from './connections/statement-names.ts';
-import { queryText, TextQuery } from './connections/text-query.ts';
+import { TextReads } from './connections/text-reads.ts';
 import { isAnswerTimeout, isReadOnly } from './faults.ts';
 import { type Prisma, PrismaClient } from './generated/client/client.ts';
 
@@ -164,7 +164,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const driver = new PrismaDriver(pool, (sql) => names.nameOf(sql));
   const prisma = new PrismaClient({ adapter: driver });
   const { transactionMs = defaultTransactionMs } = options;
-  const readText = (read: TextRead) => queryText(pool, new TextQuery(names.nameOf(read.text, read.planning), read));
+  const reads = new TextReads(pool, names);
 
   return {
     url: options.url,
@@ -177,7 +177,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     readText(text, binding) {
       const reader = options.role === 'gateway_serving' ? currentReader() : undefined;
       const read: TextRead = { text, values: binding.values, planning: binding.planning };
-      const onPrimary = () => readText(read);
+      const onPrimary = () => reads.read(read);
       return reader ? reader.read(read, onPrimary) : onPrimary();
     },
     connectForFunctions: () => (pool instanceof ServingPool ? pool.connectForFunctions() : pool.connect()),

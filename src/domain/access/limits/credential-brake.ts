@@ -3,7 +3,9 @@ import { boundedCache } from '../../../core/bounded-cache.ts';
 import type { Rate } from '../rates.ts';
 import { type Clock, RateLimited, secondsUntil, TokenBucket } from './rate-limits.ts';
 
-/** The maximum number of addresses whose failures are counted. The least recently seen one is dropped. */
+/**
+ * The maximum number of addresses whose failures are counted. Beyond it, the least recently seen address is dropped.
+ */
 const maxAddresses = 20_000;
 /** The minimum time between two log lines about a slowed-down address, in milliseconds. */
 const logMs = 60_000;
@@ -16,7 +18,8 @@ interface Attempts {
 
 /**
  * Slows down the guessing of credentials. For each address, only a limited number of wrong credentials per minute are
- * looked up. Beyond that, all unknown credentials are refused without a lookup, including valid ones not seen before.
+ * looked up. Beyond that limit, all unknown credentials from the address are refused without a lookup, even valid ones
+ * that have not been used before.
  */
 export class CredentialBrake {
   readonly #rate: Rate;

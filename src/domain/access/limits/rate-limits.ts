@@ -17,7 +17,7 @@ export class TokenBucket {
     this.#at = now;
   }
 
-  /** Adds the tokens gained since the last refill, within the burst. The rate may have changed. */
+  /** Adds the tokens gained since the last refill, up to the burst size. The rate may have changed since then. */
   refill({ perSecond, burst }: Rate, now: number): void {
     this.tokens = Math.min(burst, this.tokens + ((now - this.#at) * perSecond) / 1_000);
     this.#at = now;
@@ -54,8 +54,8 @@ export interface RateDecision {
 }
 
 /**
- * The maximum number of buckets of each kind. The least recently used bucket is dropped; when needed again, it starts
- * full.
+ * The maximum number of buckets of each kind. Beyond it, the least recently used bucket is dropped. If it is needed
+ * again, it starts full.
  */
 const maxBuckets = { platform: 10_000, token: 20_000 } as const;
 
@@ -68,7 +68,7 @@ export class RateLimits {
   readonly #now: Clock;
   readonly #platforms = boundedCache<TokenBucket>(maxBuckets.platform);
   /**
-   * Separate from the buckets of client tokens, so that a platform with many apps does not evict those of API tokens.
+   * Separate from the buckets of client tokens, so that a platform with many apps does not evict buckets of API tokens.
    */
   readonly #apiTokens = boundedCache<TokenBucket>(maxBuckets.token);
   readonly #clientTokens = boundedCache<TokenBucket>(maxBuckets.token);
@@ -85,8 +85,9 @@ export class RateLimits {
   }
 
   /**
-   * Charges a request that turns out to be as expensive as several requests. If too few tokens are left, the request
-   * is refused and not charged. A charge that exceeds the capacity of a bucket empties the bucket if it is full.
+   * Charges a request that turns out to be as expensive as several requests. If too few tokens are left, the request is
+   * refused and not charged. A charge larger than a bucket's capacity is accepted if the bucket is full, and empties
+   * it.
    */
   countMore(viewer: Viewer, requests: number): RateDecision {
     const quotas = this.#quotasOf(viewer);
@@ -139,7 +140,7 @@ const owners = {
 function refusalOf(lacking: readonly Quota[], wantedOf: (rate: Rate) => number): RateLimited {
   const waits = lacking.map(({ bucket, rate }) => secondsUntil(wantedOf(rate), bucket.tokens, rate));
   const longest = waits.indexOf(Math.max(...waits));
-  // Some bucket lacks tokens: otherwise the request would not have been refused.
+  // At least one bucket lacks tokens; otherwise the request would not have been refused.
   const { name, rate } = lacking[longest] as Quota;
   return new RateLimited(
     `${owners[name]} has made too many requests: at most ${rate.perSecond} a second, in bursts of up to ${rate.burst}`,
@@ -180,7 +181,7 @@ export class TokenCap {
   readonly #cap: Cap;
   readonly #open = new Map<string, number>();
 
-  /** @param things what the refusal calls the counted resources */
+  /** @param things the plural name of the counted resources, as used in refusals */
   constructor(things: string, cap: Cap) {
     this.#things = things;
     this.#cap = cap;
@@ -191,8 +192,8 @@ export class TokenCap {
   }
 
   /**
-   * Takes one of the token's resources.
-   * @returns the function that releases it, which is idempotent; an error if the token has reached its cap
+   * Opens a resource on behalf of a token.
+   * @returns an idempotent function that releases the resource, or an error if the token has reached its cap
    */
   open(viewer: Viewer): (() => void) | RateLimited {
     const { kind, tokenId } = viewer;

@@ -7,7 +7,9 @@ import type { Clock } from './rate-limits.ts';
 const refusalRate = { atOnce: 50, perSecond: 20 } as const;
 /** The longest delay of a refusal, in milliseconds: less than clients usually wait for a response. */
 const maxWaitMs = 12_000;
-/** Refusals that would wait longer are spread over the last part of that delay: this many milliseconds. */
+/**
+ * Refusals that would wait longer are spread over the last part of that delay, which has this length in milliseconds.
+ */
 const spreadMs = 3_000;
 /** The golden ratio: the fractional parts of its multiples are evenly distributed, however many there are. */
 const goldenRatio = (Math.sqrt(5) - 1) / 2;
@@ -17,13 +19,14 @@ const maxSources = 10_000;
 interface Source {
   /** When the next refusal would be due at an even pace. */
   due: number;
-  /** The number of refusals delayed by the maximum. */
+  /** The number of refusals that would have had to wait longer than the maximum. */
   longest: number;
 }
 
 /**
  * Slows down refusals to a source that keeps sending requests despite them. A refusal is cheap, but a client that sends
- * its next request as soon as it is refused could receive tens of thousands per second, and delay everybody else.
+ * its next request as soon as it is refused could receive tens of thousands of refusals per second, and slow down
+ * everybody else.
  */
 export class RefusalPace {
   readonly #now: Clock;
@@ -46,8 +49,9 @@ export class RefusalPace {
   }
 
   /**
-   * Returns the delay of the next refusal to a source, in milliseconds. The first refusals are not delayed. Refusals
-   * that arrive together are sent at different times: otherwise their clients would all retry at the same moment.
+   * Returns the delay of the next refusal to a source, in milliseconds. The first refusals are not delayed. Refusals of
+   * requests that arrive together are sent at different times; otherwise all their clients would retry at the same
+   * moment.
    */
   next(key: string): number {
     const now = this.#now();

@@ -16,7 +16,10 @@ export function hashSecret(secret: string): Buffer {
   return hash('sha256', secret, 'buffer');
 }
 
-/** Generates a clientId and a secret. A clientId has no colon, which separates the two in Basic credentials. */
+/**
+ * Generates a clientId and a secret. A clientId contains no colon, because a colon separates the two in Basic
+ * credentials.
+ */
 export function newCredentials(): { clientId: string; secret: string } {
   return { clientId: randomBytes(12).toString('base64url'), secret: randomBytes(32).toString('base64url') };
 }

@@ -39,8 +39,8 @@ const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
  * Signs and authenticates the tokens of web and mobile apps: JSON Web Tokens (RFC 7519). Only this service verifies
- * them, so one symmetric key is enough. The signature keeps forged tokens away from the database. Each token's row
- * holds its scope, expiry and revocation.
+ * them, so one symmetric key is enough. Because of the signature, forged tokens never reach the database. A token's
+ * scope, expiry and revocation are stored in its row.
  */
 export class ClientTokens {
   readonly #database: Database;
@@ -49,8 +49,8 @@ export class ClientTokens {
   readonly #signingId: string | undefined;
 
   /**
-   * Takes the signing key. Without one, no token can be minted and none is valid.
-   * @param fallbacks other keys whose tokens are valid, too: the previous ones and the next one
+   * Takes the signing key. Without a key, no token can be minted, and no token is valid.
+   * @param fallbacks other keys whose tokens are valid, too: the previous keys and the next key
    * @throws RangeError if a key is too short to be safe from guessing
    */
   constructor(database: Database, key: string | undefined, fallbacks: readonly string[] = []) {
@@ -123,8 +123,8 @@ async function verifySignature(token: string, keys: ReadonlyMap<string, Uint8Arr
   try {
     const key = keys.get(String(decodeProtectedHeader(token).kid));
     if (!key) return undefined;
-    // A JWT with a different issuer is not a client token, even if it is signed with the key. At the beginning of time,
-    // no token has expired.
+    // A JWT with a different issuer is not a client token, even if it is signed with the key. With this date, no token
+    // counts as expired.
     const { payload } = await jwtVerify(token, key, { algorithms: [algorithm], issuer, currentDate: new Date(0) });
     const [platformId, id] = [String(payload.platform), String(payload.jti)];
     if (!uuidForm.test(platformId) || !uuidForm.test(id)) return undefined;

@@ -8,7 +8,10 @@ import type { ClientTokens } from './client-tokens.ts';
 
 /** The maximum number of verified credentials that are remembered, and their lifetime in milliseconds. */
 const proven = { max: 20_000, ttlMs: 3_600_000 } as const;
-/** The same for cached authentications. The lifetime is short, so that a revoked token is refused within a second. */
+/**
+ * The same limits for cached authentications. The lifetime is short, so that a revoked token is refused within a
+ * second.
+ */
 const authenticated = { max: 20_000, ttlMs: 900 } as const;
 
 /** Authenticates an Authorization header of either kind: a server's `Basic` or an app's `Bearer`. */
@@ -17,7 +20,9 @@ export class Credentials {
   readonly #apps: ClientTokens;
   readonly #brake: CredentialBrake;
   readonly #viewers = boundedCache<Viewer>(authenticated.max, authenticated.ttlMs);
-  /** Digests of verified headers. The brake lets them pass, even while others guess from the same address. */
+  /**
+   * Digests of verified headers. The brake lets these pass, even while someone at the same address guesses credentials.
+   */
   readonly #proven = boundedCache<true>(proven.max, proven.ttlMs);
 
   constructor(database: Database, apps: ClientTokens, brake: CredentialBrake) {
@@ -27,8 +32,8 @@ export class Credentials {
   }
 
   /**
-   * Authenticates a client's credentials, and counts wrong ones against its address. Credentials are also wrong if
-   * their token is not accepted from that address.
+   * Authenticates a client's credentials, and counts wrong credentials against its address. Credentials also count as
+   * wrong if their token is not accepted from that address.
    * @returns the viewer, or undefined for missing or wrong credentials, without telling why
    * @throws RateLimited if this address has sent too many wrong credentials, and these have not been verified before
    */

@@ -34,8 +34,8 @@ export interface NewClientToken {
   /** Whether it may send only registered documents, regardless of the platform's setting. */
   readonly trustedDocumentsOnly?: boolean | null | undefined;
   /**
-   * The hashes of the only registered documents that it may send. Defaults to those of its creator, which may have no
-   * such limit.
+   * The hashes of the registered documents to which the token is limited. By default, it has the list of its creator,
+   * if the creator has one.
    */
   readonly documents?: readonly string[] | null | undefined;
   readonly expiresInSeconds: number;
@@ -50,7 +50,9 @@ type Finder = (
   id: string,
 ) => Promise<{ readonly customerId: string | null } | null>;
 
-/** The records that a client token can be bound to: the type of id, the code for an unknown id, and the query. */
+/**
+ * The records that a client token can be bound to, each with its type of id, the code for an unknown id, and the query.
+ */
 const targets = {
   customerId: {
     type: 'Customer',
@@ -232,18 +234,18 @@ export interface NewServerToken {
   /** The address ranges that it is accepted from, in CIDR notation. Defaults to those of its creator. */
   readonly addresses?: readonly string[] | null | undefined;
   /**
-   * The hashes of the only registered documents that it may send. Defaults to those of its creator, which may have no
-   * such limit.
+   * The hashes of the registered documents to which the token is limited. By default, it has the list of its creator,
+   * if the creator has one.
    */
   readonly documents?: readonly string[] | null | undefined;
 }
 
 /**
- * Issues a token for a server. The secret is returned here and stored nowhere. The token expires no later than the one
- * that creates it, is accepted only from addresses that its creator is accepted from, and may send only documents that
- * its creator may send.
- * @throws Refusal INVALID_INPUT, FORBIDDEN (the caller lacks a permission, or its token is no longer valid), CONFLICT (the
- *   idempotency key has already created a token)
+ * Issues a token for a server. The secret is returned here and stored nowhere. The token expires no later than the
+ * token that creates it, is accepted only from addresses from which its creator is accepted, and may send only
+ * documents that its creator may send.
+ * @throws Refusal INVALID_INPUT, FORBIDDEN (the caller lacks a permission, or its token is no longer valid), CONFLICT
+ *   (the idempotency key has already created a token)
  */
 export async function issueApiToken(
   database: Database,
@@ -279,9 +281,9 @@ export async function issueApiToken(
 export const maxOverlapHours = 720;
 
 /**
- * Replaces a token with a new one that has the same name, permissions, addresses, documents and lifetime, as far as
- * the caller's own token permits. The old one expires at the end of the overlap or earlier. Everything that limits it
- * also limits the new one.
+ * Replaces a token with a new one that has the same name, permissions, addresses, documents and lifetime, as far as the
+ * caller's own token permits. The old token expires at the end of the overlap, or earlier. Everything that limits the
+ * old token also limits the new one.
  * @throws Refusal as issueApiToken does, TOKEN_NOT_FOUND, CONFLICT (the token is no longer valid or has already been
  *   replaced)
  */
@@ -317,7 +319,7 @@ export async function rotateApiToken(
       const lifeMs = old.expiresAt && old.expiresAt.getTime() - old.createdAt.getTime();
       const expiresAt = lifeMs === null ? null : new Date(now.getTime() + lifeMs);
       const end = new Date(now.getTime() + overlapHours * 3_600_000);
-      // If the expiry changes, it is announced again.
+      // A changed expiry is announced again.
       if (!old.expiresAt || old.expiresAt > end)
         await prisma.apiToken.updateMany({ where, data: { expiresAt: end, warnedAt: null } });
       overlapEndsAt = old.expiresAt && old.expiresAt < end ? old.expiresAt : end;

@@ -4,7 +4,7 @@ import type { Database } from '../../../infra/database/database.ts';
 import { statement } from '../../../infra/database/statement.ts';
 import type { Viewer } from '../viewer.ts';
 
-/** The rights of a token that can change during its lifetime, through its platform's setting or manually. */
+/** The rights of a token that can change during its lifetime, through a setting of its platform or by hand. */
 type Rights = Pick<Viewer, 'permissions' | 'grants' | 'trustedDocumentsOnly'>;
 
 const rightsStatement = statement<Rights & { id: string }>(
@@ -32,14 +32,14 @@ export interface Connection {
   readonly forbid: (why: (typeof endings)[keyof typeof endings]) => void;
   /** Asks the client to connect elsewhere, because the server is stopping. */
   readonly leave: () => void;
-  /** Closes the connection if the client no longer reads the data that it is sent. */
+  /** Closes the connection if the client has stopped reading the data sent to it. */
   readonly check: () => void;
 }
 
 export interface Session {
   readonly viewer: Viewer;
   /**
-   * Replaces the token with a newer one of the same subject that permits all open operations.
+   * Replaces the token with a newer token that has the same subject and permits all open operations.
    * @returns false if the newer token does not qualify; the connection then keeps its token
    */
   renew(viewer: Viewer): Promise<boolean>;
@@ -59,7 +59,7 @@ interface Open {
 }
 
 /**
- * Tracks all connections that outlive their first request. A connection's current token must be valid at all times, and
+ * Tracks all connections that outlive their first request. A connection's current token must always be valid, and must
  * permit each of the connection's open operations. A timer checks the tokens of all connections in one statement, so
  * ten thousand idle connections cost about one small query per second. Delivering an event requires no query.
  */
@@ -91,7 +91,7 @@ export class Sessions {
       },
       renew: (newer) => renew(open, newer),
       begin: async (couldBegin) => {
-        // Added before the check, so that a concurrent renewal checks it, too.
+        // Added before it is checked, so that a concurrent renewal checks it, too.
         open.underWay.add(couldBegin);
         if (await couldBegin(open.viewer)) return () => open.underWay.delete(couldBegin);
         open.underWay.delete(couldBegin);
@@ -157,7 +157,7 @@ export class Sessions {
 
 /**
  * Gives a connection its new token, unless that token does not permit an open operation.
- * @param replaced the viewer to replace; if the connection has since been given a newer one, that one is kept
+ * @param replaced the viewer to replace; if the connection has since been given a newer viewer, it keeps that one
  */
 async function renew(open: Open, viewer: Viewer, replaced?: Viewer): Promise<boolean> {
   if (viewer.platformId !== open.viewer.platformId || viewer.subject !== open.viewer.subject) return false;

@@ -5,7 +5,7 @@ import { type Queryable, statement } from '../../../infra/database/statement.ts'
 import type { Transaction } from '../../../infra/database/transaction.ts';
 import type { Caller } from '../caller.ts';
 
-// A token is bounded by the one that creates it: its expiry, its addresses, its documents.
+// A token's expiry, addresses and documents stay within those of the token that creates it.
 
 /**
  * Validates address ranges.
@@ -21,7 +21,7 @@ export function rangesIn(addresses: readonly string[]): string[] {
       return text.trim();
     } catch (error) {
       if (error instanceof Refusal) throw error;
-      throw invalid('a range of addresses must have a form such as 203.0.113.0/24 or 2001:db8::/48', {
+      throw invalid('an address range must have a form such as 203.0.113.0/24 or 2001:db8::/48', {
         path,
         value: text,
       });
@@ -36,7 +36,7 @@ interface Bounds {
 }
 
 /**
- * Returns the bounds of a new token: the requested ones, within those of the token that creates it.
+ * Returns the bounds of a new token: the requested bounds, which must lie within those of the token that creates it.
  * @param now the database's clock
  * @throws Refusal INVALID_INPUT (expiry in the past), FORBIDDEN (beyond the creator's expiry, addresses or documents)
  */
@@ -100,9 +100,9 @@ export async function registered(
 }
 
 // One lock per platform serializes the creation of tokens and webhook endpoints with the revocation of API tokens.
-// Creation takes it shared, revocation exclusively. So a revoked token creates nothing, and the second of two
-// revocations sees the first. It is an advisory lock because these are granted in the order of requests: on a row, a
-// steady stream of shared locks would starve the exclusive one.
+// Creation takes it in shared mode, revocation in exclusive mode. A revoked token therefore cannot create anything, and
+// the second of two revocations sees the first. It is an advisory lock because those are granted in the order of the
+// requests. With a row lock, a steady stream of shared locks would starve the exclusive one.
 const lockName = "hashtextextended('tokens of ' || $1, 0)";
 
 const shareStatement = statement<object>('share_tokens', `select pg_advisory_xact_lock_shared(${lockName})`);
@@ -120,8 +120,9 @@ const ownerStatement = statement<{ isDeleted: boolean }>(
 );
 
 /**
- * Ensures that the caller's token is still valid and stays unrevoked until the transaction ends. It is called before
- * the creation of objects that end with the token, since the token may have ended while its authentication was cached.
+ * Ensures that the caller's token is still valid and stays unrevoked until the transaction ends. Called before the
+ * creation of objects that end with the token, because the token may have ended while its authentication was still
+ * cached.
  * @returns the uuid of the API token, or null for the platform itself
  * @throws Refusal FORBIDDEN
  */

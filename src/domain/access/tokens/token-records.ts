@@ -9,7 +9,7 @@ import { hashSecret } from './api-tokens.ts';
 export interface ApiTokenFilter extends ChangeFilter {
   readonly name?: Given<string>;
   readonly permission?: Given<Permission>;
-  /** The public id of the token that created it. */
+  /** The public id of the token that created this one. */
   readonly createdById?: Given<string>;
 }
 
@@ -96,7 +96,7 @@ export interface ClientTokenFilter {
   readonly customerId?: Given<string>;
 }
 
-/** Postgres interprets this as the time of the statement, so the database's clock decides what has expired. */
+/** Postgres interprets this string as the current time, so the database's clock decides what has expired. */
 const now = 'now';
 
 export function whereClientTokens(filter: ClientTokenFilter): Prisma.ClientTokenWhereInput {
@@ -144,7 +144,7 @@ const warnStatement = statement<object>(
 );
 
 /**
- * Announces that tokens expire within a week: once for each token, and for at most `limit` tokens per call.
+ * Announces the tokens that expire within a week: each of them once, and at most `limit` per call.
  * @returns the number of tokens announced
  */
 export async function warnOfExpiry({ pool }: Database, limit: number): Promise<number> {

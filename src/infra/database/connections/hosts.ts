@@ -5,6 +5,7 @@ import { hasSpan } from '../../instruments/spans.ts';
 import { firstServer, type Server, serversOf } from './address.ts';
 import type { Connection } from './platform-statement.ts';
 import { trackStatements } from './statement-names.ts';
+import { TextQuery } from './text-query.ts';
 import { traceQuery } from './traced-query.ts';
 
 /** The time limit for a server to report whether it is writable, in milliseconds. */
@@ -92,7 +93,7 @@ type Connected = (error: Error | null) => void;
 const maxParameters = 65_535;
 
 /** Rejects a pg query that binds too many parameters, before anything is sent. */
-function checkParameters([query, given]: readonly unknown[]): void {
+export function checkParameters([query, given]: readonly unknown[]): void {
   const values = Array.isArray(given) ? given : Object(query).values;
   if (Array.isArray(values) && values.length > maxParameters)
     throw new Error(`a statement has ${values.length} parameters; Postgres takes at most ${maxParameters}`);
@@ -129,7 +130,9 @@ export class DatabaseClient extends pg.Client {
   }) as pg.Client['query'];
 
   protected send(given: readonly unknown[]): unknown {
-    this.#track((given[0] as pg.QueryConfig).name);
+    const [query] = given;
+    if (query instanceof TextQuery) for (const { name } of query.reads) this.#track(name);
+    else this.#track((query as pg.QueryConfig).name);
     return Reflect.apply(super.query, this, given);
   }
 

@@ -3,16 +3,16 @@ import { serialize } from 'pg-protocol';
 import { type Connection, type PlatformFirst, platformMessages, prepareValue } from './platform-statement.ts';
 import type { TextRead } from './read-scope.ts';
 
-/** The statement by which a standby checks whether it may run the next query of the same batch. */
+/** The statement by which a standby checks whether it may run the next reads of the same batch. */
 const guard = { name: 'has_replayed', text: 'select has_replayed($1::pg_lsn, $2)' } as const;
 
-/** The statement that makes Postgres plan the next query of the same batch once for all values. */
+/** The statement that makes Postgres plan the next reads of the same batch once for all values. */
 const planOnce = {
   name: 'plan_once',
   text: "select set_config('plan_cache_mode', 'force_generic_plan', true)",
 } as const;
 
-/** The position that the server must have replayed before it runs a query (database/replicas). */
+/** The position that the server must have replayed before it runs a read (database/replicas). */
 export interface Replayed {
   /** A position in the log, as written by Postgres. */
   readonly lsn: string;
@@ -27,88 +27,97 @@ export class ReplicaBehind extends Error {
   }
 }
 
-/** Stands for a result that the server is not allowed to return. */
-const refused = Symbol('refused');
-type Result = string | null | typeof refused;
+/** A read and the name under which it is prepared. Without a name (''), Postgres plans it each time. */
+export interface NamedRead extends TextRead {
+  readonly name: string;
+}
 
-/** The end of every query: execute the bound portal, and end the batch. */
-const executeAndSync = Buffer.concat([serialize.execute(), serialize.sync()]);
+/** The text of a read; undefined if it returned no row. */
+export interface Answer {
+  readonly text: string | null | undefined;
+  /** The execution time in microseconds, measured by Postgres, for a read with a name. */
+  readonly micros: number;
+}
+
+/** Adds the execution time in microseconds as a second column. */
+const timed = (text: string) =>
+  `select r.*, (extract(epoch from clock_timestamp() - statement_timestamp()) * 1000000)::int from (${text}) r`;
 
 /**
- * A query whose result is a single text, through pg's interface for custom queries: pg's own query needs a third more
- * CPU time.
+ * Reads whose results are single texts, as one batch, through pg's interface for custom queries: pg's own query needs a
+ * third more CPU time for one read. Each read has its own snapshot.
  */
 export class TextQuery implements pg.Submittable, PlatformFirst {
-  name: string;
-  text: string;
+  /** The name in traces. A pooler that does not support prepared statements removes it, and so those of the reads. */
+  name = 'text_reads';
+  readonly text = '';
   platform: PlatformFirst['platform'];
-  readonly values: readonly unknown[];
-  /** Whether to plan once for any values, instead of leaving the choice to Postgres. */
-  readonly isPlannedOnce: boolean;
+  readonly reads: readonly NamedRead[];
+  /** The answers that have arrived, in the order of the reads. After an error, the reads without one have not run. */
+  readonly answers: Answer[] = [];
+  /** Whether the standby has not replayed the required position, so that no answer counts. */
+  isBehind = false;
   readonly #required: Replayed | undefined;
-  /** The number of results before the query's own: of the statements for the platform and the plan, and the guard. */
+  /** The number of results before the first read's: of the statements for the platform and the plan, and the guard. */
   #before = 0;
-  #answer: Result | undefined;
+  #row: readonly (string | null)[] = [];
   /** Set by pg, which waits until it is called. */
-  callback: ((error: Error | null, answer?: Result) => void) | undefined;
+  callback: ((error: Error | null) => void) | undefined;
 
   /**
-   * @param name the name under which the text is prepared, or ''
+   * @param reads either all or none of them are planned once
    * @param required the position that a standby must have replayed. The standby checks this itself, in the statement
-   *   before the query: so the query's snapshot is newer than the check, whichever server a proxy has chosen
+   *   before the reads: so their snapshots are newer than the check, whichever server a proxy has chosen
    */
-  constructor(name: string, { text, values, planning }: TextRead, required?: Replayed) {
-    this.name = name;
-    this.text = text;
-    this.values = values;
-    this.isPlannedOnce = planning === 'once';
+  constructor(reads: readonly NamedRead[], required?: Replayed) {
+    this.reads = reads;
     this.#required = required;
   }
 
-  submit(connection: unknown): Error | null {
+  submit(pgConnection: unknown): Error | null {
     // pg submits a query on its connection.
-    const { parsedStatements, submittedNamedStatements, stream } = connection as Connection;
-    const { name, text, values } = this;
-    const preparedText = parsedStatements[name] ?? submittedNamedStatements[name];
-    if (preparedText !== undefined && preparedText !== text)
-      return new Error(`${name} is the name of another statement`);
+    const connection = pgConnection as Connection;
     // A single buffer: writing several would increase a request's CPU time by a twentieth (bench/LOG.md).
     const messages: Buffer[] = [];
     if (this.platform) {
       this.#before += 1;
       messages.push(...platformMessages(this.platform));
     }
-    // Without a name, Postgres plans it each time; behind some poolers no statement has a name.
-    if (this.isPlannedOnce && name !== '') {
+    const isPrepared = this.name !== '';
+    if (isPrepared && this.reads[0]?.planning === 'once' && this.reads[0].name !== '') {
       this.#before += 1;
-      messages.push(...firstMessages(connection as Connection, planOnce, []));
+      messages.push(...preparedMessages(connection, planOnce, []));
     }
     if (this.#required) {
       this.#before += 1;
-      messages.push(...firstMessages(connection as Connection, guard, [this.#required.lsn, this.#required.history]));
+      messages.push(...preparedMessages(connection, guard, [this.#required.lsn, this.#required.history]));
     }
-    if (preparedText === undefined) {
-      messages.push(serialize.parse({ name, text }));
-      if (name !== '') submittedNamedStatements[name] = text;
+    for (const { name, text, values } of this.reads) {
+      const read = { name: isPrepared ? name : '', text: name === '' ? text : timed(text) };
+      messages.push(...preparedMessages(connection, read, values));
     }
-    messages.push(serialize.bind({ statement: name, values: [...values], valueMapper: prepareValue }), executeAndSync);
-    if (stream.writable) stream.write(Buffer.concat(messages));
+    messages.push(serialize.sync());
+    if (connection.stream.writable) connection.stream.write(Buffer.concat(messages));
     return null;
   }
 
   handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
-    if (this.#before === 0) this.#answer ??= fields[0];
-    else if (this.#before === 1 && this.#required && fields[0] !== 't') this.#answer = refused;
+    this.#row = fields;
   }
 
   handleCommandComplete(): void {
-    if (this.#before > 0) this.#before -= 1;
+    const [text, micros] = this.#row;
+    this.#row = [];
+    if (this.#before === 0) this.answers.push({ text, micros: Number(micros) });
+    else {
+      this.#before -= 1;
+      if (this.#before === 0 && this.#required && text !== 't') this.isBehind = true;
+    }
   }
 
   handleReadyForQuery(): void {
     this.platform?.onSet?.();
-    if (this.#answer === undefined) this.callback?.(new Error('expected a text, but the query returned no row'));
-    else this.callback?.(null, this.#answer);
+    this.callback?.(null);
   }
 
   handleError(error: Error): void {
@@ -116,30 +125,20 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
   }
 }
 
-/** Returns the messages of a statement that precedes the query, without the end of the batch. */
-function firstMessages(
+/** Returns the messages of a statement, without the end of the batch. */
+function preparedMessages(
   { submittedNamedStatements }: Connection,
   { name, text }: { readonly name: string; readonly text: string },
-  values: string[],
+  values: readonly unknown[],
 ): readonly Buffer[] {
-  const messages = [serialize.bind({ statement: name, values, valueMapper: prepareValue }), serialize.execute()];
-  if (submittedNamedStatements[name] !== undefined) return messages;
-  // From here on the statement counts as prepared, since pg would take the end of its preparation for the end of the
-  // query.
-  submittedNamedStatements[name] = text;
+  const messages = [
+    serialize.bind({ statement: name, values: [...values], valueMapper: prepareValue }),
+    serialize.execute(),
+  ];
+  if (name !== '') {
+    if (submittedNamedStatements[name] !== undefined) return messages;
+    // From here on the statement counts as prepared: if its preparation fails, the pool closes the connection.
+    submittedNamedStatements[name] = text;
+  }
   return [serialize.parse({ name, text }), ...messages];
-}
-
-/** Runs a query on a pool and returns its text. @throws ReplicaBehind */
-export function queryText(pool: pg.Pool, query: TextQuery): Promise<string> {
-  return new Promise((resolve, reject) => {
-    // pg's types have no callback for custom queries.
-    const submit = pool.query.bind(pool) as (query: TextQuery, done: TextQuery['callback']) => void;
-    submit(query, (error, answer) => {
-      if (error) reject(error);
-      else if (typeof answer === 'string') resolve(answer);
-      else if (answer === refused) reject(new ReplicaBehind());
-      else reject(new Error('expected a text, but the query returned null'));
-    });
-  });
 }

@@ -9,6 +9,7 @@ const ofNoRequest: ReadonlySet<string | undefined> = new Set([
   'api_token_used',
   'client_token',
   'commit_batches',
+  'text_reads',
   ...platformStatementNames,
 ]);
 

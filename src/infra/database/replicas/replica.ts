@@ -6,8 +6,7 @@ import { serversOf } from '../connections/address.ts';
 import { OwnConnection } from '../connections/own-connection.ts';
 import type { TextRead } from '../connections/read-scope.ts';
 import { ServingPool } from '../connections/serving-pool.ts';
-import { StatementNames } from '../connections/statement-names.ts';
-import { queryText, TextQuery } from '../connections/text-query.ts';
+import { TextReads } from '../connections/text-reads.ts';
 import { connectionConfig, openPool } from '../database.ts';
 import { statement } from '../statement.ts';
 import { lsnOf, lsnText, type Position } from './primary-position.ts';
@@ -54,10 +53,10 @@ export class Replica {
   readonly #options: ReplicaOptions;
   readonly #find: () => Promise<Position | undefined>;
   readonly #log: Logger;
-  readonly #names = new StatementNames();
   readonly #running = new Set<(error: Error) => void>();
   readonly #meter = new LagMeter();
   #pool: pg.Pool;
+  #reads: TextReads;
   readonly #connection: OwnConnection;
   readonly #poll = singleFlight(() => this.#ask());
   #replayed = 0n;
@@ -75,6 +74,7 @@ export class Replica {
     this.number = number;
     this.#log = log.child({ replica: number, host: serversOf(url)[0]?.host });
     this.#pool = poolOf(options);
+    this.#reads = new TextReads(this.#pool);
     const limits = { connectionTimeoutMillis: answerMs, query_timeout: answerMs };
     const config = () => connectionConfig({ url, role: 'gateway_serving', use: 'replica-watch' });
     this.#connection = new OwnConnection(() => ({ ...config(), ...limits }));
@@ -120,11 +120,10 @@ export class Replica {
   /** Runs a read, for which the replica itself checks the position. @throws ReplicaBehind */
   async read(read: TextRead, { lsn, history }: Position): Promise<string> {
     const required = { lsn: lsnText(lsn), history };
-    const query = new TextQuery(this.#names.nameOf(read.text, read.planning), read, required);
     const { promise: lost, reject } = Promise.withResolvers<never>();
     this.#running.add(reject);
     try {
-      return await Promise.race([queryText(this.#pool, query), lost]);
+      return await Promise.race([this.#reads.read(read, required), lost]);
     } finally {
       this.#running.delete(reject);
     }
@@ -197,6 +196,7 @@ export class Replica {
     // Its connections may look open but be dead.
     this.#pool.end().catch(() => undefined);
     this.#pool = poolOf(this.#options);
+    this.#reads = new TextReads(this.#pool);
     this.#report(`it does not answer: ${error instanceof Error ? error.message : String(error)}`);
   }
 }

@@ -1,0 +1,72 @@
+import { expect, test, vi } from 'vitest';
+import { asPlatform } from '../../src/infra/database/connections/platform-scope.ts';
+import { ReplicaBehind } from '../../src/infra/database/connections/text-query.ts';
+import { TextReads } from '../../src/infra/database/connections/text-reads.ts';
+import { testGateway } from '../setup/gateway.ts';
+import { makeScene } from '../setup/scene.ts';
+
+const t = await testGateway();
+const { platformId } = t.platform;
+
+/** Returns a function that runs one statement for the platform, after its first uses have shown how long it takes. */
+async function known(text: string, ...first: unknown[]) {
+  const read = (...values: unknown[]) =>
+    asPlatform(platformId, () => t.gateway.serving.readText(text, { values, planning: undefined }));
+  for (let time = 0; time < 2; time += 1) await read(...first);
+  return read;
+}
+
+test('reads of one turn of the event loop share a transaction, and each has its own result', async () => {
+  const read = await known("select $1::text || ' ' || now()", 'first');
+  const other = await known('select now()::text');
+  // On a busy machine each may take so long that it is sent alone the next time.
+  await vi.waitFor(async () => {
+    const [a, moment, b] = await Promise.all([read('a'), other(), read('b')]);
+    expect([a, b]).toEqual([`a ${moment}`, `b ${moment}`]);
+  });
+});
+
+test('reads of two platforms in one turn see only the rows of their own', async () => {
+  const text = 'select min(platform_id::text) from customer';
+  const platforms = [t.platform, await t.newPlatform('other')];
+  await Promise.all(platforms.map((platform) => makeScene(platform)));
+  const ids = [...platforms, ...platforms].map((platform) => platform.platformId);
+  const read = (id: string) =>
+    asPlatform(id, () => t.gateway.serving.readText(text, { values: [], planning: undefined }));
+  for (let time = 0; time < 3; time += 1) expect(await Promise.all(ids.map(read))).toEqual(ids);
+});
+
+test('a server that has not replayed the required position answers none of the reads that require it', async () => {
+  const reads = new TextReads(t.gateway.serving.pool);
+  const read = { text: 'select now()::text', values: [], planning: undefined };
+  const behind = { lsn: 'FFFFFFFF/FFFFFFFF', history: '' };
+  for (let time = 0; time < 3; time += 1) {
+    const settled = await Promise.allSettled([reads.read(read, behind), reads.read(read), reads.read(read, behind)]);
+    expect(settled.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected']);
+    expect(settled[0]).toMatchObject({ reason: expect.any(ReplicaBehind) });
+  }
+});
+
+test('a read that fails leaves no other read of its turn without an answer', async () => {
+  const read = await known('select (10 / $1::int)::text', 1);
+  const settled = await Promise.allSettled([2, 0, 5, 0, 10].map((by) => read(by)));
+  const failed = { status: 'rejected', reason: expect.objectContaining({ code: '22012' }) };
+  const value = (text: string) => ({ status: 'fulfilled', value: text });
+  expect(settled).toEqual([value('5'), failed, value('2'), failed, value('1')]);
+});
+
+test('no read waits for one that was slow, which shares a transaction again once it is fast', async () => {
+  const fast = await known('select now()::text');
+  const slow = await known('select concat(pg_sleep($1), pg_advisory_xact_lock($2), now())', 0.02, 1);
+  const holder = await t.gateway.payments.database.pool.connect();
+  await holder.query('select pg_advisory_lock(2)');
+  const waiting = slow(0, 2);
+  await fast();
+  await holder.query('select pg_advisory_unlock(2)');
+  holder.release();
+  await waiting;
+  await vi.waitFor(async () => {
+    const [first, second] = await Promise.all([slow(0, 2), fast()]);
+    expect(first).toBe(second);
+  });
+});
