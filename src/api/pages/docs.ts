@@ -275,7 +275,7 @@ function renderMarkdown(text: string, file: string, known: ReadonlySet<string>) 
     return renderer.renderToken(tokens, index, options);
   };
   // Tables and drawings that are wider than a phone scroll on their own, and can be reached with the keyboard. Lines of
-  // code wrap.
+  // code wrap. A drawing has box characters, or columns.
   rules.table_open = (tokens, index, options, _env, renderer) => {
     tokens[index]?.attrSet('tabindex', '0');
     return renderer.renderToken(tokens, index, options);
@@ -284,7 +284,10 @@ function renderMarkdown(text: string, file: string, known: ReadonlySet<string>) 
     const render = rules[name];
     rules[name] = (...given) => {
       const written = render?.(...given) ?? '';
-      return written.replace('<pre', /[─│]/.test(written) ? '<pre class="drawing" tabindex="0"' : '<pre tabindex="0"');
+      return written.replace(
+        '<pre',
+        /[─│]|(?:\S {2,}\S.*){3}/.test(written) ? '<pre class="drawing" tabindex="0"' : '<pre tabindex="0"',
+      );
     };
   }
   // Lets a long code break at its underscores, so that it does not widen its column.
